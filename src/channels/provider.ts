@@ -1,0 +1,154 @@
+import type { TSchema } from 'typebox'
+import type { AttachmentType, Channel, MessageType } from '../contract/enums.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+
+/**
+ * The one interface between Posthorn and whoever carries a message. A provider
+ * is a file that exports a `Provider`; `registry.ts` names it; the conformance
+ * suite in `test/channels` runs the same faults on every one of them.
+ */
+
+/** Why a message is refused for good; each maps to one public error code. */
+export const REJECT_CODES = [
+  'RECIPIENT_REJECTED',
+  'CHATAPP_NOT_REGISTERED',
+  'MESSAGE_REJECTED',
+  'SENDER_REJECTED',
+  'PROVIDER_UNAVAILABLE',
+] as const
+export type RejectCode = (typeof REJECT_CODES)[number]
+
+/** What became of one attempt. Failure is a value; a throw counts as `unknown`. */
+export type Outcome =
+  /** The provider took it: the hold is captured. */
+  | { kind: 'accepted'; providerId: string; parts?: number; code?: string }
+  /** Refused for good: the hold is released, the next connection may be tried. */
+  | { kind: 'rejected'; code: RejectCode; detail: string; providerCode?: string }
+  /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
+  | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
+  /** The lane is too fast: it rests for `afterMs`; does not count as a try. */
+  | { kind: 'throttled'; afterMs: number; detail?: string; providerCode?: string }
+  /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
+  | { kind: 'unknown'; detail: string; providerCode?: string }
+
+/** How a provider behaves towards Posthorn; `GET /messages/policies` prints it. */
+export type ProviderPolicy = {
+  allowedTypes: readonly MessageType[]
+  sendModeByType: Readonly<Partial<Record<MessageType, 'plain_text' | 'template_optional'>>>
+  requiresApprovedTemplate: boolean
+  supportsUserSender: boolean
+  supportsSystemSenderFallback: boolean
+  retryPolicy: { maxAttempts: number; backoffMs: number }
+}
+
+/** A file that goes out with a message; `open` gives its bytes anew at each call. */
+export type OutgoingFile = {
+  type: AttachmentType
+  mimetype: string
+  fileName: string
+  /** Known in advance for stored files only. */
+  sizeBytes?: number
+  /** The address the user gave, where the provider fetches it itself (bots). */
+  publicUrl?: string
+  /** Streams the bytes; rejects with `FileUnavailable` when they cannot be had. */
+  open(signal: AbortSignal): Promise<NodeJS.ReadableStream>
+}
+
+/** An attachment that cannot be had; thrown by `OutgoingFile.open`, before anything left the building. */
+export class FileUnavailable extends Error {
+  /** A fetch that may go better later, against one that never will. */
+  readonly retryable: boolean
+  constructor(message: string, retryable: boolean) {
+    super(message)
+    this.name = 'FileUnavailable'
+    this.retryable = retryable
+  }
+}
+
+/** A message on its way out, resolved and rendered. */
+export type Outgoing = {
+  /** Unique per attempt: `msg_….1`; handed to providers that dedupe by it. */
+  attemptId: string
+  messageId: string
+  accountId: string
+  /** 1 for the first try. */
+  attempt: number
+  channel: Channel
+  messageType: MessageType
+  /** E.164 with plus, an e-mail address, or a chat id. */
+  to: string
+  /** Sender id, e-mail address or phone number; null where the connection has its own. */
+  from: string | null
+  text: string
+  subject: string | null
+  /** E-mail alone: the text is HTML. */
+  html: boolean
+  files: readonly OutgoingFile[]
+}
+
+/** A delivery report. `providerId` is what the submit's answer called the message. */
+export type Receipt = {
+  kind: 'receipt'
+  providerId: string
+  status: 'sent' | 'delivered' | 'read' | 'undelivered'
+  /** When it happened by the provider's word, in ms since the epoch; null when it does not say. */
+  atMs: number | null
+  providerCode: string | null
+  detail: string | null
+}
+
+export type Inbound = Receipt
+
+/** What a link reports of its own health, for the console, metrics and log. */
+export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
+
+/** What a provider is given: nothing else reaches it. */
+export type Io = {
+  clock: Clock
+  random: Random
+  log: LinkLog
+  /** HTTP through the guarded client, for addresses that users gave. */
+  fetchFile(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
+  /** Resolves once stored: only then may the provider be told that we have it. */
+  emit(inbound: readonly Inbound[]): Promise<void>
+  /** A change of the link's health. */
+  report(state: LinkState): void
+}
+
+export type LinkLog = {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  debug(fields: object, text: string): void
+}
+
+/** A provider that is connected with one configuration. Only `send` and `close` are required. */
+export type Link = {
+  /** How many sends it takes at once; the lane holds the others back. */
+  concurrency: number
+  /** Ceiling of sends a second; absent means none. */
+  messagesPerSecond?: number
+  /** Submits once. Must settle soon after `signal` aborts, with `unknown` if the bytes may have left. */
+  send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
+  /** Settles an unknown attempt, where the provider can look it up. */
+  find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
+  /** Whether the recipient can be reached at all; absent means "nobody knows". */
+  reaches?(to: string, signal: AbortSignal): Promise<boolean>
+  /** Cheap proof that the configuration works, for the operator's test button. */
+  test?(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
+  close(): Promise<void>
+}
+
+export type Provider<C = Record<string, unknown>> = {
+  readonly key: string
+  readonly channels: readonly Channel[]
+  readonly policy: ProviderPolicy
+  /** Validates, documents, and draws the console's form. */
+  readonly config: TSchema
+  /** Sealed at rest, redacted everywhere. */
+  readonly secrets: readonly (keyof C & string)[]
+  /** Honours our attempt id, so that an unknown attempt may be sent again. */
+  readonly dedupes: boolean
+  /** Never waits for the far side: connecting goes on in the background. */
+  open(config: C, io: Io): Promise<Link>
+}

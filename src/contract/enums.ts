@@ -1,0 +1,45 @@
+/** The words of the contract; spelled as the wire spells them. */
+export const CHANNELS = [
+  'local_sms',
+  'int_sms',
+  'official_chatapp',
+  'user_chatapp_session',
+  'botapp_bot',
+  'email_user',
+] as const
+export type Channel = (typeof CHANNELS)[number]
+
+export const MESSAGE_TYPES = ['otp', 'utility', 'marketing', 'free_text'] as const
+export type MessageType = (typeof MESSAGE_TYPES)[number]
+
+/** In the order in which a message may pass them; `docs/states.md` draws it. */
+export const MESSAGE_STATUSES = [
+  'scheduled',
+  'queued',
+  'sending',
+  'unknown',
+  'sent',
+  'delivered',
+  'read',
+  'undelivered',
+  'failed',
+  'cancelled',
+  'expired',
+] as const
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
+
+export const PERMISSIONS = ['messages:create', 'messages:read', 'api_keys:read', 'api_keys:write'] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+export const KEY_MODES = ['live', 'test'] as const
+export type KeyMode = (typeof KEY_MODES)[number]
+
+export const KEY_ROLES = ['owner', 'member'] as const
+export type KeyRole = (typeof KEY_ROLES)[number]
+
+export const ATTACHMENT_TYPES = ['image', 'video', 'audio', 'document'] as const
+export type AttachmentType = (typeof ATTACHMENT_TYPES)[number]
+
+export function isSms(channel: Channel): boolean {
+  return channel === 'local_sms' || channel === 'int_sms'
+}

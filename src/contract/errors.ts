@@ -1,0 +1,74 @@
+/**
+ * The one catalogue of what can go wrong on the wire. `status` is HTTP's;
+ * `text` is the default public text; clients match on the code alone.
+ */
+export const CATALOGUE = {
+  VALIDATION_ERROR: { status: 400, text: 'The request is not valid.' },
+  CHATAPP_NOT_REGISTERED: { status: 400, text: 'The recipient is not registered on the chat app.' },
+  RECIPIENT_REJECTED: { status: 400, text: 'The provider refuses this recipient.' },
+  MESSAGE_REJECTED: { status: 400, text: 'The provider refuses this message.' },
+  IDEMPOTENCY_KEY_REQUIRED: { status: 400, text: 'This operation needs an Idempotency-Key header.' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, text: 'The idempotency key is not valid.' },
+  INVALID_REQUEST_BODY: { status: 400, text: 'The request body is not valid.' },
+  UNAUTHORIZED: { status: 401, text: 'The API key is missing or not valid.' },
+  INSUFFICIENT_BALANCE: { status: 402, text: 'Neither the plan nor the wallet covers this.' },
+  FORBIDDEN: { status: 403, text: 'This key may not do that.' },
+  NOT_FOUND: { status: 404, text: 'Not found.' },
+  METHOD_NOT_ALLOWED: { status: 405, text: 'This path does not answer that method.' },
+  CONFLICT: { status: 409, text: 'The resource is in use or exists already.' },
+  IDEMPOTENCY_KEY_CONFLICT: { status: 409, text: 'The idempotency key was used with a different body.' },
+  MESSAGE_STATE_CONFLICT: { status: 409, text: 'The message is past the state in which this is possible.' },
+  PAYLOAD_TOO_LARGE: { status: 413, text: 'The request body is too large.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'This content type is not understood here.' },
+  RATE_LIMITED: { status: 429, text: 'Too many requests.' },
+  INTERNAL_ERROR: { status: 500, text: 'Something went wrong on our side.' },
+  PROVIDER_UNAVAILABLE: { status: 503, text: 'No provider could take the message.' },
+  SERVICE_UNAVAILABLE: { status: 503, text: 'The service cannot answer right now.' },
+} as const satisfies Record<string, { status: number; text: string }>
+
+export type ErrorCode = keyof typeof CATALOGUE
+
+/** One fault of a body, query or header: `path` in dots and brackets, as in `options.scheduleAt`. */
+export type Detail = { path: string; message: string }
+
+export type ProblemOptions = {
+  details?: readonly Detail[]
+  /** When to come back, in whole seconds; every 429 and 503 has one. */
+  retryAfterSeconds?: number
+  /** Extra public fields beside the usual ones, such as `attemptsRemaining`. */
+  extra?: Record<string, string | number>
+  /** The internal reason; logged, never sent. */
+  cause?: unknown
+}
+
+/**
+ * A refusal with its public text. Thrown by the verbs of core and turned into
+ * the error body in one place, `http/errors.ts`.
+ */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: readonly Detail[] | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly extra: Record<string, string | number> | undefined
+
+  constructor(code: ErrorCode, text: string = CATALOGUE[code].text, options: ProblemOptions = {}) {
+    super(text, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.status = CATALOGUE[code].status
+    this.details = options.details
+    this.extra = options.extra
+    const waits = this.status === 429 || this.status === 503
+    this.retryAfterSeconds = waits
+      ? Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1))
+      : options.retryAfterSeconds
+  }
+}
+
+/** A 400 that names one field. */
+export function invalid(path: string, message: string): Problem {
+  return new Problem('VALIDATION_ERROR', path === '' ? message : `${path}: ${message}`, {
+    details: [{ path, message }],
+  })
+}

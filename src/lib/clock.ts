@@ -1,0 +1,51 @@
+/** A running timer; calling it stops it. */
+export type Cancel = () => void
+
+/**
+ * Where time comes from. Handed to whatever needs it, so that a test can stand
+ * in a clock it moves by hand.
+ */
+export type Clock = {
+  /** Wall time in milliseconds since the epoch. */
+  now(): number
+  /** Milliseconds that never run backwards; only differences mean anything. */
+  monotonic(): number
+  /** Calls `run` once after `delayMs`. A pending timer does not keep the process alive. */
+  after(delayMs: number, run: () => void): Cancel
+}
+
+/** setTimeout takes at most 2^31-1 ms and fires at once beyond it. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS))
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Milliseconds since the epoch as the wire writes a time: ISO 8601, UTC, milliseconds. */
+export function toIso(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
+
+/** A time that is pending, or `false` after `timeoutMs`; never rejects. */
+export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T | false> {
+  return new Promise(resolve => {
+    const cancel = clock.after(timeoutMs, () => resolve(false))
+    work.then(
+      value => {
+        cancel()
+        resolve(value)
+      },
+      () => {
+        cancel()
+        resolve(false)
+      },
+    )
+  })
+}

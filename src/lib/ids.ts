@@ -1,0 +1,139 @@
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+/**
+ * Ids are UUIDv7 (RFC 9562): 48 bits of time, then randomness. On the wire they
+ * carry a prefix and 26 characters of Crockford base 32, as TypeID writes them,
+ * so that they sort by time as text too; in the store they are plain uuids.
+ */
+export const PREFIXES = {
+  account: 'acc',
+  apiKey: 'key',
+  attachment: 'att',
+  connection: 'cnn',
+  credit: 'crd',
+  event: 'evt',
+  job: 'job',
+  message: 'msg',
+  queue: 'que',
+  request: 'req',
+  sender: 'snd',
+  template: 'tpl',
+  usage: 'usg',
+  verification: 'ver',
+} as const
+
+export type Prefix = (typeof PREFIXES)[keyof typeof PREFIXES]
+export type Id<P extends Prefix = Prefix> = `${P}_${string}`
+export type AccountId = Id<'acc'>
+export type ConnectionId = Id<'cnn'>
+export type MessageId = Id<'msg'>
+export type RequestId = Id<'req'>
+
+/** Makes ids; one per process, so that ids of the same millisecond still sort. */
+export type Ids = {
+  next<P extends Prefix>(prefix: P): Id<P>
+}
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const DIGIT = new Map([...ALPHABET].map((letter, value) => [letter, value]))
+const BODY_LENGTH = 26
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export function createIds(clock: Clock, random: Random): Ids {
+  let lastMs = 0
+  let counter = 0
+
+  /** 12 bits beside the time count within a millisecond; past them, borrow the next one. */
+  function tick(): void {
+    const nowMs = clock.now()
+    if (nowMs > lastMs) {
+      lastMs = nowMs
+      counter = random.bytes(2).readUInt16BE() & 0x3ff
+    } else if (++counter > 0xfff) {
+      lastMs++
+      counter = 0
+    }
+  }
+
+  return {
+    next(prefix) {
+      tick()
+      const bytes = Buffer.allocUnsafe(16)
+      bytes.writeUIntBE(lastMs, 0, 6)
+      bytes.writeUInt16BE(0x7000 | counter, 6)
+      random.bytes(8).copy(bytes, 8)
+      bytes[8] = (bytes[8]! & 0x3f) | 0x80
+      return `${prefix}_${encode(bytes)}`
+    },
+  }
+}
+
+/** The same 128 bits under another prefix: a message, its usage and its request are one event. */
+export function sameAs<P extends Prefix>(prefix: P, id: Id): Id<P> {
+  return `${prefix}_${id.slice(4)}`
+}
+
+/** The id's time, in milliseconds since the epoch. */
+export function timeOf(id: Id): number {
+  let ms = 0
+  for (let at = 4; at < 14; at++) ms = ms * 32 + DIGIT.get(id[at]!)!
+  // Ten letters carry 50 bits of which the first two are padding: 48 bits of time.
+  return ms
+}
+
+/** An id is well-formed: the prefix, and 26 letters that hold no more than 128 bits. */
+export function isId<P extends Prefix>(prefix: P, text: string): text is Id<P> {
+  return (
+    text.length === 4 + BODY_LENGTH &&
+    text.startsWith(`${prefix}_`) &&
+    /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(4))
+  )
+}
+
+/** As the store knows it: `01890a5d-ac96-774b-bcce-b302099a8057`. */
+export function toUuid(id: Id): string {
+  let hex = ''
+  let bits = 0
+  let held = 0
+  // 26 letters are 130 bits: the first carries only three.
+  for (let at = 4; at < 4 + BODY_LENGTH; at++) {
+    held = (held << 5) | DIGIT.get(id[at]!)!
+    bits += at === 4 ? 3 : 5
+    while (bits >= 8) {
+      bits -= 8
+      hex += HEX[(held >>> bits) & 0xff]
+      held &= (1 << bits) - 1
+    }
+  }
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** From the store's spelling to the wire's. */
+export function fromUuid<P extends Prefix>(prefix: P, uuid: string): Id<P> {
+  return `${prefix}_${encode(Buffer.from(uuid.replaceAll('-', ''), 'hex'))}`
+}
+
+/** The smallest uuid of a time: a bound for range reads, since ids sort by time. */
+export function firstUuidAt(atMs: number): string {
+  const hex = Math.max(0, Math.floor(atMs)).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+function encode(bytes: Buffer): string {
+  let text = ALPHABET[bytes[0]! >>> 5]!
+  let held = bytes[0]! & 0x1f
+  let bits = 5
+  for (let at = 1; at <= 16; at++) {
+    while (bits >= 5) {
+      bits -= 5
+      text += ALPHABET[(held >>> bits) & 0x1f]
+      held &= (1 << bits) - 1
+    }
+    if (at < 16) {
+      held = (held << 8) | bytes[at]!
+      bits += 8
+    }
+  }
+  return text
+}
