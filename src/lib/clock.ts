@@ -49,3 +49,10 @@ export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): 
     )
   })
 }
+
+/** Resolves after `delayMs`; like every timer here it does not keep the process alive. */
+export function pause(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise(resolve => {
+    clock.after(delayMs, resolve)
+  })
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../src/lib/clock.ts'
+
+export type FakeClock = Clock & {
+  /**
+   * Moves time on by `ms`, running every timer on the way at its own moment, in
+   * order, and letting the promises it settled run before the next one.
+   */
+  advance(ms: number): Promise<void>
+  /** Timers still pending. */
+  pending(): number
+}
+
+type Timer = { atMs: number; order: number; run(): void }
+
+/** A clock that stands still until it is moved. */
+export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
+  const timers = new Set<Timer>()
+  let nowMs = startMs
+  let order = 0
+
+  function nextDue(untilMs: number): Timer | undefined {
+    let next: Timer | undefined
+    for (const timer of timers) {
+      if (timer.atMs > untilMs) continue
+      if (!next || timer.atMs < next.atMs || (timer.atMs === next.atMs && timer.order < next.order)) next = timer
+    }
+    return next
+  }
+
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs - startMs,
+    after(delayMs, run) {
+      const timer = { atMs: nowMs + Math.max(delayMs, 0), order: order++, run }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    async advance(ms) {
+      const untilMs = nowMs + ms
+      await settled()
+      for (let timer = nextDue(untilMs); timer; timer = nextDue(untilMs)) {
+        timers.delete(timer)
+        nowMs = timer.atMs
+        timer.run()
+        await settled()
+      }
+      nowMs = untilMs
+      await settled()
+    },
+    pending: () => timers.size,
+  }
+}
+
+/** One full turn of the event loop: every microtask, and what they queued, has run. */
+function settled(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
