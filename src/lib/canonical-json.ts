@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto'
+
+/** Deeper values are refused; a body is bounded to far less before it gets here. */
+const MAX_DEPTH = 128
+
+/**
+ * One spelling per JSON value, as RFC 8785 (JCS) says: keys sorted by UTF-16
+ * code units, no white space, numbers and strings as ECMAScript writes them.
+ * A member whose value is `undefined` is absent.
+ *
+ * Throws a RangeError below `MAX_DEPTH`, a TypeError for what JSON cannot say
+ * (NaN, Infinity, functions, bigint).
+ */
+export function canonicalize(value: unknown): string {
+  return write(value, 0)
+}
+
+/** SHA-256 of the canonical form: 32 bytes that are equal exactly when the values are. */
+export function canonicalHash(value: unknown): Buffer {
+  return hash('sha256', canonicalize(value), 'buffer')
+}
+
+function write(value: unknown, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') return writeNumber(value)
+  if (typeof value === 'boolean') return value ? 'true' : 'false'
+  if (value === null) return 'null'
+  if (typeof value !== 'object') throw new TypeError(`JSON has no ${typeof value}`)
+  if (depth >= MAX_DEPTH) throw new RangeError(`JSON is nested deeper than ${MAX_DEPTH} levels`)
+  return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth)
+}
+
+function writeNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`)
+  return String(value)
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '['
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) text += ','
+    text += write(items[at], depth + 1)
+  }
+  return `${text}]`
+}
+
+function writeObject(value: object, depth: number): string {
+  let text = '{'
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key]
+    if (member === undefined) continue
+    if (text.length > 1) text += ','
+    text += `${JSON.stringify(key)}:${write(member, depth + 1)}`
+  }
+  return `${text}}`
+}

@@ -1,0 +1,34 @@
+/** A map that forgets what was used longest ago once it holds `maxEntries`. */
+export type Lru<K, V> = {
+  get(key: K): V | undefined
+  set(key: K, value: V): void
+  delete(key: K): boolean
+  clear(): void
+  size(): number
+}
+
+/** `undefined` cannot be a value: it means "not held". */
+export function createLru<K, V>(maxEntries: number): Lru<K, V> {
+  if (!(maxEntries >= 1)) throw new RangeError(`a cache holds at least one entry, not ${maxEntries}`)
+  // A Map iterates in the order of insertion: the first key is the oldest.
+  const entries = new Map<K, V>()
+
+  return {
+    get(key) {
+      const value = entries.get(key)
+      if (value === undefined) return undefined
+      entries.delete(key)
+      entries.set(key, value)
+      return value
+    },
+    set(key, value) {
+      if (!entries.delete(key) && entries.size >= maxEntries) {
+        entries.delete(entries.keys().next().value as K)
+      }
+      entries.set(key, value)
+    },
+    delete: key => entries.delete(key),
+    clear: () => entries.clear(),
+    size: () => entries.size,
+  }
+}

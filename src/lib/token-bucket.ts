@@ -1,0 +1,56 @@
+/** What one request finds at its bucket. */
+export type Verdict = {
+  allowed: boolean
+  /** Whole requests that would still pass right now. */
+  remaining: number
+  /** Whole seconds until the bucket is full again; 0 when it is. */
+  resetSeconds: number
+  /** Milliseconds until the next request passes; 0 when this one did. */
+  retryAfterMs: number
+}
+
+export type TokenBuckets = {
+  /**
+   * Takes one token of `key` at `nowMs` (any clock that does not run backwards).
+   * `burst` tokens fit, `ratePerSecond` flow in; both may change between calls.
+   */
+  take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict
+  size(): number
+}
+
+/**
+ * Token buckets by the generic cell rate algorithm: a bucket is one number, the
+ * time at which it will be full again. At most `maxBuckets` are held; the one
+ * used longest ago goes first, and is then most likely full, so that nothing is
+ * lost with it.
+ */
+export function createTokenBuckets(maxBuckets: number): TokenBuckets {
+  const fullAtMs = new Map<string, number>()
+
+  function take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict {
+    const perTokenMs = 1000 / ratePerSecond
+    const depthMs = burst * perTokenMs
+    // A lowered rate must not leave an old debt that takes longer than one whole bucket.
+    const fromMs = Math.min(Math.max(fullAtMs.get(key) ?? nowMs, nowMs), nowMs + depthMs)
+    const untilMs = fromMs + perTokenMs
+    // Half a microsecond of grace absorbs what floating point loses in the sums.
+    const allowed = untilMs - nowMs <= depthMs + 0.0005
+    if (allowed) keep(key, untilMs)
+    const debtMs = (allowed ? untilMs : fromMs) - nowMs
+    return {
+      allowed,
+      remaining: Math.max(0, Math.floor((depthMs - debtMs) / perTokenMs + 1e-6)),
+      resetSeconds: Math.ceil(debtMs / 1000),
+      retryAfterMs: allowed ? 0 : Math.ceil(untilMs - nowMs - depthMs),
+    }
+  }
+
+  function keep(key: string, untilMs: number): void {
+    if (!fullAtMs.delete(key) && fullAtMs.size >= maxBuckets) {
+      fullAtMs.delete(fullAtMs.keys().next().value as string)
+    }
+    fullAtMs.set(key, untilMs)
+  }
+
+  return { take, size: () => fullAtMs.size }
+}

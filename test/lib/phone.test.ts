@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { createPhones } from '../../src/lib/phone.ts'
+
+const phones = createPhones({ cacheSize: 4 })
+
+describe('phone numbers', () => {
+  it.each([
+    ['+201000000001', '+201000000001', 'EG', 'mobile'],
+    ['+20 100 000 0001', '+201000000001', 'EG', 'mobile'],
+    ['+1 (202) 555-0123', '+12025550123', 'US', 'fixed_or_mobile'],
+    ['+1.202.555.0123', '+12025550123', 'US', 'fixed_or_mobile'],
+    ['+390612345678', '+390612345678', 'IT', 'fixed'],
+  ])('reads %s', (text, e164, country, type) => {
+    expect(phones.parse(text)).toEqual({ e164, country, type, possible: true })
+  })
+
+  it.each([
+    ['+12025550123', 'US'],
+    ['+14165550123', 'CA'],
+    ['+12684641234', 'AG'],
+    ['+79161234567', 'RU'],
+    ['+77011234567', 'KZ'],
+    ['+442079460000', 'GB'],
+    ['+447781123456', 'GG'],
+    ['+441534123456', 'JE'],
+  ])('tells countries of a shared calling code apart: %s is %s', (text, country) => {
+    expect(phones.parse(text)?.country).toBe(country)
+  })
+
+  it.each([
+    ['+15550000001', 'US'],
+    ['+440000000000', 'GB'],
+    ['+70000000000', 'RU'],
+  ])('takes an unallocated number of possible length to the main country: %s is %s', (text, country) => {
+    expect(phones.parse(text)).toMatchObject({ country, type: 'unknown', possible: true })
+  })
+
+  it('knows numbers that belong to no country', () => {
+    expect(phones.parse('+80012345678')).toEqual({
+      e164: '+80012345678',
+      country: null,
+      type: 'toll_free',
+      possible: true,
+    })
+  })
+
+  it('says that a length is not possible', () => {
+    expect(phones.parse('+1555000000199')?.possible).toBe(false)
+  })
+
+  it.each([
+    '',
+    '+',
+    '201000000001',
+    '00201000000001',
+    '+0201000000001',
+    '+1',
+    '+12',
+    '+999123456789',
+    '+20100000000a',
+    '+2010000000010000',
+    'tel:+201000000001',
+    '+201000000001;ext=5',
+    '+201000000001 x5',
+    '+٢٠١٠٠٠٠٠٠٠٠١',
+    '+20\u00001000000001',
+    `+${'1'.repeat(1_000_000)}`,
+  ])('refuses what is not a number', text => {
+    expect(phones.parse(text)).toBeNull()
+  })
+
+  it('answers the same from its cache, also after others have pushed it out', () => {
+    const first = phones.parse('+201000000001')
+    expect(phones.parse('+201000000001')).toBe(first)
+    for (let n = 0; n < 10; n++) phones.parse(`+20100000001${n}`)
+    const again = phones.parse('+201000000001')
+    expect(again).not.toBe(first)
+    expect(again).toEqual(first)
+  })
+})
