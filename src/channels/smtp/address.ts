@@ -1,0 +1,45 @@
+import { domainToASCII } from 'node:url'
+import addressParser from 'nodemailer/lib/addressparser'
+
+/** One mailbox, its domain already in the form that DNS and any mail server understand. */
+export type Mailbox = { name: string; address: string; domain: string }
+
+/** RFC 5321, 4.5.3.1: the longest path a server must take, without its angle brackets. */
+const LONGEST_ADDRESS = 254
+
+/**
+ * Reads `a@b.example` or `Name <a@b.example>`; null where that is not exactly one mailbox.
+ * The name is unfolded, so that it can never begin a header of its own.
+ */
+export function parseMailbox(text: string): Mailbox | null {
+  const parsed = addressParser(text)
+  const only = parsed[0]
+  if (parsed.length !== 1 || only === undefined || !('address' in only)) return null
+  const mailbox = parseAddress(only.address ?? '')
+  return mailbox && { ...mailbox, name: (only.name ?? '').replace(/[\r\n]+/g, ' ') }
+}
+
+/**
+ * Reads one bare address and nothing else: a comma or a bracket inside it would be a second
+ * recipient, a line break a second command. An international domain becomes its A-label; an
+ * international local part stays as it is and needs SMTPUTF8 at the far side.
+ */
+export function parseAddress(text: string): Mailbox | null {
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, at)
+  const domain = text.slice(at + 1)
+  if (at < 1 || !isLocalPart(local)) return null
+  const ascii = isAddressLiteral(domain) ? domain : domainToASCII(domain)
+  const address = `${local}@${ascii}`
+  if (ascii === '' || Buffer.byteLength(address) > LONGEST_ADDRESS) return null
+  return { name: '', address, domain: ascii }
+}
+
+function isLocalPart(local: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing these is the point
+  return !/[\u0000-\u0020\u007f"(),:;<>@[\\\]]/.test(local)
+}
+
+function isAddressLiteral(domain: string): boolean {
+  return /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9a-fA-F:.]+)\]$/.test(domain)
+}

@@ -1,0 +1,120 @@
+import type { Outcome, Outgoing } from '../provider.ts'
+import type { Unmailable } from './message.ts'
+
+/** What nodemailer says of a failed delivery; each field may be missing. */
+export type SmtpFault = {
+  code?: string | undefined
+  originalCode?: string | undefined
+  command?: string | undefined
+  responseCode?: number | undefined
+  response?: string | undefined
+}
+
+/** How long a server that greylists is left alone, times the attempt's number. */
+const GREYLIST_MS = 60_000
+
+/** How long a server that is busy or shutting down is left alone, times the attempt's number. */
+const BUSY_MS = 15_000
+
+/** Replies that speak of our login or our TLS, not of this mail (RFC 4954, RFC 3207). */
+const OUR_LOGIN = new Set([432, 454, 530, 534, 535, 538])
+
+/** Nothing of a reply beyond this is kept. */
+const LONGEST_REPLY = 300
+
+/** No mail could be made: the account's fault, or a file that may be there later. */
+export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
+  const { fault, detail } = unmailable
+  if (fault === 'recipient') return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail }
+  if (fault === 'sender') return { kind: 'rejected', code: 'SENDER_REJECTED', detail }
+  if (fault === 'file_later') return { kind: 'retry', detail }
+  return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
+}
+
+/**
+ * The one reply that means "taken": 2xx to a mail whose end was written. A server that says so
+ * earlier, or says something that is no reply, leaves us not knowing.
+ */
+export function outcomeOfReply(
+  message: Outgoing,
+  reply: string,
+  providerId: string,
+  ended: boolean,
+): Outcome {
+  if (!ended || !/^2\d\d(?:[ -]|$)/.test(reply)) {
+    return { kind: 'unknown', detail: 'The server answered the mail with something that is no answer.' }
+  }
+  return { kind: 'accepted', providerId, code: shownReply(message, reply) }
+}
+
+/**
+ * A fault before the end of the mail was written proves that it was not taken: a server must
+ * not keep half a mail (RFC 5321, 4.1.1.4). After it, only a whole 4xx or 5xx reply does.
+ */
+export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boolean): Outcome {
+  const status = fault.responseCode ?? 0
+  const answered = status >= 400 && status < 600
+  if (ended && !(answered && fault.code === 'EMESSAGE')) {
+    return {
+      kind: 'unknown',
+      detail: `The connection was lost before the server's last answer (${nameOf(fault)}).`,
+    }
+  }
+  if (!answered) return localFault(fault)
+  const providerCode = codesOf(fault.response ?? String(status))
+  const detail = `The server answered: ${shownReply(message, fault.response ?? String(status))}`
+  if (fault.code === 'EAUTH' || OUR_LOGIN.has(status)) {
+    // The operator's to mend: refusing the mail for good would lose it.
+    return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
+  }
+  if (status < 500) return { kind: 'retry', detail, providerCode, afterMs: waitFor(fault, message.attempt) }
+  return refusal(fault, detail, providerCode)
+}
+
+/** No server spoke: no connection, no TLS, no name; or nodemailer itself would not say this. */
+function localFault(fault: SmtpFault): Outcome {
+  if (fault.code === 'EMESSAGE' && fault.command === 'MAIL FROM') {
+    return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: 'The mail is larger than the server takes.' }
+  }
+  return { kind: 'retry', detail: `The mail did not reach the server (${nameOf(fault)}).` }
+}
+
+function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcome {
+  // "Bad sequence of commands" is about the session, and a new one may do better.
+  if (fault.responseCode === 503 || !isAboutMail(fault)) return { kind: 'retry', detail, providerCode }
+  if (fault.command === 'RCPT TO')
+    return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail, providerCode }
+  const tooLarge = fault.responseCode === 552 || /^\d{3}[ -]5\.3\.4/.test(fault.response ?? '')
+  if (fault.command === 'MAIL FROM' && !tooLarge) {
+    return { kind: 'rejected', code: 'SENDER_REJECTED', detail, providerCode }
+  }
+  return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
+}
+
+/** A 5xx to the greeting, EHLO or STARTTLS says nothing about the mail that waits for the connection. */
+function isAboutMail(fault: SmtpFault): boolean {
+  return fault.code === 'EENVELOPE' || fault.code === 'EMESSAGE'
+}
+
+function waitFor(fault: SmtpFault, attempt: number): number {
+  const greylisted = /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(fault.response ?? '')
+  return (greylisted || fault.responseCode === 452 ? GREYLIST_MS : BUSY_MS) * Math.max(1, attempt)
+}
+
+/**
+ * Servers quote subjects and bodies in their replies; of a mail that carries a code, only the
+ * reply's own codes are kept.
+ */
+function shownReply(message: Outgoing, reply: string): string {
+  if (message.messageType === 'otp') return codesOf(reply)
+  return reply.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_REPLY)
+}
+
+/** `550 5.1.1`, or `550` where the server has no enhanced codes. */
+function codesOf(reply: string): string {
+  return /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reply)?.[0].replace('-', ' ') ?? ''
+}
+
+function nameOf(fault: SmtpFault): string {
+  return fault.originalCode ?? fault.code ?? 'no code'
+}
