@@ -1,0 +1,20 @@
+/** Longer keys are cut, so that a path never carries a body back. */
+const MAX_KEY_LENGTH = 64
+const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/
+
+/**
+ * One step of a path as error details write it: `options.scheduleAt`, `to[3]`,
+ * and `metadata["a b"]` for keys that would not stand as a word.
+ */
+export function pathStep(key: string | number): string {
+  if (typeof key === 'number') return `[${key}]`
+  if (key.length <= MAX_KEY_LENGTH && PLAIN_KEY.test(key)) return `.${key}`
+  const shown = key.length <= MAX_KEY_LENGTH ? key : `${key.slice(0, MAX_KEY_LENGTH)}…`
+  return `[${JSON.stringify(shown.toWellFormed())}]`
+}
+
+/** The path that `steps` (outermost first) lead along; empty for the whole body. */
+export function joinPath(steps: readonly (string | number)[]): string {
+  const path = steps.map(pathStep).join('')
+  return path.startsWith('.') ? path.slice(1) : path
+}

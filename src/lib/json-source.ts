@@ -1,0 +1,196 @@
+import { isUtf8 } from 'node:buffer'
+import { joinPath } from './json-path.ts'
+
+/** What is wrong with a body; `path` names the place, empty for the body as a whole. */
+export type JsonFault = { path: string; message: string }
+
+export type JsonResult = { ok: true; value: unknown; hasNulls: boolean } | ({ ok: false } & JsonFault)
+
+/**
+ * Reads one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses
+ * what different readers understand differently, or what no store can hold:
+ * bytes that are not UTF-8, repeated keys, `__proto__` and
+ * `constructor.prototype`, NUL, lone surrogates, numbers too large for a
+ * double, and nesting deeper than `maxDepth`.
+ *
+ * Linear in the size of the body; a body of one huge string costs one search
+ * for its closing quote. Faults are values; nothing of the body but keys comes
+ * back in them.
+ */
+export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): JsonResult {
+  if (!isUtf8(bytes)) return refuse([], 'must be encoded in UTF-8')
+  // RFC 8259 lets a reader ignore a byte order mark.
+  const text = bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0)
+  const shape = measure(text, options.maxDepth ?? 32)
+  if (shape === null) return refuse([], `must not be nested deeper than ${options.maxDepth ?? 32} levels`)
+
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return refuse([], malformed(error))
+  }
+  const survey: Survey = { keys: 0, hasNulls: false, path: [], fault: '' }
+  // Raw NULs are malformed and raw surrogates not UTF-8: only an escape brings them in.
+  look(value, survey, text.includes('\\u'))
+  if (survey.fault !== '') return refuse(survey.path.reverse(), survey.fault)
+  // An object keeps one of two equal keys: the tree then has fewer than the text.
+  if (survey.keys !== shape.keys) return refuse(findRepeatedKey(text), 'must be given once only')
+  return { ok: true, value, hasNulls: survey.hasNulls }
+}
+
+function refuse(path: readonly (string | number)[], message: string): JsonResult {
+  return { ok: false, path: joinPath(path), message }
+}
+
+function startsWithMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** Counts the keys as written, hopping over strings; null when too deep. Needs no valid JSON. */
+function measure(text: string, maxDepth: number): { keys: number } | null {
+  let keys = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = closingQuote(text, at)
+    else if (code === COLON) keys++
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (++depth > maxDepth) return null
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+  }
+  return { keys }
+}
+
+/** Where the string that opens at `open` ends; the end of the text when it never does. */
+function closingQuote(text: string, open: number): number {
+  let at = open
+  for (;;) {
+    at = text.indexOf('"', at + 1)
+    if (at === -1) return text.length
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return at
+  }
+}
+
+/** Where the parser stopped, without the excerpt that its own message quotes. */
+function malformed(error: unknown): string {
+  const position = /at position (\d+)/.exec((error as Error).message)?.[1]
+  return position === undefined
+    ? 'must be complete, well-formed JSON'
+    : `must be well-formed JSON; the fault is at character ${position}`
+}
+
+type Survey = {
+  keys: number
+  hasNulls: boolean
+  /** Innermost step first, filled on the way back from a fault. */
+  path: (string | number)[]
+  fault: string
+}
+
+/** Looks at every value once; the depth is bounded, so recursion is. Stops at the first fault. */
+function look(value: unknown, survey: Survey, checkText: boolean): boolean {
+  if (typeof value === 'string') return !checkText || lookAtText(value, survey)
+  if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
+  if (value === null) {
+    survey.hasNulls = true
+    return true
+  }
+  if (typeof value !== 'object') return true
+  return Array.isArray(value)
+    ? lookAtArray(value, survey, checkText)
+    : lookAtObject(value as Record<string, unknown>, survey, checkText)
+}
+
+function lookAtText(text: string, survey: Survey): boolean {
+  if (text.includes('\0')) return fault(survey, 'must not contain NUL characters')
+  return text.isWellFormed() || fault(survey, 'must not contain lone surrogates')
+}
+
+function lookAtArray(items: readonly unknown[], survey: Survey, checkText: boolean): boolean {
+  for (let at = 0; at < items.length; at++) {
+    if (!look(items[at], survey, checkText)) return under(at, survey)
+  }
+  return true
+}
+
+function lookAtObject(members: Record<string, unknown>, survey: Survey, checkText: boolean): boolean {
+  // JSON.parse makes plain objects whose members, `__proto__` too, are all their own.
+  for (const key in members) {
+    if (!Object.hasOwn(members, key)) continue
+    survey.keys++
+    const fits = lookAtKey(key, members, survey, checkText) && look(members[key], survey, checkText)
+    if (!fits) return under(key, survey)
+  }
+  return true
+}
+
+function lookAtKey(
+  key: string,
+  members: Record<string, unknown>,
+  survey: Survey,
+  checkText: boolean,
+): boolean {
+  if (key === '__proto__') return fault(survey, 'is not allowed as a key')
+  if (key === 'constructor' && hasPrototype(members[key])) {
+    return fault(survey, 'must not hold a prototype')
+  }
+  return !checkText || lookAtText(key, survey)
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+}
+
+function fault(survey: Survey, message: string): false {
+  survey.fault = message
+  return false
+}
+
+function under(step: string | number, survey: Survey): false {
+  survey.path.push(step)
+  return false
+}
+
+type Level = { keys: Set<string> | null; step: string | number }
+
+/** The path of the first key that its object already has. `text` is valid JSON. */
+function findRepeatedKey(text: string): (string | number)[] {
+  const levels: Level[] = []
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const level = levels.at(-1)
+    if (code === OPEN_OBJECT) levels.push({ keys: new Set(), step: '' })
+    else if (code === OPEN_ARRAY) levels.push({ keys: null, step: 0 })
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) levels.pop()
+    else if (code === COMMA && typeof level?.step === 'number') level.step++
+    else if (code === QUOTE) {
+      const end = closingQuote(text, at)
+      if (level?.keys && isKey(text, end)) {
+        level.step = JSON.parse(text.slice(at, end + 1)) as string
+        if (level.keys.has(level.step)) break
+        level.keys.add(level.step)
+      }
+      at = end
+    }
+  }
+  return levels.map(level => level.step)
+}
+
+/** A string is a key when a colon follows, after nothing but white space. */
+function isKey(text: string, end: number): boolean {
+  let at = end + 1
+  while (text.charCodeAt(at) <= 0x20) at++
+  return text.charCodeAt(at) === COLON
+}
