@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { AttachmentType, Channel, MessageType } from '../contract/enums.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ConnectionId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 
 /**
@@ -105,6 +106,8 @@ export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
 
 /** What a provider is given: nothing else reaches it. */
 export type Io = {
+  /** The connection that this link carries; receipts belong to it. */
+  connectionId: ConnectionId
   clock: Clock
   random: Random
   log: LinkLog
