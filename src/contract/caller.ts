@@ -1,0 +1,44 @@
+import type { AccountId, Id } from '../lib/ids.ts'
+import type { Channel, KeyMode, KeyRole, Permission } from './enums.ts'
+
+/** What every request needs to know of the account; cached, so a few seconds old at most. */
+export type AccountSnapshot = {
+  id: AccountId
+  name: string
+  status: 'active' | 'suspended'
+  /** ISO 3166-1 alpha-2. */
+  homeCountry: string
+  /** ISO 4217. */
+  currency: string
+  phone: { number: string | null; verified: boolean }
+  plan: PlanSnapshot
+  /** Grows with every change of the account, its plan or its keys. */
+  revision: number
+}
+
+export type PlanSnapshot = {
+  name: string
+  status: 'active' | 'inactive'
+  allowsScheduling: boolean
+  bulkCeilingPerSecond: number
+  /** Requests a second of the group `api`; the burst is twice the rate. */
+  rateLimitPerSecond: number
+  /** The same for `verification_send`. */
+  verificationRateLimitPerSecond: number
+  pools: readonly PlanPool[]
+}
+
+/** Messages of a month that the plan includes; `limit` is their number. */
+export type PlanPool = { id: number; channels: readonly Channel[]; limit: number }
+
+/** Whoever sent a request: one key, and the account that it belongs to. */
+export type Caller = {
+  keyId: Id<'key'>
+  keyName: string
+  /** The first letters of the key, for people to tell keys apart. */
+  keyPrefix: string
+  mode: KeyMode
+  role: KeyRole
+  permissions: ReadonlySet<Permission>
+  account: AccountSnapshot
+}

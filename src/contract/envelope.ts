@@ -1,0 +1,75 @@
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { CATALOGUE, type Detail, type ErrorCode, type Problem } from './errors.ts'
+
+/** `{success: true, data}`: the answer of every operation that has no body of its own. */
+export function success<T extends TSchema>(data: T) {
+  return Type.Object({ success: Type.Literal(true), data })
+}
+
+/** A list of one page; `nextCursor` is null on the last. */
+export function page<T extends TSchema>(item: T) {
+  return Type.Object({
+    success: Type.Literal(true),
+    data: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Pass it as `cursor` to read on; null when there is nothing more.',
+    }),
+  })
+}
+
+/** The query of a list: `limit`, `cursor`, and the list's own filters. */
+export function pageQuery<T extends TProperties>(filters: T) {
+  return Type.Object({
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows of one page.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque.' }),
+    ),
+    ...filters,
+  })
+}
+
+/** One of `values`, as an enum that the documentation lists. */
+export function oneOf<const T extends readonly string[]>(values: T, options: { description?: string } = {}) {
+  return Type.Enum([...values] as unknown as [...T], options)
+}
+
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** A time on the wire. */
+export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' })
+
+/** The body of every answer that is not a success. */
+export const ErrorBody = Type.Object({
+  success: Type.Literal(false),
+  code: Type.Enum(Object.keys(CATALOGUE) as [ErrorCode, ...ErrorCode[]]),
+  error: Type.String({ description: 'For people; programs match on `code`.' }),
+  requestId: Type.String(),
+  details: Type.Optional(
+    Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+      description: 'What is wrong, and where in the body or the query.',
+    }),
+  ),
+  retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
+})
+
+export type ErrorAnswer = {
+  success: false
+  code: ErrorCode
+  error: string
+  requestId: string
+  details?: readonly Detail[]
+  retryAfterSeconds?: number
+  [extra: string]: unknown
+}
+
+/** The body that tells of `problem`; also what an idempotent operation stores to replay. */
+export function errorBody(problem: Problem, requestId: string): ErrorAnswer {
+  const body: ErrorAnswer = { success: false, code: problem.code, error: problem.message, requestId }
+  if (problem.details) body.details = problem.details
+  if (problem.retryAfterSeconds !== undefined) body.retryAfterSeconds = problem.retryAfterSeconds
+  return problem.extra ? Object.assign(body, problem.extra) : body
+}

@@ -1,0 +1,108 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Caller } from '../contract/caller.ts'
+import type { Permission } from '../contract/enums.ts'
+import type { ErrorCode, Problem } from '../contract/errors.ts'
+
+/**
+ * One endpoint, one file: its schema, its route and its handler.
+ *
+ *     export const accountRead = (deps: { accounts: Accounts }) =>
+ *       defineRoute({
+ *         method: 'GET',
+ *         url: '/api/v2/account',
+ *         auth: {},                                // any valid key
+ *         schema: {
+ *           summary: 'Read the account',
+ *           tags: ['Account'],
+ *           response: { 200: success(Account) },
+ *         },
+ *         handler: async request => ({ success: true, data: await deps.accounts.read(request.caller) }),
+ *       })
+ *
+ * `routes.ts` lists them all. What is declared here is also what is validated
+ * and what `/openapi.json` says; error answers are added there by themselves.
+ * A handler returns its body, or throws a `Problem`; another status is set with
+ * `reply.code(201)`. A string or Buffer is sent as it stands, so a handler that
+ * has its JSON already sets the content type and returns it.
+ */
+export function defineRoute<S extends RouteSchema, A extends RouteAuth>(spec: RouteSpec<S, A>): Route {
+  return spec as unknown as Route
+}
+
+/** Who may come in. */
+export type RouteAuth =
+  /** Anybody. */
+  | { public: true }
+  /** The operator's token. */
+  | { operator: true }
+  /** A valid key; with `permission`, a key that has it on an account whose phone is verified. */
+  | { permission?: Permission; ownersOnly?: boolean }
+
+/** Operations that share a token bucket per account. */
+export const RATE_GROUPS = ['api', 'verification_send'] as const
+export type RateGroup = (typeof RATE_GROUPS)[number]
+
+export type RouteSchema = {
+  /** In the imperative, a few words. */
+  summary: string
+  /** Markdown. */
+  description?: string
+  tags: readonly string[]
+  /** Path parameters, all of them strings; one that does not fit is a 404. */
+  params?: TObject
+  /** Strings, integers, numbers, booleans; converted from text, with their defaults filled in. */
+  querystring?: TObject
+  /** Request headers besides the key, named as on the wire. */
+  headers?: TObject
+  body?: TSchema
+  /** Success bodies by status. A binary answer declares a string with `contentMediaType`. */
+  response: Readonly<Record<number, TSchema>>
+  /** Codes besides those that access, validation and limits bring. */
+  errors?: readonly ErrorCode[]
+}
+
+export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `:name` for parameters. */
+  url: string
+  auth: A
+  /** `api` when absent; only for routes that take a key. */
+  rateGroup?: RateGroup
+  schema: S
+  /** Largest body, in bytes; 1 MB when absent. */
+  bodyLimit?: number
+  /**
+   * `refused` (when absent): a request that does not fit the schema never
+   * reaches the handler. `handed over`: it does, with `request.fault` set, for
+   * operations that must store the refusal before they answer it.
+   */
+  faults?: 'refused' | 'handed over'
+  /** Left out of the OpenAPI document: pages and their scripts. */
+  hidden?: boolean
+  handler(request: RouteRequest<S, A>, reply: FastifyReply): unknown
+}
+
+type Infer<T> = T extends TSchema ? Static<T> : undefined
+
+export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth> = Omit<
+  FastifyRequest,
+  'params' | 'query' | 'body' | 'caller'
+> & {
+  params: Infer<S['params']>
+  query: Infer<S['querystring']>
+  body: Infer<S['body']>
+  caller: A extends { public: true } | { operator: true } ? null : Caller
+}
+
+/** A route of any schema, as the server and the documentation take it. */
+export type Route = RouteSpec<RouteSchema, RouteAuth>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the handler of a route that takes a key. */
+    caller: Caller | null
+    /** What does not fit the schema, on routes that have faults handed over. */
+    fault: Problem | null
+  }
+}
