@@ -56,3 +56,13 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
     clock.after(delayMs, resolve)
   })
 }
+
+/** Keeps the process alive until `work` is done, for work that may wait for nothing but timers. */
+export async function awake<T>(work: Promise<T>): Promise<T> {
+  const hold = setInterval(() => {}, LONGEST_TIMER_MS)
+  try {
+    return await work
+  } finally {
+    clearInterval(hold)
+  }
+}

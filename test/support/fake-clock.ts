@@ -22,7 +22,8 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
     let next: Timer | undefined
     for (const timer of timers) {
       if (timer.atMs > untilMs) continue
-      if (!next || timer.atMs < next.atMs || (timer.atMs === next.atMs && timer.order < next.order)) next = timer
+      if (!next || timer.atMs < next.atMs || (timer.atMs === next.atMs && timer.order < next.order))
+        next = timer
     }
     return next
   }

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client } from 'pg'
+import type { Cancel, Clock } from '../lib/clock.ts'
+import { awake, pause, withinMs } from '../lib/clock.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { copyBinaries, findBinaries } from './embedded/binaries.ts'
+import {
+  checkMajor,
+  initCluster,
+  openPassage,
+  ownerOf,
+  prepareDataDir,
+  takeOver,
+  writeSettings,
+} from './embedded/cluster.ts'
+import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
+import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
+import {
+  findPostmaster,
+  isPostmaster,
+  type LaunchOptions,
+  launch,
+  type Postmaster,
+  reasonOfDeath,
+  rotateLog,
+  sizeOf,
+  stopPostmaster,
+  trimLog,
+} from './embedded/postmaster.ts'
+import { claimSocketDir, releaseSocketDir } from './embedded/socket-dir.ts'
+import type { Log } from './log.ts'
+import type { Progress } from './progress.ts'
+
+export type EmbeddedOptions = {
+  /** Absolute; made when it is missing. Holds the cluster, its log and our secrets. */
+  dataDir: string
+  clock: Clock
+  log: Log
+  progress: Progress
+  /** How the machine is asked who may run PostgreSQL; the real one by default. */
+  probe?: Probe
+  /** The server is lost for good: another process took it over. */
+  onLost?(error: Error): void
+}
+
+/** A PostgreSQL server of our own on `dataDir`, ours alone until `stop`. */
+export type Embedded = {
+  /** Of the database `posthorn`, by unix socket. */
+  url: string
+  /** The server's process, for those who look at it from outside. */
+  pid(): number
+  /** Stops the server, wherever it came from. Never throws; takes at most some 6 s. */
+  stop(): Promise<void>
+}
+
+/** A new or crashed server may replay its log for as long as that takes, up to this. */
+const READY_LIMIT_MS = 10 * 60_000
+const READY_LOOK_MS = 15
+/** Survivors of a server that was killed keep a new one from starting for a moment. */
+const LAUNCHES = 5
+const BACKOFF_MS = [200, 500, 1_000, 2_000, 5_000, 10_000]
+const STOP_PATIENCE_MS = 3_000
+const LOG_LOOK_MS = 60_000
+
+/**
+ * Brings up the embedded server: finds the one that a killed process left
+ * running on this data, or starts it, or makes a new one. While it runs it is
+ * watched and brought back when it dies. Refuses, in one line that says what to
+ * do, where it cannot run and where another Posthorn uses the data.
+ */
+export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  return awake(start(options))
+}
+
+async function start(options: EmbeddedOptions): Promise<Embedded> {
+  const { clock, log } = options
+  const site = await prepareSite(options)
+  let held = await bringUp(site, options)
+  let stopping = false
+  let recovery: Promise<void> | undefined
+  await ensureDatabase(held.owner)
+  watch()
+  const cancelTrim = every(clock, LOG_LOOK_MS, () => trimLog(site.logFile))
+
+  /** The owner's connection ends when the server does, be it our child or not. */
+  function watch(): void {
+    held.owner.once('end', () => {
+      recovery = recover()
+    })
+  }
+
+  async function recover(): Promise<void> {
+    for (let tries = 0; !stopping; tries++) {
+      log.error({ tries }, 'the embedded PostgreSQL went away; bringing it back')
+      try {
+        held = await bringUp(site, options)
+        watch()
+        log.info({ pid: held.postmaster.pid }, 'the embedded PostgreSQL is back')
+        return
+      } catch (error) {
+        if (error instanceof InUse) {
+          stopping = true
+          options.onLost?.(error)
+          return
+        }
+        log.error({ err: error }, 'the embedded PostgreSQL does not come back')
+        await pause(clock, BACKOFF_MS[Math.min(tries, BACKOFF_MS.length - 1)]!)
+      }
+    }
+  }
+
+  return {
+    url: urlOf(held.postmaster.socketDir),
+    pid: () => held.postmaster.pid,
+    stop: () => awake(stop()),
+  }
+
+  async function stop(): Promise<void> {
+    if (stopping) return
+    stopping = true
+    cancelTrim()
+    if (recovery) await withinMs(clock, STOP_PATIENCE_MS, recovery)
+    await held.owner.end().catch(() => {})
+    const last = findPostmaster(site.clusterDir)
+    if (last) await stopPostmaster(last, site.clusterDir, clock, STOP_PATIENCE_MS)
+    releaseSocketDir(held.postmaster.socketDir)
+  }
+}
+
+/** Everything that must be there before a server can start; makes the cluster when there is none. */
+async function prepareSite(options: EmbeddedOptions): Promise<LaunchOptions> {
+  const { dataDir, progress } = options
+  const clusterDir = join(dataDir, 'postgres')
+  prepareDataDir(dataDir)
+  let binaries = findBinaries()
+  const { identity, copyBinaries: unreachable } = chooseIdentity(
+    options.probe ?? systemProbe,
+    dataDir,
+    binaries.home,
+  )
+  if (identity.kind === 'user') openPassage(dataDir)
+  if (unreachable || !binaries.complete) binaries = copyBinaries(binaries, dataDir)
+  if (existsSync(join(clusterDir, 'PG_VERSION'))) checkMajor(clusterDir, binaries)
+  else await progress.step('Creating the database', () => initCluster(clusterDir, binaries, identity))
+  if (!findPostmaster(clusterDir)) takeOver(clusterDir, identity)
+  const socketDir = claimSocketDir(dataDir, ownerOf(identity))
+  return { clusterDir, socketDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
+}
+
+type Held = { postmaster: Postmaster; owner: Client }
+
+async function bringUp(site: LaunchOptions, options: EmbeddedOptions): Promise<Held> {
+  return options.progress.step('Starting the database', async note => {
+    const logStart = sizeOf(site.logFile)
+    for (let launches = 0; ; launches++) {
+      const postmaster = findPostmaster(site.clusterDir) ?? (await startPostmaster(site))
+      const client = await connectWhenReady(postmaster, site, options.clock, note)
+      if (client) return { postmaster, owner: await becomeOwner(client, options.dataDir) }
+      if (launches === LAUNCHES) throw startFailure(site, logStart)
+      await pause(options.clock, BACKOFF_MS[0]!)
+    }
+  })
+}
+
+async function startPostmaster(site: LaunchOptions): Promise<Postmaster> {
+  rotateLog(site.logFile)
+  writeSettings(site.clusterDir, site.socketDir, site.identity)
+  return launch(site)
+}
+
+/** Undefined when the server ended instead. */
+async function connectWhenReady(
+  postmaster: Postmaster,
+  site: LaunchOptions,
+  clock: Clock,
+  note: (text: string) => void,
+): Promise<Client | undefined> {
+  const untilMs = clock.monotonic() + READY_LIMIT_MS
+  while (isPostmaster(postmaster.pid, site.clusterDir)) {
+    const tried = await connect(postmaster.socketDir)
+    if (typeof tried !== 'string') return tried
+    if (tried === 'recovering') note('replaying its log after a crash')
+    if (clock.monotonic() > untilMs) {
+      throw new Refusal(
+        `The embedded PostgreSQL is not ready after ${READY_LIMIT_MS / 60_000} minutes: see ${site.logFile}.`,
+      )
+    }
+    await pause(clock, READY_LOOK_MS)
+  }
+  return undefined
+}
+
+function startFailure(site: LaunchOptions, logStart: number): Refusal {
+  const reason = reasonOfDeath(site.logFile, logStart) ?? 'it ended without a word'
+  if (/No space left/i.test(reason))
+    return new Refusal(`The disk with ${site.clusterDir} is full: free some space.`)
+  return new Refusal(`The embedded PostgreSQL does not start: ${reason} (see ${site.logFile})`)
+}
+
+function every(clock: Clock, periodMs: number, run: () => void): Cancel {
+  let cancel = clock.after(periodMs, tick)
+  function tick(): void {
+    run()
+    cancel = clock.after(periodMs, tick)
+  }
+  return () => cancel()
+}

@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { Refusal } from '../../lib/refusal.ts'
+import type { Binaries } from './binaries.ts'
+import { type Identity, runAs } from './identity.ts'
+
+/** The one role of the embedded server; only the socket's directory lets anyone in. */
+export const ROLE = 'posthorn'
+
+/** What a new cluster takes (39 MB), its first WAL, and room to work. */
+const NEEDED_BYTES = 200 * 1024 * 1024
+
+/** Durable as PostgreSQL ships it; sized for two cores and a small machine. */
+const SETTINGS = {
+  listen_addresses: "''",
+  unix_socket_permissions: '0700',
+  max_connections: '64',
+  shared_buffers: '128MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_compression: 'on',
+  min_wal_size: '256MB',
+  max_wal_size: '2GB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+  // Every statement of ours is short; compiling it costs more than running it.
+  jit: 'off',
+  timezone: "'UTC'",
+  log_timezone: "'UTC'",
+  log_line_prefix: "'%m [%p] '",
+  log_checkpoints: 'off',
+  // Details quote the values of a row, and values can be secrets.
+  log_error_verbosity: 'terse',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+} as const
+
+/** Makes the data directory, readable by its owner alone. Refuses when that is not possible. */
+export function prepareDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const trial = join(dataDir, `.writable-${process.pid}`)
+    writeFileSync(trial, '')
+    rmSync(trial)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new Refusal(
+      code === 'ENOSPC'
+        ? `The disk with the data directory ${dataDir} is full.`
+        : `The data directory ${dataDir} cannot be written to (${code}): check its permissions or set POSTHORN_DATA_DIR.`,
+      { cause },
+    )
+  }
+}
+
+/** Lets `identity` pass through the data directory; its files stay closed, each by its own mode. */
+export function openPassage(dataDir: string): void {
+  chmodSync(dataDir, statSync(dataDir).mode | 0o111)
+}
+
+/** Refuses a cluster that another major version made. */
+export function checkMajor(clusterDir: string, binaries: Binaries): void {
+  const major = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
+  if (major === String(binaries.major)) return
+  throw new Refusal(
+    `${clusterDir} was made by PostgreSQL ${major}, and this Posthorn brings PostgreSQL ${binaries.major}: ` +
+      'dump it with the Posthorn that made it and restore it here, or serve it by its own PostgreSQL and set DATABASE_URL.',
+  )
+}
+
+/**
+ * Makes a new cluster at `clusterDir`. It is made beside its place and moved
+ * there when it is whole: a crash leaves no half cluster, and of two processes
+ * that start at once one wins and the other takes over the winner's.
+ */
+export async function initCluster(clusterDir: string, binaries: Binaries, identity: Identity): Promise<void> {
+  refuseFullDisk(clusterDir)
+  sweepAbandoned(clusterDir)
+  const making = `${clusterDir}.new-${process.pid}`
+  mkdirSync(making, { mode: 0o700 })
+  try {
+    giveTo(identity, making)
+    await initdb(making, binaries, identity)
+    renameSync(making, clusterDir)
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true })
+    if (!existsSync(join(clusterDir, 'PG_VERSION'))) throw error
+  }
+}
+
+function refuseFullDisk(clusterDir: string): void {
+  const { bavail, bsize } = statfsSync(join(clusterDir, '..'))
+  if (bavail * bsize >= NEEDED_BYTES) return
+  throw new Refusal(
+    `The disk with ${clusterDir} is full: a new database needs ${NEEDED_BYTES / 1024 / 1024} MB. Free some or set POSTHORN_DATA_DIR.`,
+  )
+}
+
+/** What a process left that died while it made a cluster. */
+function sweepAbandoned(clusterDir: string): void {
+  const parent = join(clusterDir, '..')
+  for (const name of readdirSync(parent)) {
+    const pid = /^postgres\.new-(\d+)$/.exec(name)?.[1]
+    if (pid && !existsProcess(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true })
+  }
+}
+
+function existsProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return pid !== process.pid
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function initdb(directory: string, binaries: Binaries, identity: Identity): Promise<void> {
+  const { command, args, options } = runAs(identity, join(binaries.home, 'bin', 'initdb'), [
+    `--pgdata=${directory}`,
+    `--username=${ROLE}`,
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--data-checksums',
+    // The server listens on a socket in a directory that only its owner may enter.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--no-instructions',
+  ])
+  return new Promise((resolve, reject) => {
+    let errors = ''
+    const child = spawn(command, args, { ...options, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors = (errors + chunk.toString()).slice(-4_000)
+    })
+    child.on('error', cause => reject(new Refusal(`initdb did not start: ${cause.message}.`, { cause })))
+    child.on('close', status => (status === 0 ? resolve() : reject(initFailure(directory, errors))))
+  })
+}
+
+function initFailure(directory: string, errors: string): Refusal {
+  if (/No space left/i.test(errors)) return new Refusal(`The disk with ${directory} is full.`)
+  const reason =
+    errors.split('\n').find(line => /(error|fatal):/i.test(line)) ?? errors.trim().split('\n').at(-1)
+  return new Refusal(`The embedded database could not be created: ${reason || 'initdb said nothing'}`)
+}
+
+/** Writes the server's settings anew: they belong to the program, not to the data. */
+export function writeSettings(clusterDir: string, socketDir: string, identity: Identity): void {
+  const lines = [
+    '# Written by Posthorn at every start. Your own settings belong in custom.conf beside this file.',
+    ...Object.entries(SETTINGS).map(([name, value]) => `${name} = ${value}`),
+    `unix_socket_directories = '${socketDir.replaceAll("'", "''")}'`,
+    "include_if_exists = 'custom.conf'",
+    '',
+  ]
+  const making = join(clusterDir, `postgresql.conf.new-${process.pid}`)
+  writeFileSync(making, lines.join('\n'), { mode: 0o600 })
+  giveTo(identity, making)
+  renameSync(making, join(clusterDir, 'postgresql.conf'))
+}
+
+/** Whose files PostgreSQL's must be, as the kernel outside any namespace counts. */
+export function ownerOf(identity: Identity): { uid: number; gid: number } {
+  if (identity.kind === 'user') return { uid: identity.uid, gid: identity.gid }
+  return { uid: process.getuid!(), gid: process.getgid!() }
+}
+
+function giveTo(identity: Identity, path: string): void {
+  const { uid, gid } = ownerOf(identity)
+  if (statSync(path).uid !== uid) chownSync(path, uid, gid)
+}
+
+/** Hands a whole cluster over when another identity made it. */
+export function takeOver(clusterDir: string, identity: Identity): void {
+  const { uid, gid } = ownerOf(identity)
+  if (statSync(clusterDir).uid === uid) return
+  if (process.getuid!() !== 0) {
+    throw new Refusal(`${clusterDir} belongs to another user: start Posthorn as that user, or as root.`)
+  }
+  for (const name of readdirSync(clusterDir, { recursive: true }))
+    lchownSync(join(clusterDir, String(name)), uid, gid)
+  lchownSync(clusterDir, uid, gid)
+}

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Refusal } from '../../lib/refusal.ts'
+
+/**
+ * Who PostgreSQL runs as, since it refuses to run as root:
+ * - `self`: whoever runs us, who is not root;
+ * - `userns`: root, who calls itself 1000 in a user namespace of its own; it
+ *   still owns root's files, so that nothing changes hands;
+ * - `user`: an unprivileged user, to whom the data then belongs.
+ */
+export type Identity = { kind: 'self' } | { kind: 'userns' } | { kind: 'user'; uid: number; gid: number }
+
+/** What happened when an identity tried to run PostgreSQL beside the data. */
+export type Trial = 'works' | 'forbidden' | 'data-unreachable' | 'binaries-unreachable'
+
+/** How the machine is asked; a test answers in its place. */
+export type Probe = {
+  uid: number
+  /** Unprivileged users to try, the likeliest first. */
+  users(): readonly { uid: number; gid: number }[]
+  /** Can this identity enter `directory` and run the PostgreSQL at `home`? */
+  try(identity: Identity, directory: string, home: string): Trial
+}
+
+export type Choice = {
+  identity: Identity
+  /** The binaries are out of its reach where they are: bring them beside the data. */
+  copyBinaries: boolean
+}
+
+/** Chooses who PostgreSQL runs as; refuses with what to do when nobody can. */
+export function chooseIdentity(probe: Probe, dataDir: string, home: string): Choice {
+  if (probe.uid !== 0) return asSelf(probe, dataDir, home)
+  const candidates: Identity[] = [
+    { kind: 'userns' },
+    ...probe.users().map(user => ({ kind: 'user' as const, ...user })),
+  ]
+  let second: Identity | undefined
+  for (const identity of candidates) {
+    // Another user's way ends at the data directory, which is ours to open.
+    const trial = probe.try(identity, identity.kind === 'user' ? dirname(dataDir) : dataDir, home)
+    if (trial === 'works') return { identity, copyBinaries: false }
+    if (trial === 'binaries-unreachable') second ??= identity
+  }
+  if (second) return { identity: second, copyBinaries: true }
+  throw new Refusal(
+    `PostgreSQL does not run as root, user namespaces are forbidden here, and no unprivileged user can enter ${dataDir}: ` +
+      'set POSTHORN_DATA_DIR to a directory below one that every user may enter (such as /var/lib/posthorn), ' +
+      'start Posthorn as another user, or set DATABASE_URL.',
+  )
+}
+
+function asSelf(probe: Probe, dataDir: string, home: string): Choice {
+  const identity: Identity = { kind: 'self' }
+  const trial = probe.try(identity, dataDir, home)
+  if (trial === 'works') return { identity, copyBinaries: false }
+  if (trial === 'data-unreachable') {
+    throw new Refusal(
+      `The data directory ${dataDir} cannot be entered: check its permissions or set POSTHORN_DATA_DIR.`,
+    )
+  }
+  throw new Refusal(
+    `The embedded PostgreSQL at ${home} does not run on this system (it needs glibc 2.28 or newer): set DATABASE_URL to a PostgreSQL 15–18 server.`,
+  )
+}
+
+/** A program and its arguments as `identity` runs them, for `spawn`. */
+export function runAs(identity: Identity, program: string, args: readonly string[]) {
+  // Our own environment holds secrets; PostgreSQL gets none of it.
+  const options = { env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
+  switch (identity.kind) {
+    case 'self':
+      return { command: program, args, options }
+    case 'userns':
+      return {
+        command: 'unshare',
+        args: ['--user', '--map-user=1000', '--map-group=1000', '--', program, ...args],
+        options,
+      }
+    case 'user':
+      return { command: program, args, options: { ...options, uid: identity.uid, gid: identity.gid } }
+  }
+}
+
+const TRIAL = 'cd "$1" || exit 10; "$2" --version >/dev/null 2>&1 || exit 11'
+const TRIAL_TIMEOUT_MS = 10_000
+
+/** Asks this machine by trying. */
+export const systemProbe: Probe = {
+  uid: process.getuid?.() ?? -1,
+  users: unprivilegedUsers,
+  try(identity, directory, home) {
+    const args = ['-c', TRIAL, 'sh', directory, join(home, 'bin', 'postgres')]
+    const { command, args: all, options } = runAs(identity, '/bin/sh', args)
+    const { status } = spawnSync(command, all, {
+      ...options,
+      cwd: '/',
+      stdio: 'ignore',
+      timeout: TRIAL_TIMEOUT_MS,
+    })
+    if (status === 0) return 'works'
+    if (status === 10) return 'data-unreachable'
+    return status === 11 ? 'binaries-unreachable' : 'forbidden'
+  },
+}
+
+/** `postgres` where the system has one, then `nobody`. */
+function unprivilegedUsers(): { uid: number; gid: number }[] {
+  const users = [{ uid: 65534, gid: 65534 }]
+  try {
+    const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
+    if (line) users.unshift({ uid: Number(line[1]), gid: Number(line[2]) })
+  } catch {
+    // No such file: nobody is enough.
+  }
+  return users.filter(user => user.uid !== 0)
+}

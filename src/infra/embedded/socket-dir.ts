@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Refusal } from '../../lib/refusal.ts'
+
+/** The kernel's limit for a socket's path, less its last byte: Linux takes 108, macOS 104. */
+const PATH_LIMIT_BYTES = 103
+const SOCKET_NAME = '.s.PGSQL.5432'
+
+/**
+ * The directory of the server's socket: short whatever the data directory is
+ * called, the same at every start, and closed to everyone but `owner`. That
+ * directory is the server's only door, so one that somebody else made is refused.
+ */
+export function claimSocketDir(
+  dataDir: string,
+  owner: { uid: number; gid: number },
+  base = shortBase(),
+): string {
+  const name = createHash('sha256').update(`${owner.uid}:${dataDir}`).digest('hex').slice(0, 12)
+  const directory = join(base, `posthorn-${name}`)
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new Refusal(`No socket directory can be made in ${base}: ${(cause as Error).message}.`, { cause })
+    }
+  }
+  adopt(directory, owner)
+  return directory
+}
+
+/** TMPDIR where it is short enough, else /tmp. */
+function shortBase(): string {
+  const length = Buffer.byteLength(join(tmpdir(), 'posthorn-0123456789ab', SOCKET_NAME))
+  return length <= PATH_LIMIT_BYTES ? tmpdir() : '/tmp'
+}
+
+function adopt(directory: string, owner: { uid: number; gid: number }): void {
+  const found = lstatSync(directory)
+  const closed = found.isDirectory() && (found.mode & 0o077) === 0
+  if (closed && found.uid === owner.uid) return
+  // Just made by us, or by another of us that starts now: only root owns what root makes.
+  if (closed && found.uid === process.getuid!()) {
+    chownSync(directory, owner.uid, owner.gid)
+    return
+  }
+  throw new Refusal(
+    `${directory} exists and is not a directory of ours that is closed to others: remove it, or set TMPDIR to another place.`,
+  )
+}
+
+/** Removes the directory after its server; one that is still in use is not empty and stays. */
+export function releaseSocketDir(directory: string): void {
+  try {
+    rmdirSync(directory)
+  } catch {
+    // In use again, or gone: both are well.
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Client } from 'pg'
+import { Refusal } from '../lib/refusal.ts'
+import type { Database } from './db.ts'
+
+export type MigrateOptions = {
+  /** Of the numbered files; ours by default. */
+  directory?: string
+  /** Called with each file's name before it runs, and when another node is at it. */
+  onProgress?(text: string): void
+}
+
+type Migration = { name: string; text: string; checksum: string }
+type Applied = { name: string; checksum: string }
+
+const OUR_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
+const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
+/** Any constant that stays: every node asks for the same lock. */
+const MIGRATION_LOCK = 7_076_840
+/** Another node's migration of a large store may take long; this long is a stuck one. */
+const LOCK_LIMIT_MS = 30 * 60_000
+const OLDEST_VERSION = 15
+const NEWEST_VERSION = 18
+
+/**
+ * Brings the store up to date: applies in order the files that it does not have
+ * yet, each in a transaction of its own. Nodes that start at once wait for each
+ * other. Refuses a server of an unknown version, a store that is newer than
+ * this program, and one that has a different version of a file.
+ * @returns the names of the files it applied.
+ */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
+  const migrations = readMigrations(options.directory ?? OUR_MIGRATIONS)
+  const client = await database.dedicated()
+  client.on('error', () => {})
+  try {
+    await checkVersion(client)
+    await takeLock(client, options)
+    const applied = await readApplied(client)
+    const pending = compare(migrations, applied)
+    for (const migration of pending) {
+      options.onProgress?.(migration.name)
+      await apply(client, migration)
+    }
+    return pending.map(migration => migration.name)
+  } finally {
+    // The lock goes with the connection.
+    await client.end().catch(() => {})
+  }
+}
+
+function readMigrations(directory: string): Migration[] {
+  const names = readdirSync(directory)
+    .filter(name => name.endsWith('.sql'))
+    .sort()
+  return names.map((name, at) => {
+    if (!FILE_NAME.test(name) || Number(name.slice(0, 4)) !== at + 1) {
+      throw new Error(`Migrations are numbered without a gap, as in 0001_name.sql; ${name} is not.`)
+    }
+    // A checkout may turn line endings; that changes nothing.
+    const text = readFileSync(`${directory}/${name}`, 'utf8').replaceAll('\r\n', '\n')
+    return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+  })
+}
+
+async function checkVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
+  )
+  const major = Math.floor(Number(rows[0]!.number) / 10_000)
+  if (major >= OLDEST_VERSION && major <= NEWEST_VERSION) return
+  throw new Refusal(
+    `The server of DATABASE_URL is PostgreSQL ${rows[0]!.name}; Posthorn needs PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
+  )
+}
+
+async function takeLock(client: Client, options: MigrateOptions): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+    MIGRATION_LOCK,
+  ])
+  if (rows[0]!.taken) return
+  options.onProgress?.('waiting for another node that migrates')
+  await client.query(`SET lock_timeout = ${LOCK_LIMIT_MS}`)
+  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+  await client.query('RESET lock_timeout')
+}
+
+async function readApplied(client: Client): Promise<Applied[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS migrations (
+       name text PRIMARY KEY,
+       checksum text NOT NULL,
+       applied_at timestamptz NOT NULL DEFAULT now()
+     )`,
+  )
+  const { rows } = await client.query<Applied>('SELECT name, checksum FROM migrations ORDER BY name')
+  return rows
+}
+
+/** What is still to be done; the store must have a beginning of our list and nothing else. */
+function compare(migrations: Migration[], applied: Applied[]): Migration[] {
+  for (const [at, row] of applied.entries()) {
+    const ours = migrations[at]
+    if (ours?.name !== row.name) {
+      throw new Refusal(
+        `The database was migrated by a newer Posthorn (it has ${row.name}): start that version, or restore a backup from before it.`,
+      )
+    }
+    if (ours.checksum !== row.checksum) {
+      throw new Refusal(
+        `The migration ${row.name} differs from the one that made this database: an applied migration never changes, so restore the file.`,
+      )
+    }
+  }
+  return migrations.slice(applied.length)
+}
+
+async function apply(client: Client, migration: Migration): Promise<void> {
+  try {
+    await client.query('BEGIN')
+    await client.query(migration.text)
+    await client.query('INSERT INTO migrations (name, checksum) VALUES ($1, $2)', [
+      migration.name,
+      migration.checksum,
+    ])
+    await client.query('COMMIT')
+  } catch (cause) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw new Refusal(`The migration ${migration.name} failed and was undone: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../lib/clock.ts'
+
+/** Tells a person at the terminal what takes its time. */
+export type Progress = {
+  /**
+   * Shows `label` while `work` runs, then how long it took; `note` adds what it
+   * is at. Settles as `work` does.
+   */
+  step<T>(label: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>
+  /** A line of its own. */
+  line(text: string): void
+}
+
+/** What is needed of a stream such as `process.stderr`. */
+export type Terminal = { isTTY?: boolean; write(text: string): unknown }
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const FRAME_MS = 80
+/** A step that is over sooner leaves no line behind. */
+const WORTH_TELLING_MS = 100
+/** Where there is no spinner, a step that takes longer announces itself. */
+const SLOW_MS = 500
+
+/** A spinner where there is a terminal; whole lines everywhere else. */
+export function createProgress(terminal: Terminal, clock: Clock): Progress {
+  const show = terminal.isTTY ? spin : print
+
+  function spin(label: string): (text: string, end?: 'done' | 'failed') => void {
+    let note = ''
+    let frame = 0
+    let cancel = clock.after(FRAME_MS, draw)
+    function draw(): void {
+      terminal.write(`\r\u001b[K${FRAMES[frame++ % FRAMES.length]} ${label}${note && `: ${note}`}`)
+      cancel = clock.after(FRAME_MS, draw)
+    }
+    return (text, end) => {
+      note = text
+      if (!end) return
+      cancel()
+      terminal.write('\r\u001b[K')
+      if (text !== '') terminal.write(`${end === 'done' ? '✓' : '✗'} ${label}${text}\n`)
+    }
+  }
+
+  function print(label: string): (text: string, end?: 'done' | 'failed') => void {
+    const cancel = clock.after(SLOW_MS, () => terminal.write(`${label} …\n`))
+    return (text, end) => {
+      if (end) cancel()
+      if (text !== '') terminal.write(`${label}${end ? text : `: ${text}`}\n`)
+    }
+  }
+
+  return {
+    async step(label, work) {
+      const tell = show(label)
+      const startMs = clock.monotonic()
+      const took = () => `(${((clock.monotonic() - startMs) / 1000).toFixed(1)} s)`
+      try {
+        const result = await work(text => tell(text))
+        tell(clock.monotonic() - startMs < WORTH_TELLING_MS ? '' : ` ${took()}`, 'done')
+        return result
+      } catch (error) {
+        tell(` failed ${took()}`, 'failed')
+        throw error
+      }
+    },
+    line: text => void terminal.write(`${text}\n`),
+  }
+}
+
+/** Says nothing: for tests, and for commands that print JSON. */
+export const silentProgress: Progress = { step: (_label, work) => work(() => {}), line: () => {} }

@@ -1,0 +1,87 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
+import type { Random } from '../lib/random.ts'
+
+/** Encrypts what must be kept and read again, and hashes what must only be recognised. */
+export type Seal = {
+  /**
+   * AES-256-GCM. `context` (such as `connection:cnn_…`) is bound in: a sealed
+   * value opens only for the place it was sealed for.
+   */
+  seal(plain: Buffer | string, context: string): Buffer
+  /** The plain bytes. Throws SealBroken for another key, another context, or a changed byte. */
+  open(sealed: Buffer, context: string): Buffer
+  /** Keyed HMAC-SHA256, for secrets with too few values to be hashed plainly, such as codes. */
+  hashSecret(text: string): Buffer
+}
+
+/** A sealed value that this key and context do not open. */
+export class SealBroken extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`A sealed value cannot be opened: ${reason}.`, options)
+    this.name = 'SealBroken'
+  }
+}
+
+// version (1) · key id (4) · salt (16) · nonce (12) · ciphertext · tag (16)
+const VERSION = 1
+const KEY_ID_AT = 1
+const SALT_AT = 5
+const NONCE_AT = 21
+const TEXT_AT = 33
+const TAG_BYTES = 16
+const CIPHER = 'aes-256-gcm'
+
+/** `masterKey`: 32 bytes; every key in use is derived from it. */
+export function createSeal(masterKey: Buffer, random: Random): Seal {
+  if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
+  const sealKey = derive(masterKey, 'posthorn/seal/1')
+  const hashKey = derive(masterKey, 'posthorn/hash/1')
+  // Says which key sealed a value without saying anything about the key.
+  const keyId = createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4)
+
+  /**
+   * A key of its own for each value: 28 random bytes decide, not GCM's 12, so
+   * that the number of values sealed under one master key needs no limit.
+   */
+  function valueKey(salt: Buffer): Buffer {
+    return createHmac('sha256', sealKey).update(salt).digest()
+  }
+
+  return {
+    seal(plain, context) {
+      const head = Buffer.concat([Buffer.of(VERSION), keyId, random.bytes(TEXT_AT - SALT_AT)])
+      const cipher = createCipheriv(
+        CIPHER,
+        valueKey(head.subarray(SALT_AT, NONCE_AT)),
+        head.subarray(NONCE_AT),
+      )
+      cipher.setAAD(boundTo(head, context))
+      const text = [cipher.update(typeof plain === 'string' ? Buffer.from(plain) : plain), cipher.final()]
+      return Buffer.concat([head, ...text, cipher.getAuthTag()])
+    },
+    open(sealed, context) {
+      const head = sealed.subarray(0, TEXT_AT)
+      if (sealed.length < TEXT_AT + TAG_BYTES || head[0] !== VERSION) throw new SealBroken('unknown format')
+      if (!head.subarray(KEY_ID_AT, SALT_AT).equals(keyId))
+        throw new SealBroken('another master key sealed it')
+      const key = valueKey(head.subarray(SALT_AT, NONCE_AT))
+      const decipher = createDecipheriv(CIPHER, key, head.subarray(NONCE_AT), { authTagLength: TAG_BYTES })
+      decipher.setAAD(boundTo(head, context))
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(sealed.subarray(TEXT_AT, -TAG_BYTES)), decipher.final()])
+      } catch (cause) {
+        throw new SealBroken('it was changed, or sealed for another place', { cause })
+      }
+    },
+    hashSecret: text => createHmac('sha256', hashKey).update(text).digest(),
+  }
+}
+
+function derive(masterKey: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), purpose, 32))
+}
+
+function boundTo(head: Buffer, context: string): Buffer {
+  return Buffer.concat([head, Buffer.from(context)])
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { createDatabase } from '../../src/infra/db.ts'
+import { startEmbedded } from '../../src/infra/embedded.ts'
+import { createLog } from '../../src/infra/log.ts'
+import { migrate } from '../../src/infra/migrate.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The server's maintenance database, from which test databases are made. */
+    serverUrl: string
+    /** A migrated database that is only ever copied. */
+    templateDatabase: string
+  }
+}
+
+/**
+ * One server for the whole run: an embedded one in a directory of its own, or
+ * the one that TEST_DATABASE_URL names (its role must be allowed to create databases).
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer()
+  const templateDatabase = `posthorn_template_${process.pid}`
+  await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
+  await execute(server.url, `CREATE DATABASE ${templateDatabase}`)
+  const template = createDatabase({ connectionString: withDatabase(server.url, templateDatabase) })
+  await migrate(template)
+  await template.close()
+  project.provide('serverUrl', server.url)
+  project.provide('templateDatabase', templateDatabase)
+
+  return async () => {
+    await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
+    await server.stop()
+  }
+}
+
+type Server = { url: string; stop(): Promise<void> }
+
+async function startServer(): Promise<Server> {
+  const external = process.env['TEST_DATABASE_URL']
+  if (external) return { url: external, stop: async () => {} }
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-test-'))
+  const embedded = await startEmbedded({
+    dataDir,
+    clock: systemClock,
+    log: createLog({ level: 'error' }),
+    progress: silentProgress,
+  })
+  return {
+    url: withDatabase(embedded.url, 'postgres'),
+    async stop() {
+      await embedded.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+async function execute(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
