@@ -1,0 +1,177 @@
+import { Type } from 'typebox'
+import { CHANNELS, MESSAGE_TYPES } from '../contract/enums.ts'
+import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
+import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
+import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { type Prepared, readFiles } from './sandbox/files.ts'
+import { createReceiptTeller, receiptOf } from './sandbox/receipts.ts'
+import { NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
+import { createStops } from './sandbox/stops.ts'
+
+const CONCURRENCY = 200
+/** How long the lane of an account rests for the ending 0006. */
+const REST_MS = 5_000
+/** When to come back after one of the failures of the ending 0003. */
+const FAILURE_MS = 200
+/** When to come back where the inbox could not be written. */
+const INBOX_MS = 1_000
+
+type SandboxConfig = Record<string, never>
+
+/**
+ * A carrier that sends nothing: it keeps what it takes in `inbox` and behaves as
+ * the recipient's ending says (`docs/sandbox.md`), on every channel.
+ */
+export function createSandboxProvider(options: { inbox: SandboxInbox }): Provider<SandboxConfig> {
+  return {
+    key: 'sandbox',
+    channels: CHANNELS,
+    policy: {
+      allowedTypes: MESSAGE_TYPES,
+      sendModeByType: {
+        otp: 'plain_text',
+        utility: 'plain_text',
+        marketing: 'plain_text',
+        free_text: 'plain_text',
+      },
+      requiresApprovedTemplate: false,
+      supportsUserSender: true,
+      supportsSystemSenderFallback: true,
+      retryPolicy: { maxAttempts: 5, backoffMs: 500 },
+    },
+    config: Type.Object({}, { additionalProperties: false }),
+    secrets: [],
+    // Like most carriers: what is unknown here stays unknown, as it would there.
+    dedupes: false,
+    open: async (_config, io) => openLink(options.inbox, io),
+  }
+}
+
+/** Before anything was written down, so that a repeat cannot double it. */
+const STOPPED: Outcome = { kind: 'retry', detail: 'The sandbox was stopped before it took the message.' }
+const UNKNOWN: Outcome = {
+  kind: 'unknown',
+  detail: 'The sandbox may have taken the message; no answer came.',
+}
+
+function openLink(inbox: SandboxInbox, io: Io): Link {
+  const teller = createReceiptTeller(inbox, io)
+  const stops = createStops()
+  io.report({ state: 'up', detail: 'keeps what it takes, sends nothing' })
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const script = scriptOf(message.channel, message.to)
+    if (script.act === 'refuse') return rejection(script)
+    if (message.attempt <= script.failures) return failure(message)
+    const prepared = await stops.race(prepare(message, script, signal), signal, STOPPED)
+    if ('kind' in prepared) return prepared
+    if (signal.aborted) return STOPPED
+    return stops.race(submit(message, script, prepared.media), signal, UNKNOWN)
+  }
+
+  async function prepare(
+    message: Outgoing,
+    script: Taking,
+    signal: AbortSignal,
+  ): Promise<Prepared | Outcome> {
+    return (script.rests ? await rest(message) : null) ?? (await readFiles(message.files, signal))
+  }
+
+  async function rest(message: Outgoing): Promise<Outcome | null> {
+    const nowMs = io.clock.now()
+    try {
+      const untilMs = await inbox.restUntil({
+        accountId: message.accountId as AccountId,
+        recipient: message.to,
+        acceptedAtMs: timeOf(message.messageId as MessageId),
+        nowMs,
+        restMs: REST_MS,
+      })
+      return untilMs <= nowMs ? null : throttle(untilMs - nowMs)
+    } catch (error) {
+      return inboxFailed(error)
+    }
+  }
+
+  async function submit(message: Outgoing, script: Taking, media: Prepared['media']): Promise<Outcome> {
+    const nowMs = io.clock.now()
+    const taken = takenOf(message, script, media, nowMs, io)
+    try {
+      await inbox.take(taken)
+    } catch (error) {
+      return inboxFailed(error)
+    }
+    if (!script.answers) return new Promise(() => {})
+    const providerId = providerIdOf(message)
+    if (script.receiptFirst) await io.emit([receiptOf(providerId, 'delivered', nowMs)])
+    return { kind: 'accepted', providerId }
+  }
+
+  /** The inbox takes a message once however often it is tried: a repeat is safe even if this one got through. */
+  function inboxFailed(error: unknown): Outcome {
+    io.log.warn({ err: error }, 'sandbox: the inbox cannot be written')
+    return { kind: 'retry', detail: 'The inbox of the sandbox cannot be written.', afterMs: INBOX_MS }
+  }
+
+  return {
+    concurrency: CONCURRENCY,
+    send,
+    // Asked on chat-app channels alone: elsewhere nobody is registered or not.
+    reaches: async to => scriptOf('user_chatapp_session', to) !== NOT_REGISTERED,
+    test: async () => ({ ok: true, detail: 'The sandbox is always there.' }),
+    async close() {
+      stops.stopAll()
+      await teller.close()
+    },
+  }
+}
+
+function rejection({ code, detail, providerCode }: Refusal): Outcome {
+  return { kind: 'rejected', code, detail, providerCode }
+}
+
+function failure({ attempt }: Outgoing): Outcome {
+  const detail = `The sandbox fails twice for recipients that end in 0003; this was try ${attempt}.`
+  return { kind: 'retry', detail, providerCode: '0003', afterMs: FAILURE_MS }
+}
+
+function throttle(afterMs: number): Outcome {
+  const detail = 'The sandbox lets the lane rest for recipients that end in 0006.'
+  return { kind: 'throttled', afterMs, detail, providerCode: '0006' }
+}
+
+function takenOf(
+  message: Outgoing,
+  script: Taking,
+  media: Prepared['media'],
+  nowMs: number,
+  io: Io,
+): TakenMessage {
+  return {
+    connectionId: io.connectionId,
+    accountId: message.accountId as AccountId,
+    messageId: message.messageId as MessageId,
+    receivedAtMs: nowMs,
+    content: {
+      channel: message.channel,
+      to: message.to,
+      sender: message.from,
+      subject: message.subject,
+      text: message.html ? null : message.text,
+      html: message.html ? message.text : null,
+      media,
+      template: null,
+      attempts: message.attempt,
+    },
+    receipts: script.receipts.map(({ status, afterMs }) => ({
+      providerId: providerIdOf(message),
+      status,
+      dueAtMs: nowMs + afterMs,
+    })),
+  }
+}
+
+/** One for every attempt, as a carrier that knows nothing of ours would make. */
+function providerIdOf({ messageId, attempt }: Outgoing): string {
+  return `sbx_${messageId.slice(4)}_${attempt}`
+}

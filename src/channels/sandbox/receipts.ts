@@ -1,0 +1,89 @@
+import type { ClaimedReceipt, SandboxInbox } from '../../contract/sandbox-inbox.ts'
+import type { Cancel } from '../../lib/clock.ts'
+import type { Io, Receipt } from '../provider.ts'
+
+/**
+ * How often to look when nothing is due. No receipt is planned for less than a
+ * second ahead, so that each is seen before its time, whichever node planned it.
+ */
+const LOOK_EVERY_MS = 1_000
+/** Between two looks at least: under load, receipts gather into batches. */
+const PAUSE_MS = 100
+/** How long a claim hides receipts from other nodes: a dead node's are told that much later. */
+const CLAIM_MS = 5_000
+const CLAIM_ITEMS = 500
+
+export type ReceiptTeller = {
+  /** Tells no more; resolves when what is under way has been told. */
+  close(): Promise<void>
+}
+
+/** Tells the receipts of one connection when they are due, for as long as it is open. */
+export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller {
+  let closed = false
+  let healthy = true
+  let cancel: Cancel = () => {}
+  let looking: Promise<void> = look()
+
+  async function look(): Promise<void> {
+    const waitMs = await tellAllDue().catch(complain)
+    if (!closed) cancel = io.clock.after(waitMs, () => (looking = look()))
+  }
+
+  /** How long to wait before the next look, in ms. */
+  async function tellAllDue(): Promise<number> {
+    const nowMs = io.clock.now()
+    const dueAtMs = await inbox.nextReceiptAt(io.connectionId, nowMs)
+    if (dueAtMs !== null && dueAtMs <= nowMs) await tellDue(nowMs)
+    healthy = true
+    if (dueAtMs === null) return LOOK_EVERY_MS
+    return Math.min(Math.max(dueAtMs - io.clock.now(), PAUSE_MS), LOOK_EVERY_MS)
+  }
+
+  async function tellDue(nowMs: number): Promise<void> {
+    for (let full = true; full && !closed; ) {
+      const claimed = await inbox.claimReceipts({
+        connectionId: io.connectionId,
+        nowMs,
+        claimedUntilMs: io.clock.now() + CLAIM_MS,
+        limit: CLAIM_ITEMS,
+      })
+      if (claimed.length > 0) await io.emit(claimed.map(asReceipt))
+      // Only what was stored on the other side is forgotten; the rest is told again when the claim runs out.
+      if (claimed.length > 0) await inbox.finishReceipts(claimed)
+      full = claimed.length === CLAIM_ITEMS
+    }
+  }
+
+  /** Once per outage: it lasts for as many looks as the database is away. */
+  function complain(error: unknown): number {
+    if (healthy) io.log.warn({ err: error }, 'sandbox: receipts wait, the database does not answer')
+    healthy = false
+    return LOOK_EVERY_MS
+  }
+
+  return {
+    async close() {
+      closed = true
+      cancel()
+      await looking
+    },
+  }
+}
+
+function asReceipt({ providerId, status, dueAtMs }: ClaimedReceipt): Receipt {
+  return receiptOf(providerId, status, dueAtMs)
+}
+
+/** A receipt in the sandbox's own words. */
+export function receiptOf(providerId: string, status: Receipt['status'], atMs: number): Receipt {
+  const undelivered = status === 'undelivered'
+  return {
+    kind: 'receipt',
+    providerId,
+    status,
+    atMs,
+    providerCode: undelivered ? '0004' : null,
+    detail: undelivered ? 'The sandbox does not deliver to recipients that end in 0004.' : null,
+  }
+}

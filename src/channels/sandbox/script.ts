@@ -1,0 +1,85 @@
+import type { Channel } from '../../contract/enums.ts'
+import type { Receipt, RejectCode } from '../provider.ts'
+
+/** What the sandbox does with a message, decided by its recipient alone. */
+export type Script = Refusal | Taking
+
+export type Refusal = { act: 'refuse'; code: RejectCode; detail: string; providerCode: string }
+
+export type Taking = {
+  act: 'take'
+  /** Tries that fail in a way worth repeating before one is taken. */
+  failures: number
+  /** The account's lane rests before the message is taken. */
+  rests: boolean
+  /** False: the message is taken, but nobody is told. */
+  answers: boolean
+  /** A receipt goes out before the answer. */
+  receiptFirst: boolean
+  receipts: readonly Step[]
+}
+
+/** A receipt, `afterMs` after the message was taken. */
+export type Step = { status: Exclude<Receipt['status'], 'sent'>; afterMs: number }
+
+const DELIVERED: Step = { status: 'delivered', afterMs: 1_000 }
+const UNDELIVERED: Step = { status: 'undelivered', afterMs: 1_000 }
+const READ: Step = { status: 'read', afterMs: 2_000 }
+
+const USUAL: Taking = {
+  act: 'take',
+  failures: 0,
+  rests: false,
+  answers: true,
+  receiptFirst: false,
+  receipts: [DELIVERED],
+}
+const USUAL_ON_CHATAPP: Taking = { ...USUAL, receipts: [DELIVERED, READ] }
+
+export const NOT_REGISTERED: Refusal = {
+  act: 'refuse',
+  code: 'CHATAPP_NOT_REGISTERED',
+  detail: 'The recipient is not registered on the chat app.',
+  providerCode: '0001',
+}
+
+const REFUSED: Refusal = {
+  act: 'refuse',
+  code: 'RECIPIENT_REJECTED',
+  detail: 'The sandbox refuses recipients that end in 0002.',
+  providerCode: '0002',
+}
+
+/** What becomes of a message to `to` on `channel`; `docs/sandbox.md` lists the endings. */
+export function scriptOf(channel: Channel, to: string): Script {
+  const onChatApp = channel === 'official_chatapp' || channel === 'user_chatapp_session'
+  const usual = onChatApp ? USUAL_ON_CHATAPP : USUAL
+  switch (endingOf(channel, to)) {
+    case '0001':
+      return onChatApp ? NOT_REGISTERED : usual
+    case '0002':
+      return REFUSED
+    case '0003':
+      return { ...usual, failures: 2 }
+    case '0004':
+      return { ...usual, receipts: [UNDELIVERED] }
+    case '0005':
+      return { ...usual, answers: false, receipts: [] }
+    case '0006':
+      return { ...usual, rests: true }
+    case '0007':
+      // The one that is planned comes second: the duplicate.
+      return { ...usual, receiptFirst: true, receipts: [DELIVERED] }
+    default:
+      return usual
+  }
+}
+
+/**
+ * The four digits that decide: the last of a phone or chat id, those before the @
+ * of a group id, those of the local part `ph-0001` of an e-mail address; else ''.
+ */
+export function endingOf(channel: Channel, to: string): string {
+  const pattern = channel === 'email_user' ? /^ph-(\d{4})@/i : /(\d{4})(?:@.*)?$/
+  return pattern.exec(to)?.[1] ?? ''
+}

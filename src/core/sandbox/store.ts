@@ -1,0 +1,150 @@
+import type {
+  ClaimedReceipt,
+  PlannedReceipt,
+  ReceiptClaim,
+  RestWish,
+  SandboxInbox,
+  TakenMessage,
+} from '../../contract/sandbox-inbox.ts'
+import { createBatcher } from '../../infra/batch.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+
+/** The sandbox provider's memory in the database. */
+export function createSandboxInbox(options: { db: Db }): SandboxInbox {
+  const { db } = options
+  const takes = createBatcher<TakenMessage, undefined>({
+    flush: messages => insertTaken(db, messages),
+    // One statement cannot meet the same row twice.
+    conflict: message => message.messageId,
+  })
+
+  return {
+    take: message => takes.add(message),
+    restUntil: wish => restUntil(db, wish),
+    nextReceiptAt: (connectionId, nowMs) => nextReceiptAt(db, connectionId, nowMs),
+    claimReceipts: claim => claimReceipts(db, claim),
+    finishReceipts: told => finishReceipts(db, told),
+  }
+}
+
+/**
+ * Messages and their receipts, in one statement, hence together or not at all.
+ * Ordered, so that two nodes that repeat the same messages do not lock each other out.
+ */
+async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
+  const receipts = messages.flatMap(message => message.receipts.map(receipt => ({ ...receipt, message })))
+  await db.query({
+    name: 'sandbox_take',
+    text: `
+      with taken as (
+        insert into sandbox_messages (account_id, message_id, channel, recipient, attempts, received_at, content)
+        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[], $6::timestamptz[], $7::json[])
+          as m (account_id, message_id, channel, recipient, attempts, received_at, content)
+        order by m.message_id
+        on conflict (account_id, message_id) do update
+          set attempts = greatest(sandbox_messages.attempts, excluded.attempts)
+      )
+      insert into sandbox_receipts (connection_id, provider_id, status, due_at)
+      select * from unnest($8::uuid[], $9::text[], $10::text[], $11::timestamptz[])`,
+    values: [
+      messages.map(message => toUuid(message.accountId)),
+      messages.map(message => toUuid(message.messageId)),
+      messages.map(message => message.content.channel),
+      messages.map(message => message.content.to),
+      messages.map(message => message.content.attempts),
+      messages.map(message => toIso(message.receivedAtMs)),
+      messages.map(contentOf),
+      receipts.map(receipt => toUuid(receipt.message.connectionId)),
+      receipts.map(receipt => receipt.providerId),
+      receipts.map(receipt => receipt.status),
+      receipts.map(receipt => toIso(receipt.dueAtMs)),
+    ],
+  })
+  return messages.map(() => undefined)
+}
+
+/** What has no column of its own. */
+function contentOf({ content }: TakenMessage): string {
+  const { sender, subject, text, html, media, template } = content
+  return JSON.stringify({ sender, subject, text, html, media, template })
+}
+
+/** One conditional write, so that of many messages at once the first begins the rest. */
+async function restUntil(db: Db, wish: RestWish): Promise<number> {
+  const { rows } = await db.query<{ until: Date }>({
+    name: 'sandbox_rest',
+    text: `
+      insert into sandbox_rests as rest (account_id, recipient, until) values ($1, $2, $3)
+      on conflict (account_id, recipient) do update
+        set until = case when rest.until > $4 then rest.until else excluded.until end
+      returning until`,
+    values: [
+      toUuid(wish.accountId),
+      wish.recipient,
+      toIso(wish.nowMs + wish.restMs),
+      toIso(wish.acceptedAtMs),
+    ],
+  })
+  return rows[0]!.until.getTime()
+}
+
+async function nextReceiptAt(db: Db, connectionId: ConnectionId, nowMs: number): Promise<number | null> {
+  const { rows } = await db.query<{ due_at: Date }>({
+    name: 'sandbox_next_receipt',
+    text: `
+      select due_at from sandbox_receipts
+      where connection_id = $1 and (claimed_until is null or claimed_until <= $2)
+      order by due_at limit 1`,
+    values: [toUuid(connectionId), toIso(nowMs)],
+  })
+  return rows[0]?.due_at.getTime() ?? null
+}
+
+/** Skips what another node is claiming at this moment, so that nodes share the work instead of queueing. */
+async function claimReceipts(db: Db, claim: ReceiptClaim): Promise<ClaimedReceipt[]> {
+  const { rows } = await db.query<ReceiptRow>({
+    name: 'sandbox_claim_receipts',
+    text: `
+      update sandbox_receipts as receipt set claimed_until = $3
+      from (
+        select id from sandbox_receipts
+        where connection_id = $1 and due_at <= $2 and (claimed_until is null or claimed_until <= $2)
+        order by due_at limit $4
+        for update skip locked
+      ) as due
+      where receipt.id = due.id
+      returning receipt.id, receipt.provider_id, receipt.status, receipt.due_at`,
+    values: [toUuid(claim.connectionId), toIso(claim.nowMs), toIso(claim.claimedUntilMs), claim.limit],
+  })
+  return rows.map(row => claimedOf(row, claim.claimedUntilMs)).sort(oldestFirst)
+}
+
+type ReceiptRow = { id: number; provider_id: string; status: PlannedReceipt['status']; due_at: Date }
+
+function claimedOf(row: ReceiptRow, claimedUntilMs: number): ClaimedReceipt {
+  return {
+    id: row.id,
+    providerId: row.provider_id,
+    status: row.status,
+    dueAtMs: row.due_at.getTime(),
+    claimedUntilMs,
+  }
+}
+
+/** By id too: what is planned together is told in the order in which it was planned. */
+function oldestFirst(a: ClaimedReceipt, b: ClaimedReceipt): number {
+  return a.dueAtMs - b.dueAtMs || a.id - b.id
+}
+
+async function finishReceipts(db: Db, told: readonly ClaimedReceipt[]): Promise<void> {
+  await db.query({
+    name: 'sandbox_finish_receipts',
+    text: `
+      delete from sandbox_receipts as receipt
+      using unnest($1::bigint[], $2::timestamptz[]) as told (id, claimed_until)
+      where receipt.id = told.id and receipt.claimed_until = told.claimed_until`,
+    values: [told.map(({ id }) => id), told.map(({ claimedUntilMs }) => toIso(claimedUntilMs))],
+  })
+}
