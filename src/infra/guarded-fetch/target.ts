@@ -1,0 +1,78 @@
+import { isIP, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** A URL that may be asked, as far as can be told without resolving its name. */
+export type Target = { url: URL; host: string; port: number; allowed: boolean }
+
+/** A host that the operator allows, on one port or on any. */
+export type AllowedHost = { host: string; port: number | null }
+
+/** Longer than any URL that a browser or proxy takes for granted. */
+const LONGEST_URL = 2_048
+
+/** Of IPv6 only this block is handed out to the public (IANA); the rest is for special uses. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/**
+ * Reads a URL as a target, or says in a sentence why it is none. The URL parser itself turns
+ * every spelling of an IPv4 address (decimal, octal, hex, short, full-width) into the usual
+ * one, so that there is one spelling to judge.
+ */
+export function readTarget(text: string, allowed: readonly AllowedHost[]): Target | string {
+  if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`
+  if (!URL.canParse(text)) return 'The URL is not valid.'
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The URL must begin with https.'
+  if (url.username !== '' || url.password !== '') return 'The URL must not contain a user name or password.'
+  const host = bareHost(url.hostname)
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  if (isAllowed(host, port, allowed)) return { url, host, port, allowed: true }
+  if (url.protocol !== 'https:') return 'The URL must begin with https.'
+  if (host === '') return 'The URL is not valid.'
+  if (isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host))) {
+    return 'The URL must lead to a public address.'
+  }
+  return { url, host, port, allowed: false }
+}
+
+/** Without the brackets of an IPv6 address and without the dot of the root. */
+function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function isAllowed(host: string, port: number, allowed: readonly AllowedHost[]): boolean {
+  return allowed.some(one => one.host === host && (one.port === null || one.port === port))
+}
+
+/** RFC 6761, 6.3: these are this machine whatever a name server says. */
+function isLocalName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost')
+}
+
+/**
+ * Whether an address belongs to the public internet. Everything that stands for another
+ * address (mapped, compatible, NAT64, 6to4, Teredo) counts as not public, whatever is inside.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST)
+}
+
+/**
+ * Reads the operator's entry: a host or address, alone or with a port. Throws on anything
+ * else, since an entry that silently matches nothing, or everything, is worse than none.
+ */
+export function parseAllowedHost(entry: string): AllowedHost {
+  const text = entry.trim()
+  const [, name, digits] = isIPv6(text) ? [text, `[${text}]`] : (/^(.+?)(?::(\d{1,5}))?$/.exec(text) ?? [])
+  const plain = name !== undefined && !/[\s/?#@*\\]/.test(name)
+  if (!plain || !URL.canParse(`http://${name}/`) || Number(digits ?? 1) > 65_535) {
+    throw new Error(`"${entry}" is not a host, an address or one of these with a port`)
+  }
+  return {
+    host: bareHost(new URL(`http://${name}/`).hostname),
+    port: digits === undefined ? null : Number(digits),
+  }
+}
