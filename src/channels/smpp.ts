@@ -1,0 +1,87 @@
+import { MESSAGE_TYPES } from '../contract/enums.ts'
+import type { Io, Link, Provider, ProviderPolicy, Receipt } from './provider.ts'
+import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
+import { createPartGroups } from './smpp/part-groups.ts'
+import { createPool } from './smpp/pool.ts'
+import { createReceiptIds } from './smpp/receipt-ids.ts'
+import { isReceipt, type ReadReceipt, readReceipt } from './smpp/receipts.ts'
+import { createSender } from './smpp/sender.ts'
+import type { Delivery } from './smpp/session.ts'
+import { STATUS } from './smpp/status.ts'
+
+const policy: ProviderPolicy = {
+  allowedTypes: MESSAGE_TYPES,
+  sendModeByType: {
+    otp: 'plain_text',
+    utility: 'plain_text',
+    marketing: 'plain_text',
+    free_text: 'plain_text',
+  },
+  requiresApprovedTemplate: false,
+  supportsUserSender: true,
+  supportsSystemSenderFallback: true,
+  retryPolicy: { maxAttempts: 3, backoffMs: 2000 },
+}
+
+/**
+ * SMS over SMPP 3.4: several binds with a window each, kept up with
+ * enquire_link and reconnects, and delivery receipts. The centre knows nothing
+ * of our attempt ids and cannot be asked, so it neither dedupes nor finds.
+ */
+export const smppProvider: Provider<SmppConfig> = {
+  key: 'smpp',
+  channels: ['local_sms', 'int_sms'],
+  policy,
+  config: smppConfig,
+  secrets: ['password'],
+  dedupes: false,
+  open: (config, io) => Promise.resolve(openLink(config, io)),
+}
+
+function openLink(config: SmppConfig, io: Io): Link {
+  const settings = withDefaults(config)
+  const ids = createReceiptIds(settings.receiptIdFormat)
+  const groups = createPartGroups()
+
+  /** The status to answer with; a rejection makes the centre try again later. */
+  async function onDelivery(delivery: Delivery): Promise<number> {
+    const read = readDelivery(delivery)
+    if (!read) return STATUS.ok
+    const receipt = groups.apply(toReceipt(read, ids.resolve(read)))
+    if (receipt) await io.emit([receipt])
+    return STATUS.ok
+  }
+
+  /** Null for what is not passed on: messages from phones, and reports that say nothing. */
+  function readDelivery(delivery: Delivery): ReadReceipt | null {
+    if (!isReceipt(delivery)) {
+      io.log.debug({ octets: delivery.message.body.length }, 'smpp: a message from a phone was acknowledged')
+      return null
+    }
+    const read = readReceipt(delivery)
+    if (!read) io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged')
+    return read
+  }
+
+  const pool = createPool({ settings, io, onDelivery })
+  const sender = createSender({
+    settings,
+    pool,
+    clock: io.clock,
+    ids,
+    groups,
+    firstReference: io.random.bytes(1)[0]!,
+  })
+
+  return {
+    concurrency: settings.window * settings.binds,
+    ...(settings.messagesPerSecond === undefined ? {} : { messagesPerSecond: settings.messagesPerSecond }),
+    send: sender.send,
+    test: pool.probe,
+    close: pool.close,
+  }
+}
+
+function toReceipt({ id, exact: _exact, ...said }: ReadReceipt, providerId: string): Receipt {
+  return { kind: 'receipt', providerId, ...said }
+}

@@ -1,0 +1,160 @@
+import { backoffMs } from '../../lib/backoff.ts'
+import type { Cancel } from '../../lib/clock.ts'
+import type { Io } from '../provider.ts'
+import type { SmppSettings } from './config.ts'
+import { connect } from './connect.ts'
+import { COMMAND, INTERFACE_VERSION } from './pdu.ts'
+import { type Delivery, openSession, type Session } from './session.ts'
+import { isCredentialFault, statusCode, statusName } from './status.ts'
+
+export type BindRole = 'transceiver' | 'transmitter' | 'receiver'
+
+export type BindDeps = {
+  settings: SmppSettings
+  role: BindRole
+  io: Pick<Io, 'clock' | 'random' | 'log'>
+  onDelivery(delivery: Delivery): Promise<number>
+  onRoom(): void
+  /** The bind came up or went down. */
+  onChange(): void
+}
+
+/** One bind that is kept up: connected, bound, and built anew whenever it falls. */
+export type Bind = {
+  role: BindRole
+  state(): 'connecting' | 'bound' | 'down'
+  /** Why it is down; '' otherwise. */
+  fault(): string
+  /** It is down for a reason that waiting a moment does not cure. */
+  hopeless(): boolean
+  /** Null while it takes no submits. */
+  session(): Session | null
+  close(): Promise<void>
+}
+
+const RECONNECT_BASE_MS = 200
+const RECONNECT_CAP_MS = 10_000
+/** Between tries when the centre refused who we are: hammering gets accounts locked. */
+const REFUSED_PAUSE_MS = 30_000
+/** A bind that lasted this long was a good one: the next pause is short again. */
+const STABLE_MS = 10_000
+
+const BIND_COMMAND: Record<BindRole, number> = {
+  transceiver: COMMAND.bindTransceiver,
+  transmitter: COMMAND.bindTransmitter,
+  receiver: COMMAND.bindReceiver,
+}
+
+export function startBind(deps: BindDeps): Bind {
+  const { settings, io } = deps
+  let state: 'connecting' | 'bound' | 'down' = 'connecting'
+  let fault = ''
+  let refused = false
+  let failures = 0
+  let session: Session | null = null
+  let closing = false
+  /** Cuts short whatever the loop waits for. */
+  let interrupt: () => void = () => {}
+
+  const stopped = keepUp()
+
+  async function keepUp(): Promise<void> {
+    while (!closing) {
+      refused = false
+      const reason = await runOnce()
+      session = null
+      if (closing) return
+      failures++
+      fault = reason
+      state = 'down'
+      deps.onChange()
+      await pause(
+        refused
+          ? backoffMs(REFUSED_PAUSE_MS, 1, io.random, REFUSED_PAUSE_MS)
+          : backoffMs(RECONNECT_BASE_MS, failures, io.random, RECONNECT_CAP_MS),
+      )
+    }
+  }
+
+  /** From the connection to its end; resolves to why it ended. */
+  async function runOnce(): Promise<string> {
+    const { socket, ready } = connect(settings, io.clock)
+    interrupt = () => socket.destroy()
+    const connected = await ready
+    if (connected !== true) return connected
+    if (closing) return 'closed by us'
+    let closed: (reason: string) => void
+    const ended = new Promise<string>(resolve => {
+      closed = resolve
+    })
+    const opened = openSession(socket, {
+      clock: io.clock,
+      log: io.log,
+      responseTimeoutMs: settings.responseTimeoutMs,
+      enquireLinkMs: settings.enquireLinkMs,
+      onDelivery: deps.onDelivery,
+      onRoom: deps.onRoom,
+      onClosing: () => {
+        session = null
+      },
+      onClosed: reason => closed(reason),
+    })
+    interrupt = () => opened.destroy('closed by us')
+    const answer = await opened.bind(BIND_COMMAND[deps.role], bindRequest(settings))
+    if (answer.kind === 'refused') {
+      refused = isCredentialFault(answer.status)
+      return `the bind was refused with ${statusName(answer.status)} (${statusCode(answer.status)})`
+    }
+    if (answer.kind === 'lost') return answer.detail
+    return await hold(opened, ended)
+  }
+
+  async function hold(opened: Session, ended: Promise<string>): Promise<string> {
+    const sinceMs = io.clock.monotonic()
+    session = opened
+    state = 'bound'
+    fault = ''
+    deps.onChange()
+    const reason = await ended
+    if (io.clock.monotonic() - sinceMs >= STABLE_MS) failures = 0
+    return reason
+  }
+
+  function pause(delayMs: number): Promise<void> {
+    return new Promise(resolve => {
+      const cancel: Cancel = io.clock.after(delayMs, resolve)
+      interrupt = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
+  async function close(): Promise<void> {
+    closing = true
+    if (session) await session.unbind()
+    interrupt()
+    await stopped
+  }
+
+  return {
+    role: deps.role,
+    state: () => state,
+    fault: () => fault,
+    hopeless: () => refused,
+    session: () => session,
+    close,
+  }
+}
+
+function bindRequest(settings: SmppSettings) {
+  return {
+    systemId: settings.systemId,
+    password: settings.password,
+    systemType: settings.systemType,
+    interfaceVersion: INTERFACE_VERSION,
+    addressTon: 0,
+    addressNpi: 0,
+    addressRange: '',
+  }
+}

@@ -1,0 +1,74 @@
+import { countSms, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
+import type { Outcome, Outgoing } from '../provider.ts'
+import type { SmppSettings } from './config.ts'
+import { ESM_UDHI, type ShortMessage } from './pdu.ts'
+
+/** Type of number and numbering plan (5.2.5, 5.2.6). */
+type Numbering = { ton: number; npi: number }
+
+const INTERNATIONAL: Numbering = { ton: 1, npi: 1 }
+const NETWORK_SPECIFIC: Numbering = { ton: 3, npi: 0 }
+const ALPHANUMERIC: Numbering = { ton: 5, npi: 0 }
+const UNSAID: Numbering = { ton: 0, npi: 0 }
+
+const RECIPIENT = /^\+?[0-9]{3,20}$/
+const DIGITS = /^\+?[0-9]{1,20}$/
+const ALPHANUMERIC_SENDER = /^[\x20-\x7e]{1,11}$/
+/** Digits above which a sender without a plus is a whole number and no short code. */
+const LONGEST_SHORT_CODE = 6
+
+const REQUEST_RECEIPT = 1
+
+/** The submit_sm of every part, in order; or why the message can never be one. */
+export function toShortMessages(
+  message: Outgoing,
+  settings: SmppSettings,
+  reference: number,
+): ShortMessage[] | Outcome {
+  const source = message.from ?? settings.sourceAddress
+  const from = numberingOf(source)
+  if (!from) return rejected('SENDER_REJECTED', 'no sender that SMPP can carry')
+  if (!RECIPIENT.test(message.to)) return rejected('RECIPIENT_REJECTED', 'no number that SMPP can carry')
+  if (message.files.length > 0) return rejected('MESSAGE_REJECTED', 'an SMS carries no files')
+  if (tooLong(message.text)) return rejected('MESSAGE_REJECTED', `more than ${MOST_SMS_PARTS} parts`)
+  const { dataCoding, parts } = encodeSms(message.text, reference)
+  return parts.map(({ udh, body }) => ({
+    serviceType: settings.serviceType,
+    sourceTon: settings.sourceTon ?? from.ton,
+    sourceNpi: settings.sourceNpi ?? from.npi,
+    source: withoutPlus(source),
+    destTon: settings.destTon,
+    destNpi: settings.destNpi,
+    dest: withoutPlus(message.to),
+    esmClass: udh ? ESM_UDHI : 0,
+    registeredDelivery: REQUEST_RECEIPT,
+    dataCoding,
+    udh,
+    body,
+  }))
+}
+
+function numberingOf(source: string): Numbering | null {
+  if (source === '') return UNSAID
+  if (DIGITS.test(source)) {
+    const short = !source.startsWith('+') && source.length <= LONGEST_SHORT_CODE
+    return short ? NETWORK_SPECIFIC : INTERNATIONAL
+  }
+  return ALPHANUMERIC_SENDER.test(source) ? ALPHANUMERIC : null
+}
+
+function withoutPlus(address: string): string {
+  return address.startsWith('+') ? address.slice(1) : address
+}
+
+function rejected(
+  code: 'SENDER_REJECTED' | 'RECIPIENT_REJECTED' | 'MESSAGE_REJECTED',
+  detail: string,
+): Outcome {
+  return { kind: 'rejected', code, detail }
+}
+
+/** A text below the parts' smallest content cannot be; only longer ones are counted. */
+function tooLong(text: string): boolean {
+  return text.length > MOST_SMS_PARTS * 60 && countSms(text).parts > MOST_SMS_PARTS
+}

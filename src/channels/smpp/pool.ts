@@ -1,0 +1,177 @@
+import type { Cancel } from '../../lib/clock.ts'
+import type { Io } from '../provider.ts'
+import { type Bind, type BindRole, startBind } from './bind.ts'
+import type { SmppSettings } from './config.ts'
+import type { ShortMessage } from './pdu.ts'
+import type { Delivery, OnAnswer, Session, SubmitAnswer } from './session.ts'
+
+export type PoolDeps = {
+  settings: SmppSettings
+  io: Pick<Io, 'clock' | 'random' | 'log' | 'report'>
+  onDelivery(delivery: Delivery): Promise<number>
+}
+
+/** All binds of one connection; a submit goes to the least busy one. */
+export type Pool = {
+  /** Waits shortly where no bind has room; `unwritten` when none gets any. Never rejects. */
+  submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer>
+  /** Waits until a bind is up, or none came up; for the operator's test. */
+  probe(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
+  close(): Promise<void>
+}
+
+/** How long a submit waits for a bind with room before it goes back to the queue. */
+const ROOM_WAIT_MS = 3000
+const MOST_WAITING = 10_000
+/** On closing: for answers to what is under way. */
+const DRAIN_MS = 2000
+
+type Waiter = { start(session: Session): void; giveUp(): void }
+
+export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
+  const waiters = new Set<Waiter>()
+  const watchers = new Set<() => void>()
+  let closing = false
+  let drained: (() => void) | null = null
+  let reported = ''
+
+  const binds = rolesOf(settings).map(role =>
+    startBind({ settings, role, io, onDelivery, onRoom: serveWaiters, onChange }),
+  )
+  const senders = binds.filter(bind => bind.role !== 'receiver')
+  report()
+
+  function submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+    // Nobody overtakes those who wait already.
+    const session = waiters.size === 0 && !closing ? leastBusy() : null
+    return session ? session.submit(message, signal, onAnswer) : queue(message, signal, onAnswer)
+  }
+
+  function leastBusy(): Session | null {
+    let best: Session | null = null
+    let bestInFlight = settings.window
+    for (const bind of senders) {
+      const session = bind.session()
+      if (session && session.inFlight() < bestInFlight) {
+        best = session
+        bestInFlight = session.inFlight()
+      }
+    }
+    return best
+  }
+
+  function queue(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+    const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.hopeless())
+    if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: whyNot() })
+    return new Promise(resolve => {
+      const leave = (): void => {
+        cancel()
+        signal.removeEventListener('abort', giveUp)
+        waiters.delete(waiter)
+      }
+      const giveUp = (): void => {
+        leave()
+        resolve({ kind: 'unwritten', detail: whyNot() })
+      }
+      const waiter: Waiter = {
+        start(session) {
+          leave()
+          resolve(session.submit(message, signal, onAnswer))
+        },
+        giveUp,
+      }
+      const cancel: Cancel = io.clock.after(ROOM_WAIT_MS, giveUp)
+      signal.addEventListener('abort', giveUp)
+      waiters.add(waiter)
+    })
+  }
+
+  function serveWaiters(): void {
+    if (drained && inFlight() === 0) drained()
+    for (const waiter of waiters) {
+      const session = leastBusy()
+      if (!session) return
+      waiter.start(session)
+    }
+  }
+
+  function onChange(): void {
+    report()
+    serveWaiters()
+    for (const watcher of watchers) watcher()
+  }
+
+  function report(): void {
+    const state = health()
+    const text = `${state}: ${summary()}`
+    if (text === reported || closing) return
+    reported = text
+    io.report({ state, detail: summary() })
+  }
+
+  function health(): 'up' | 'connecting' | 'down' {
+    if (senders.some(bind => bind.state() === 'bound')) return 'up'
+    return binds.some(bind => bind.state() === 'connecting') ? 'connecting' : 'down'
+  }
+
+  /** `1 of 2 bound`, and what ails the others. */
+  function summary(): string {
+    const bound = binds.filter(bind => bind.state() === 'bound').length
+    const faults = new Set(binds.filter(bind => bind.state() === 'down').map(describeFault))
+    return [`${bound} of ${binds.length} bound`, ...faults].join('; ')
+  }
+
+  function describeFault(bind: Bind): string {
+    return `${bind.role}: ${bind.fault()}`
+  }
+
+  function whyNot(): string {
+    if (closing) return 'the connection is closing'
+    return health() === 'up' ? 'every window is full' : `no bind: ${summary()}`
+  }
+
+  function probe(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+    return new Promise(resolve => {
+      const finish = (): void => {
+        watchers.delete(look)
+        signal.removeEventListener('abort', finish)
+        resolve({ ok: binds.every(bind => bind.state() === 'bound'), detail: summary() })
+      }
+      const look = (): void => {
+        if (signal.aborted || binds.every(bind => bind.state() !== 'connecting')) finish()
+      }
+      watchers.add(look)
+      signal.addEventListener('abort', finish)
+      look()
+    })
+  }
+
+  function inFlight(): number {
+    return senders.reduce((sum, bind) => sum + (bind.session()?.inFlight() ?? 0), 0)
+  }
+
+  async function close(): Promise<void> {
+    closing = true
+    for (const waiter of waiters) waiter.giveUp()
+    await drain()
+    await Promise.all(binds.map(bind => bind.close()))
+  }
+
+  function drain(): Promise<void> {
+    if (inFlight() === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      const cancel = io.clock.after(DRAIN_MS, resolve)
+      drained = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
+  return { submit, probe, close }
+}
+
+function rolesOf(settings: SmppSettings): BindRole[] {
+  const roles: BindRole[] = settings.bindMode === 'trx' ? ['transceiver'] : ['transmitter', 'receiver']
+  return Array.from({ length: settings.binds }, () => roles).flat()
+}

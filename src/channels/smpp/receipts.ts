@@ -1,0 +1,118 @@
+import type { Receipt } from '../provider.ts'
+import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
+import type { Delivery } from './session.ts'
+
+/** A receipt as the centre worded it, its id not yet matched to a submit's. */
+export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
+  id: string
+  /** The id came as receipted_message_id, which spells it as the submit's answer did. */
+  exact: boolean
+}
+
+type Status = Receipt['status']
+
+/**
+ * `stat` of the text, and the values of message_state. UNKNOWN says that the
+ * centre does not know either, so it counts as "taken" and leaves the message
+ * open for a later, better receipt.
+ */
+const BY_WORD: ReadonlyMap<string, Status> = new Map([
+  ['SCHEDUL', 'sent'],
+  ['ENROUTE', 'sent'],
+  ['ACCEPTD', 'sent'],
+  ['UNKNOWN', 'sent'],
+  ['DELIVRD', 'delivered'],
+  ['EXPIRED', 'undelivered'],
+  ['DELETED', 'undelivered'],
+  ['UNDELIV', 'undelivered'],
+  ['REJECTD', 'undelivered'],
+  ['SKIPPED', 'undelivered'],
+])
+
+const STATE_WORDS: readonly string[] = [
+  'SCHEDUL',
+  'ENROUTE',
+  'DELIVRD',
+  'EXPIRED',
+  'DELETED',
+  'UNDELIV',
+  'ACCEPTD',
+  'UNKNOWN',
+  'REJECTD',
+  'SKIPPED',
+]
+
+/** Whether a delivery is a report, and not a message that someone sent to us. */
+export function isReceipt({ message, tlvs }: Delivery): boolean {
+  const type = message.esmClass & ESM_TYPE_MASK
+  if (type === ESM_DELIVERY_RECEIPT || type === ESM_INTERMEDIATE_NOTIFICATION) return true
+  // Some centres forget the bit; nothing else carries these two.
+  return tlvs.has(TLV.receiptedMessageId) && tlvs.has(TLV.messageState)
+}
+
+/**
+ * The report in a delivery: optional parameters first, then the text that
+ * Appendix B of the specification suggests. Null where it names no message or
+ * no known state. The text's times are in the centre's own zone, which it does
+ * not say, so `atMs` is null.
+ */
+export function readReceipt({ message, tlvs }: Delivery): ReadReceipt | null {
+  const text = reportText(message.dataCoding, tlvs.get(TLV.messagePayload) ?? message.body)
+  const tlvId = cstringOf(tlvs.get(TLV.receiptedMessageId))
+  const id = tlvId || field(text, 'id')
+  const word = stateWord(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
+  const status = BY_WORD.get(word)
+  if (id === '' || !status) return null
+  return {
+    id,
+    exact: tlvId !== '',
+    status,
+    atMs: null,
+    providerCode: errorCode(text, tlvs),
+    detail: status === 'delivered' ? null : word,
+  }
+}
+
+function stateWord(tlvs: Tlvs): string | undefined {
+  const state = tlvs.get(TLV.messageState)
+  return state?.length === 1 ? STATE_WORDS[state[0]!] : undefined
+}
+
+/** The text up to the quoted message, which its author could have filled with fields of his own. */
+function reportText(dataCoding: number, body: Buffer): string {
+  const text = dataCoding === 8 ? ucs2(body) : body.toString('latin1')
+  const quoted = text.search(/\btext:/i)
+  return quoted < 0 ? text : text.slice(0, quoted)
+}
+
+function ucs2(body: Buffer): string {
+  return Buffer.from(body.subarray(0, body.length & ~1))
+    .swap16()
+    .toString('utf16le')
+}
+
+function field(text: string, name: 'id' | 'stat' | 'err'): string {
+  return FIELD[name].exec(text)?.[1] ?? ''
+}
+
+const FIELD = {
+  id: /\bid:\s*(\S{1,64})/i,
+  stat: /\bstat:\s*(\w{1,20})/i,
+  err: /\berr:\s*(\S{1,20})/i,
+} as const
+
+/** `err` of the text, else network_error_code as `type:code`; null where neither says anything. */
+function errorCode(text: string, tlvs: Tlvs): string | null {
+  const code = field(text, 'err')
+  if (code !== '' && !/^0+$/.test(code)) return code
+  const network = tlvs.get(TLV.networkErrorCode)
+  if (network?.length !== 3 || network.readUInt16BE(1) === 0) return null
+  return `${network[0]}:${network.readUInt16BE(1)}`
+}
+
+/** An octet string that should end with a NUL; some leave it out. */
+function cstringOf(bytes: Buffer | undefined): string {
+  if (!bytes) return ''
+  const end = bytes.indexOf(0)
+  return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
+}

@@ -1,0 +1,134 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Outcome, Outgoing } from '../provider.ts'
+import type { SmppSettings } from './config.ts'
+import { toShortMessages } from './encode.ts'
+import type { PartGroup, PartGroups } from './part-groups.ts'
+import type { ShortMessage } from './pdu.ts'
+import type { Pool } from './pool.ts'
+import type { ReceiptIds } from './receipt-ids.ts'
+import type { SubmitAnswer } from './session.ts'
+import { refusal, STATUS } from './status.ts'
+
+export type SenderDeps = {
+  settings: SmppSettings
+  pool: Pool
+  clock: Clock
+  ids: ReceiptIds
+  groups: PartGroups
+  /** Where the references of long messages begin. */
+  firstReference: number
+}
+
+/** Tries of a part behind the first: giving up would leave half a message on the phone. */
+const PART_TRIES = 4
+const PART_PAUSE_MS = 1000
+
+/**
+ * Turns messages into submits and answers into outcomes.
+ *
+ * Parts go one after the other, each behind the other's answer. The first
+ * part's outcome is the message's when it is not taken. From then on part of
+ * the message is out: a part that the centre does not take now is tried again
+ * shortly, and when that does not help the outcome is `unknown`, since
+ * "accepted" would hide the missing parts and "rejected" would give back the
+ * money for those that were taken.
+ */
+export function createSender(deps: SenderDeps) {
+  const { settings, pool, clock, ids, groups } = deps
+  let reference = deps.firstReference
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const parts = toShortMessages(message, settings, reference)
+    if (!Array.isArray(parts)) return parts
+    if (parts.length > 1) {
+      reference++
+      return sendParts(parts, message.attemptId, signal)
+    }
+    return toOutcome(await pool.submit(parts[0]!, signal, noteId), message.attemptId)
+  }
+
+  /** In the moment of the answer: the receipt may stand right behind it. */
+  function noteId(answer: SubmitAnswer): void {
+    if (isTaken(answer)) ids.submitted(answer.messageId)
+  }
+
+  async function sendParts(
+    parts: readonly ShortMessage[],
+    attemptId: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const group = groups.begin()
+    let providerId = ''
+    for (const [index, part] of parts.entries()) {
+      const isLast = index === parts.length - 1
+      const outcome = await submitPart(part, index === 0 ? 1 : PART_TRIES, attemptId, signal, answer => {
+        noteId(answer)
+        if (isTaken(answer)) noteTaken(group, nameOf(answer.messageId, attemptId), isLast)
+      })
+      if (outcome.kind !== 'accepted') {
+        group.end(null)
+        return index === 0 ? outcome : partlyTaken(index, parts.length, outcome)
+      }
+      providerId = outcome.providerId
+    }
+    return { kind: 'accepted', providerId, parts: parts.length }
+  }
+
+  async function submitPart(
+    part: ShortMessage,
+    tries: number,
+    attemptId: string,
+    signal: AbortSignal,
+    onAnswer: (answer: SubmitAnswer) => void,
+  ): Promise<Outcome> {
+    for (let tried = 1; ; tried++) {
+      const outcome = toOutcome(await pool.submit(part, signal, onAnswer), attemptId)
+      const notNow = outcome.kind === 'retry' || outcome.kind === 'throttled'
+      if (!notNow || tried >= tries || signal.aborted) return outcome
+      await pause(outcome.afterMs ?? PART_PAUSE_MS, signal)
+    }
+  }
+
+  function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise(resolve => {
+      const finish = (): void => {
+        cancel()
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      const cancel = clock.after(delayMs, finish)
+      signal.addEventListener('abort', finish)
+    })
+  }
+
+  function toOutcome(answer: SubmitAnswer, attemptId: string): Outcome {
+    if (answer.kind === 'unknown') return { kind: 'unknown', detail: answer.detail }
+    if (answer.kind === 'unwritten') return { kind: 'retry', detail: `not submitted: ${answer.detail}` }
+    if (answer.status !== STATUS.ok) return refusal(answer.status, settings.throttleMs)
+    return { kind: 'accepted', providerId: nameOf(answer.messageId, attemptId), parts: 1 }
+  }
+
+  return { send }
+}
+
+type Taken = Extract<SubmitAnswer, { kind: 'answer' }>
+
+function isTaken(answer: SubmitAnswer): answer is Taken {
+  return answer.kind === 'answer' && answer.status === STATUS.ok
+}
+
+function noteTaken(group: PartGroup, id: string, isLast: boolean): void {
+  group.taken(id)
+  if (isLast) group.end(id)
+}
+
+/** Some centres take a message without giving it an id; no receipt will ever match this one. */
+function nameOf(messageId: string, attemptId: string): string {
+  return messageId === '' ? `unnamed-${attemptId}` : messageId
+}
+
+function partlyTaken(taken: number, total: number, outcome: Exclude<Outcome, { kind: 'accepted' }>): Outcome {
+  const providerCode = outcome.providerCode === undefined ? {} : { providerCode: outcome.providerCode }
+  const why = outcome.detail ?? outcome.kind
+  return { kind: 'unknown', detail: `${taken} of ${total} parts were taken, then: ${why}`, ...providerCode }
+}

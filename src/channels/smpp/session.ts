@@ -1,0 +1,379 @@
+import type { Socket } from 'node:net'
+import type { Cancel, Clock } from '../../lib/clock.ts'
+import type { LinkLog } from '../provider.ts'
+import {
+  type BindRequest,
+  COMMAND,
+  createPduWriter,
+  responseTo,
+  type ShortMessage,
+  type Tlvs,
+  writeBind,
+  writeHeaderOnly,
+  writeIdResponse,
+  writeShortMessage,
+} from './pdu.ts'
+import { createFramer, isResponse, type Pdu, readPdu } from './pdu-read.ts'
+import { STATUS } from './status.ts'
+
+/** What became of one submit_sm on the wire. */
+export type SubmitAnswer =
+  | { kind: 'answer'; status: number; messageId: string }
+  /** Its bytes never left this process. */
+  | { kind: 'unwritten'; detail: string }
+  /** Its bytes left, and no answer that can be read came back. */
+  | { kind: 'unknown'; detail: string }
+
+export type OnAnswer = (answer: SubmitAnswer) => void
+
+export type BindAnswer =
+  | { kind: 'bound' }
+  | { kind: 'refused'; status: number }
+  | { kind: 'lost'; detail: string }
+
+/** A message or receipt of the centre; resolves to the status it is answered with. */
+export type Delivery = { message: ShortMessage; tlvs: Tlvs }
+
+export type SessionDeps = {
+  clock: Clock
+  log: LinkLog
+  responseTimeoutMs: number
+  enquireLinkMs: number
+  /** Handed over in the order of arrival; the answer is sent when it resolves. */
+  onDelivery(delivery: Delivery): Promise<number>
+  /** A submit was settled: there is room for another. */
+  onRoom(): void
+  /** Takes no more submits; called once, and always before `onClosed`. */
+  onClosing(): void
+  /** The socket is gone and every submit is settled; called once. */
+  onClosed(reason: string): void
+}
+
+/** One connection to a message centre, from bind to close. It is never used again after that. */
+export type Session = {
+  bind(command: number, request: BindRequest): Promise<BindAnswer>
+  /**
+   * Never rejects. Settles at once when `signal` aborts; a late answer is logged.
+   * `onAnswer` runs in the moment in which the answer is read, before any PDU behind it.
+   */
+  submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer>
+  /** Submits without an answer. */
+  inFlight(): number
+  /** Unbinds, waits shortly for the answer, and closes. */
+  unbind(): Promise<void>
+  destroy(reason: string): void
+}
+
+type Submit = {
+  /** Counts submits of this session; not the sequence number, which wraps. */
+  ordinal: number
+  deadlineMs: number
+  settle(answer: SubmitAnswer): void
+}
+
+/** A bind, enquire_link or unbind that waits for its answer. */
+type Control = { response: number; settle(pdu: Pdu | null): void }
+
+const HIGHEST_SEQUENCE = 0x7fffffff
+/** Deliveries in the hands of `onDelivery` above which reading stops, and below which it goes on. */
+const MOST_DELIVERIES = 1000
+const RESUME_DELIVERIES = 500
+/** Answers that the far side does not read, above which reading its PDUs stops. */
+const MOST_UNSENT_BYTES = 1_048_576
+/** Timed-out sequence numbers kept so that a late answer is recognised. */
+const MOST_OVERDUE = 10_000
+const UNBIND_WAIT_MS = 1000
+/** How long a closed session may still hand over what it wrote. */
+const LAST_WORDS_MS = 1000
+
+const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
+
+/** Runs the protocol over a socket that is connected already (and secured, where it is TLS). */
+export function openSession(socket: Socket, deps: SessionDeps): Session {
+  const { clock, log } = deps
+  const writer = createPduWriter()
+  const framer = createFramer()
+  const submits = new Map<number, Submit>()
+  const controls = new Map<number, Control>()
+  const overdue = new Set<number>()
+  let sequence = 0
+  let submitted = 0
+  let written = 0
+  let received = 0
+  let deliveries = 0
+  let state: 'open' | 'closing' | 'closed' = 'open'
+  let paused = false
+  let flushing = false
+  let cancelSweep: Cancel | null = null
+  let cancelEnquire: Cancel | null = null
+
+  socket.setNoDelay(true)
+  socket.on('data', receive)
+  socket.on('drain', resumeReading)
+  socket.on('end', () => destroy('the centre closed the connection'))
+  socket.on('error', error => destroy(error.message))
+  socket.on('close', () => destroy('the connection is gone'))
+
+  // — outgoing —
+
+  function nextSequence(): number {
+    sequence = sequence === HIGHEST_SEQUENCE ? 1 : sequence + 1
+    return sequence
+  }
+
+  /** Everything written in this turn of the event loop leaves with one call. */
+  function flushSoon(): void {
+    if (flushing) return
+    flushing = true
+    setImmediate(flush)
+  }
+
+  function flush(): void {
+    flushing = false
+    if (state === 'closed') return
+    const bytes = writer.take()
+    if (!bytes) return
+    written = submitted
+    socket.write(bytes)
+    if (socket.writableLength > MOST_UNSENT_BYTES) pauseReading()
+  }
+
+  function submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+    if (state !== 'open' || signal.aborted) {
+      return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
+    }
+    const number = nextSequence()
+    return new Promise(resolve => {
+      const onAbort = (): void => expire(number, 'given up before the answer came')
+      const settle = (answer: SubmitAnswer): void => {
+        signal.removeEventListener('abort', onAbort)
+        submits.delete(number)
+        onAnswer?.(answer)
+        resolve(answer)
+        deps.onRoom()
+      }
+      signal.addEventListener('abort', onAbort)
+      submits.set(number, {
+        ordinal: ++submitted,
+        deadlineMs: clock.monotonic() + deps.responseTimeoutMs,
+        settle,
+      })
+      writeShortMessage(writer, COMMAND.submitSm, number, message)
+      flushSoon()
+      cancelSweep ??= clock.after(deps.responseTimeoutMs, sweep)
+    })
+  }
+
+  /** One timer for all submits: they were begun in order, and all wait equally long. */
+  function sweep(): void {
+    cancelSweep = null
+    // Answers may be waiting in a socket that we do not read: nobody is late then.
+    if (paused) {
+      cancelSweep = clock.after(deps.responseTimeoutMs, sweep)
+      return
+    }
+    const nowMs = clock.monotonic()
+    for (const [number, pending] of submits) {
+      if (pending.deadlineMs > nowMs) {
+        cancelSweep = clock.after(pending.deadlineMs - nowMs, sweep)
+        return
+      }
+      expire(number, `no answer within ${deps.responseTimeoutMs} ms`)
+    }
+  }
+
+  function expire(number: number, detail: string): void {
+    const pending = submits.get(number)
+    if (!pending) return
+    if (overdue.size >= MOST_OVERDUE) overdue.clear()
+    overdue.add(number)
+    pending.settle({ kind: 'unknown', detail })
+  }
+
+  /** Sends a request that is no submit; null when the answer does not come in time. */
+  function request(
+    write: (number: number) => void,
+    response: number,
+    timeoutMs: number,
+  ): Promise<Pdu | null> {
+    if (state === 'closed') return Promise.resolve(null)
+    const number = nextSequence()
+    return new Promise(resolve => {
+      const settle = (pdu: Pdu | null): void => {
+        cancel()
+        controls.delete(number)
+        resolve(pdu)
+      }
+      const cancel = clock.after(timeoutMs, () => settle(null))
+      controls.set(number, { response, settle })
+      write(number)
+      flushSoon()
+    })
+  }
+
+  async function bind(command: number, bindRequest: BindRequest): Promise<BindAnswer> {
+    const pdu = await request(
+      number => writeBind(writer, command, number, bindRequest),
+      responseTo(command),
+      deps.responseTimeoutMs,
+    )
+    if (!pdu) {
+      destroy('no answer to the bind')
+      return { kind: 'lost', detail: 'no answer to the bind' }
+    }
+    if (pdu.kind !== 'bind_resp' || pdu.status !== STATUS.ok) {
+      destroy('the bind was refused')
+      return { kind: 'refused', status: pdu.status }
+    }
+    cancelEnquire = clock.after(deps.enquireLinkMs, enquire)
+    return { kind: 'bound' }
+  }
+
+  /** The centre is alive when anything comes back, and dead when nothing does. */
+  async function enquire(): Promise<void> {
+    const before = received
+    await request(
+      number => writeHeaderOnly(writer, COMMAND.enquireLink, 0, number),
+      responseTo(COMMAND.enquireLink),
+      deps.responseTimeoutMs,
+    )
+    if (state === 'closed') return
+    if (received === before && !paused) return destroy('no answer to enquire_link')
+    cancelEnquire = clock.after(deps.enquireLinkMs, enquire)
+  }
+
+  async function unbind(): Promise<void> {
+    stopSubmits()
+    await request(
+      number => writeHeaderOnly(writer, COMMAND.unbind, 0, number),
+      responseTo(COMMAND.unbind),
+      UNBIND_WAIT_MS,
+    )
+    destroy('closed by us')
+  }
+
+  // — incoming —
+
+  function receive(chunk: Buffer): void {
+    if (!framer.feed(chunk, take)) destroy('the centre sent bytes that are no SMPP')
+  }
+
+  function take(frame: Buffer): boolean {
+    const pdu = readPdu(frame)
+    if (pdu.kind === 'malformed' || state === 'closed') return false
+    received++
+    return isResponse(pdu.command) ? takeResponse(pdu) : takeRequest(pdu)
+  }
+
+  function takeResponse(pdu: Pdu): boolean {
+    const pending = submits.get(pdu.sequence)
+    if (pending) return settleSubmit(pending, pdu)
+    const control = controls.get(pdu.sequence)
+    if (control) {
+      if (pdu.command !== control.response && pdu.command !== COMMAND.genericNack) return false
+      control.settle(pdu)
+    } else {
+      noteStray(pdu)
+    }
+    return true
+  }
+
+  /** An answer that nobody waits for: too late, or to bytes that the centre could not read. */
+  function noteStray(pdu: Pdu): void {
+    const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
+    const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
+    if (overdue.delete(pdu.sequence)) log.warn(fields, 'smpp: an answer came after its time-out')
+    else log.debug(fields, 'smpp: an answer to nothing')
+  }
+
+  /** False for an answer of another kind than the question. */
+  function settleSubmit(pending: Submit, pdu: Pdu): boolean {
+    if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
+      pending.settle({ kind: 'answer', status: pdu.status, messageId: pdu.messageId })
+      return true
+    }
+    if (pdu.command === COMMAND.genericNack && pdu.status !== STATUS.ok) {
+      pending.settle({ kind: 'answer', status: pdu.status, messageId: '' })
+      return true
+    }
+    return false
+  }
+
+  function takeRequest(pdu: Pdu): boolean {
+    switch (pdu.command) {
+      case COMMAND.deliverSm:
+      case COMMAND.dataSm:
+        if (pdu.kind === 'message') deliver(pdu.command, pdu.sequence, pdu)
+        return true
+      case COMMAND.enquireLink:
+        return answer(COMMAND.enquireLink, pdu.sequence)
+      case COMMAND.unbind:
+        answer(COMMAND.unbind, pdu.sequence)
+        flush()
+        destroy('the centre unbound')
+        return false
+      case COMMAND.outbind:
+      case COMMAND.alertNotification:
+        return true
+    }
+    writeHeaderOnly(writer, COMMAND.genericNack, STATUS.invalidCommand, pdu.sequence)
+    flushSoon()
+    return true
+  }
+
+  function answer(command: number, number: number): true {
+    writeHeaderOnly(writer, responseTo(command), STATUS.ok, number)
+    flushSoon()
+    return true
+  }
+
+  function deliver(command: number, number: number, delivery: Delivery): void {
+    if (++deliveries > MOST_DELIVERIES) pauseReading()
+    const respond = (status: number): void => {
+      deliveries--
+      if (state === 'closed') return
+      writeIdResponse(writer, responseTo(command), status, number, '')
+      flushSoon()
+      resumeReading()
+    }
+    deps.onDelivery(delivery).then(respond, () => respond(STATUS.temporaryAppError))
+  }
+
+  function pauseReading(): void {
+    paused = true
+    socket.pause()
+  }
+
+  function resumeReading(): void {
+    if (!paused || deliveries > RESUME_DELIVERIES || socket.writableLength > MOST_UNSENT_BYTES / 2) return
+    paused = false
+    socket.resume()
+  }
+
+  // — the end —
+
+  function stopSubmits(): void {
+    if (state !== 'open') return
+    state = 'closing'
+    deps.onClosing()
+  }
+
+  /** Ends the session; what was written is unknown from here on, what was not never left. */
+  function destroy(reason: string): void {
+    if (state === 'closed') return
+    stopSubmits()
+    state = 'closed'
+    cancelSweep?.()
+    cancelEnquire?.()
+    // Sends what was handed over (the answer to an unbind), unless the far side does not read.
+    socket.destroySoon()
+    clock.after(LAST_WORDS_MS, () => socket.destroy())
+    for (const control of controls.values()) control.settle(null)
+    for (const pending of submits.values()) {
+      pending.settle({ kind: pending.ordinal <= written ? 'unknown' : 'unwritten', detail: reason })
+    }
+    deps.onClosed(reason)
+  }
+
+  return { bind, submit, inFlight: () => submits.size, unbind, destroy }
+}

@@ -1,0 +1,105 @@
+import type { Outcome, RejectCode } from '../provider.ts'
+
+/** The command statuses that the code names. */
+export const STATUS = {
+  ok: 0x00,
+  invalidCommand: 0x03,
+  bindFailed: 0x0d,
+  invalidPassword: 0x0e,
+  invalidSystemId: 0x0f,
+  invalidSystemType: 0x53,
+  temporaryAppError: 0x64,
+} as const
+
+type Verdict = 'throttled' | 'retry' | RejectCode
+
+/**
+ * What a refused submit_sm means (SMPP 3.4, 5.1.3). A status in an answer is an
+ * explicit refusal, so none of these was taken:
+ *
+ * - `throttled`: the lane is too fast, the message is fine;
+ * - `retry`: trouble of the centre's own, or of our bind;
+ * - the others are final, with what is at fault.
+ *
+ * What is not listed, the vendors' own codes from 0x400 included, is final as
+ * MESSAGE_REJECTED: sending again what was refused for a reason that we cannot
+ * read costs money and trust.
+ */
+const STATUSES: ReadonlyMap<number, readonly [name: string, verdict: Verdict]> = new Map([
+  [0x01, ['ESME_RINVMSGLEN', 'MESSAGE_REJECTED']],
+  [0x02, ['ESME_RINVCMDLEN', 'MESSAGE_REJECTED']],
+  [0x03, ['ESME_RINVCMDID', 'MESSAGE_REJECTED']],
+  [0x04, ['ESME_RINVBNDSTS', 'retry']],
+  [0x05, ['ESME_RALYBND', 'retry']],
+  [0x06, ['ESME_RINVPRTFLG', 'MESSAGE_REJECTED']],
+  [0x07, ['ESME_RINVREGDLVFLG', 'MESSAGE_REJECTED']],
+  [0x08, ['ESME_RSYSERR', 'retry']],
+  [0x0a, ['ESME_RINVSRCADR', 'SENDER_REJECTED']],
+  [0x0b, ['ESME_RINVDSTADR', 'RECIPIENT_REJECTED']],
+  [0x0c, ['ESME_RINVMSGID', 'MESSAGE_REJECTED']],
+  [0x0d, ['ESME_RBINDFAIL', 'retry']],
+  [0x0e, ['ESME_RINVPASWD', 'retry']],
+  [0x0f, ['ESME_RINVSYSID', 'retry']],
+  [0x14, ['ESME_RMSGQFUL', 'throttled']],
+  [0x15, ['ESME_RINVSERTYP', 'MESSAGE_REJECTED']],
+  [0x33, ['ESME_RINVNUMDESTS', 'RECIPIENT_REJECTED']],
+  [0x34, ['ESME_RINVDLNAME', 'RECIPIENT_REJECTED']],
+  [0x40, ['ESME_RINVDESTFLAG', 'RECIPIENT_REJECTED']],
+  [0x42, ['ESME_RINVSUBREP', 'MESSAGE_REJECTED']],
+  [0x43, ['ESME_RINVESMCLASS', 'MESSAGE_REJECTED']],
+  [0x44, ['ESME_RCNTSUBDL', 'RECIPIENT_REJECTED']],
+  [0x45, ['ESME_RSUBMITFAIL', 'MESSAGE_REJECTED']],
+  [0x48, ['ESME_RINVSRCTON', 'SENDER_REJECTED']],
+  [0x49, ['ESME_RINVSRCNPI', 'SENDER_REJECTED']],
+  [0x50, ['ESME_RINVDSTTON', 'RECIPIENT_REJECTED']],
+  [0x51, ['ESME_RINVDSTNPI', 'RECIPIENT_REJECTED']],
+  [0x53, ['ESME_RINVSYSTYP', 'MESSAGE_REJECTED']],
+  [0x54, ['ESME_RINVREPFLAG', 'MESSAGE_REJECTED']],
+  [0x55, ['ESME_RINVNUMMSGS', 'MESSAGE_REJECTED']],
+  [0x58, ['ESME_RTHROTTLED', 'throttled']],
+  [0x61, ['ESME_RINVSCHED', 'MESSAGE_REJECTED']],
+  [0x62, ['ESME_RINVEXPIRY', 'MESSAGE_REJECTED']],
+  [0x63, ['ESME_RINVDFTMSGID', 'MESSAGE_REJECTED']],
+  [0x64, ['ESME_RX_T_APPN', 'retry']],
+  [0x65, ['ESME_RX_P_APPN', 'MESSAGE_REJECTED']],
+  [0x66, ['ESME_RX_R_APPN', 'MESSAGE_REJECTED']],
+  [0xc0, ['ESME_RINVOPTPARSTREAM', 'MESSAGE_REJECTED']],
+  [0xc1, ['ESME_ROPTPARNOTALLWD', 'MESSAGE_REJECTED']],
+  [0xc2, ['ESME_RINVPARLEN', 'MESSAGE_REJECTED']],
+  [0xc3, ['ESME_RMISSINGOPTPARAM', 'MESSAGE_REJECTED']],
+  [0xc4, ['ESME_RINVOPTPARAMVAL', 'MESSAGE_REJECTED']],
+  [0xfe, ['ESME_RDELIVERYFAILURE', 'MESSAGE_REJECTED']],
+  [0xff, ['ESME_RUNKNOWNERR', 'retry']],
+])
+
+/** A bind refused with one of these will be refused again until someone changes something. */
+const CREDENTIAL_FAULTS: readonly number[] = [
+  STATUS.bindFailed,
+  STATUS.invalidPassword,
+  STATUS.invalidSystemId,
+  STATUS.invalidSystemType,
+]
+
+export function isCredentialFault(status: number): boolean {
+  return CREDENTIAL_FAULTS.includes(status)
+}
+
+/** As operators know it: `ESME_RTHROTTLED`. */
+export function statusName(status: number): string {
+  return STATUSES.get(status)?.[0] ?? (status >= 0x400 ? 'a code of the vendor' : 'an unlisted status')
+}
+
+/** As it is stored and shown: `0x00000058`. */
+export function statusCode(status: number): string {
+  return `0x${status.toString(16).toUpperCase().padStart(8, '0')}`
+}
+
+/** The outcome of a submit that was answered with a status other than ok. */
+export function refusal(status: number, throttleMs: number): Outcome {
+  const verdict = STATUSES.get(status)?.[1] ?? 'MESSAGE_REJECTED'
+  const providerCode = statusCode(status)
+  const detail = `refused with ${statusName(status)}`
+  if (verdict === 'throttled') return { kind: 'throttled', afterMs: throttleMs, detail, providerCode }
+  if (verdict === 'retry') return { kind: 'retry', detail, providerCode }
+  return { kind: 'rejected', code: verdict, detail, providerCode }
+}
