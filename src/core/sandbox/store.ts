@@ -8,6 +8,7 @@ import type {
 } from '../../contract/sandbox-inbox.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
@@ -34,7 +35,9 @@ export function createSandboxInbox(options: { db: Db }): SandboxInbox {
  * Ordered, so that two nodes that repeat the same messages do not lock each other out.
  */
 async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<undefined[]> {
-  const receipts = messages.flatMap(message => message.receipts.map(receipt => ({ ...receipt, message })))
+  const receipts = messages.flatMap(({ connectionId, receipts }) =>
+    receipts.map(receipt => ({ ...receipt, connectionId })),
+  )
   await db.query({
     name: 'sandbox_take',
     text: `
@@ -49,17 +52,17 @@ async function insertTaken(db: Db, messages: readonly TakenMessage[]): Promise<u
       insert into sandbox_receipts (connection_id, provider_id, status, due_at)
       select * from unnest($8::uuid[], $9::text[], $10::text[], $11::timestamptz[])`,
     values: [
-      messages.map(message => toUuid(message.accountId)),
-      messages.map(message => toUuid(message.messageId)),
-      messages.map(message => message.content.channel),
-      messages.map(message => message.content.to),
-      messages.map(message => message.content.attempts),
-      messages.map(message => toIso(message.receivedAtMs)),
-      messages.map(contentOf),
-      receipts.map(receipt => toUuid(receipt.message.connectionId)),
-      receipts.map(receipt => receipt.providerId),
-      receipts.map(receipt => receipt.status),
-      receipts.map(receipt => toIso(receipt.dueAtMs)),
+      bareArray(messages.map(message => toUuid(message.accountId))),
+      bareArray(messages.map(message => toUuid(message.messageId))),
+      bareArray(messages.map(message => message.content.channel)),
+      textArray(messages.map(message => message.content.to)),
+      bareArray(messages.map(message => message.content.attempts)),
+      timeArray(messages.map(message => message.receivedAtMs)),
+      textArray(messages.map(contentOf)),
+      bareArray(receipts.map(receipt => toUuid(receipt.connectionId))),
+      textArray(receipts.map(receipt => receipt.providerId)),
+      bareArray(receipts.map(receipt => receipt.status)),
+      timeArray(receipts.map(receipt => receipt.dueAtMs)),
     ],
   })
   return messages.map(() => undefined)
@@ -145,6 +148,9 @@ async function finishReceipts(db: Db, told: readonly ClaimedReceipt[]): Promise<
       delete from sandbox_receipts as receipt
       using unnest($1::bigint[], $2::timestamptz[]) as told (id, claimed_until)
       where receipt.id = told.id and receipt.claimed_until = told.claimed_until`,
-    values: [told.map(({ id }) => id), told.map(({ claimedUntilMs }) => toIso(claimedUntilMs))],
+    values: [
+      bareArray(told.map(({ id }) => id)),
+      timeArray(told.map(({ claimedUntilMs }) => claimedUntilMs)),
+    ],
   })
 }

@@ -1,0 +1,370 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { FileUnavailable, type Link, type Outgoing, type OutgoingFile } from '../../src/channels/provider.ts'
+import type { SandboxMessage } from '../../src/contract/sandbox.ts'
+import { readInbox } from '../../src/core/sandbox/messages-store.ts'
+import { createDatabase } from '../../src/infra/db.ts'
+import { toIso } from '../../src/lib/clock.ts'
+import type { AccountId } from '../../src/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createSandboxBench, type SandboxBench } from '../support/sandbox.ts'
+
+let database: TestDatabase
+let bench: SandboxBench
+let links: Link[]
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => {
+  bench = createSandboxBench(database.db)
+  links = []
+})
+afterEach(async () => {
+  await Promise.all(links.map(link => link.close()))
+})
+
+async function open(io?: Parameters<SandboxBench['open']>[0]): Promise<Link> {
+  const link = await bench.open(io)
+  links.push(link)
+  return link
+}
+
+const never = new AbortController().signal
+
+function inboxOf(message: Outgoing): Promise<SandboxMessage[]> {
+  const accountId = message.accountId as AccountId
+  return readInbox(database.db, { accountId, to: null, before: null, limit: 100 })
+}
+
+describe('an ordinary recipient', () => {
+  test('is in the inbox before the answer', async () => {
+    const link = await open()
+    const message = bench.outgoing({ text: 'Your code is 123456' })
+
+    const outcome = await link.send(message, never)
+
+    expect(outcome).toEqual({ kind: 'accepted', providerId: `sbx_${message.messageId.slice(4)}_1` })
+    expect(await inboxOf(message)).toEqual([
+      {
+        messageId: message.messageId,
+        channel: 'local_sms',
+        to: '+15550104567',
+        sender: 'Posthorn',
+        subject: null,
+        text: 'Your code is 123456',
+        html: null,
+        media: null,
+        template: null,
+        attempts: 1,
+        receivedAt: toIso(bench.clock.now()),
+      },
+    ])
+  })
+
+  test('is delivered after a second, told within a quarter more', async () => {
+    const link = await open()
+    await bench.pass(330)
+    const sentAtMs = bench.clock.now()
+    await link.send(bench.outgoing(), never)
+
+    await bench.pass(950)
+    expect(bench.told).toEqual([])
+    await bench.pass(5_000)
+
+    expect(bench.told).toHaveLength(1)
+    expect(bench.told[0]).toMatchObject({ status: 'delivered', atMs: sentAtMs + 1_000, providerCode: null })
+    expect(bench.told[0]!.toldAtMs - bench.told[0]!.atMs!).toBeLessThanOrEqual(250)
+  })
+
+  test('reads on a chat app after two seconds', async () => {
+    const link = await open()
+    const sentAtMs = bench.clock.now()
+    await link.send(bench.outgoing({ channel: 'official_chatapp' }), never)
+    await bench.pass(5_000)
+    expect(bench.told.map(({ status, atMs }) => [status, atMs! - sentAtMs])).toEqual([
+      ['delivered', 1_000],
+      ['read', 2_000],
+    ])
+  })
+
+  test('gets HTML mail as HTML', async () => {
+    const link = await open()
+    const message = bench.outgoing({
+      channel: 'email_user',
+      to: 'someone@example.com',
+      subject: 'Hello',
+      text: '<p>Hello</p>',
+      html: true,
+    })
+    await link.send(message, never)
+    expect((await inboxOf(message))[0]).toMatchObject({ subject: 'Hello', text: null, html: '<p>Hello</p>' })
+  })
+})
+
+describe('the endings', () => {
+  test('0001 is not registered on a chat app, and ordinary elsewhere', async () => {
+    const link = await open()
+    const message = bench.outgoing({ to: '+15550100001', channel: 'user_chatapp_session' })
+    expect(await link.send(message, never)).toMatchObject({
+      kind: 'rejected',
+      code: 'CHATAPP_NOT_REGISTERED',
+    })
+    expect(await inboxOf(message)).toEqual([])
+    expect(await link.reaches!('+15550100001', never)).toBe(false)
+    expect(await link.reaches!('+15550100002', never)).toBe(true)
+    expect(await link.send(bench.outgoing({ to: '+15550100001' }), never)).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('0002 is refused for good', async () => {
+    const link = await open()
+    const message = bench.outgoing({ to: '+15550100002' })
+    expect(await link.send(message, never)).toMatchObject({ kind: 'rejected', code: 'RECIPIENT_REJECTED' })
+    expect(await inboxOf(message)).toEqual([])
+  })
+
+  test('0003 fails twice, then is taken at the third try', async () => {
+    const link = await open()
+    const first = bench.outgoing({ to: '+15550100003' })
+    const outcomes = []
+    for (const attempt of [1, 2, 3]) outcomes.push(await link.send({ ...first, attempt }, never))
+    expect(outcomes).toMatchObject([
+      { kind: 'retry', afterMs: 200 },
+      { kind: 'retry', afterMs: 200 },
+      { kind: 'accepted', providerId: `sbx_${first.messageId.slice(4)}_3` },
+    ])
+    expect(await inboxOf(first)).toMatchObject([{ attempts: 3 }])
+  })
+
+  test('0004 is taken and then not delivered', async () => {
+    const link = await open()
+    await link.send(bench.outgoing({ to: 'ph-0004@example.com', channel: 'email_user' }), never)
+    await bench.pass(5_000)
+    expect(bench.told).toMatchObject([{ status: 'undelivered', providerCode: '0004' }])
+  })
+
+  test('0005 is taken, but the answer never comes', async () => {
+    const link = await open()
+    const message = bench.outgoing({ to: '+15550100005' })
+    const patience = new AbortController()
+    const answer = link.send(message, patience.signal)
+    let answered = false
+    answer.then(() => (answered = true))
+
+    await bench.pass(60_000)
+    expect(answered).toBe(false)
+    expect(await inboxOf(message)).toHaveLength(1)
+    patience.abort()
+
+    expect(await answer).toMatchObject({ kind: 'unknown' })
+    expect(bench.told).toEqual([])
+  })
+
+  test('0005 is unknown at once when the link closes', async () => {
+    const link = await open()
+    const answer = link.send(bench.outgoing({ to: '+15550100005' }), never)
+    await bench.pass(50)
+    await link.close()
+    expect(await answer).toMatchObject({ kind: 'unknown' })
+  })
+
+  test('0007 is delivered before the answer, and once more after it', async () => {
+    const steps: string[] = []
+    const link = await open({
+      async emit(items) {
+        for (const item of items) steps.push(`${item.status} ${item.providerId}`)
+      },
+    })
+    const message = bench.outgoing({ to: '+15550100007', channel: 'official_chatapp' })
+    const outcome = await link.send(message, never)
+    steps.push(outcome.kind)
+    await bench.pass(5_000)
+    const providerId = `sbx_${message.messageId.slice(4)}_1`
+    expect(steps).toEqual([`delivered ${providerId}`, 'accepted', `delivered ${providerId}`])
+  })
+
+  test('0007 is unknown where its receipt cannot be stored', async () => {
+    const link = await open({ emit: () => Promise.reject(new Error('the store is away')) })
+    expect(await link.send(bench.outgoing({ to: '+15550100007' }), never)).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('0006, the lane that rests', () => {
+  const to = '+15550100006'
+
+  test('throttles for five seconds, then takes', async () => {
+    const link = await open()
+    const message = bench.outgoing({ to })
+    expect(await link.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 5_000 })
+    await bench.pass(4_000)
+    expect(await link.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 1_000 })
+    await bench.pass(1_000)
+    expect(await link.send(message, never)).toMatchObject({ kind: 'accepted' })
+    expect(await inboxOf(message)).toMatchObject([{ attempts: 1 }])
+  })
+
+  test('keeps its rest over a restart', async () => {
+    const message = bench.outgoing({ to })
+    const before = await open()
+    await before.send(message, never)
+    await before.close()
+    await bench.pass(2_000)
+    const after = await open()
+    expect(await after.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 3_000 })
+  })
+
+  test('is one rest for all that came before its end, and a new one for what comes later', async () => {
+    const link = await open()
+    const first = bench.outgoing({ to })
+    await link.send(first, never)
+    await bench.pass(1_000)
+    const during = bench.outgoing({ to })
+    await bench.pass(4_000)
+    expect(await link.send(during, never)).toMatchObject({ kind: 'accepted' })
+    await bench.pass(1_000)
+    expect(await link.send(bench.outgoing({ to }), never)).toMatchObject({
+      kind: 'throttled',
+      afterMs: 5_000,
+    })
+  })
+
+  test("is an account's own", async () => {
+    const link = await open()
+    await link.send(bench.outgoing({ to }), never)
+    await bench.pass(4_000)
+    const other = bench.outgoing({ to, accountId: bench.ids.next('acc') })
+    expect(await link.send(other, never)).toMatchObject({ kind: 'throttled', afterMs: 5_000 })
+  })
+})
+
+describe('receipts', () => {
+  test('survive a restart, late ones included', async () => {
+    const before = await open()
+    await before.send(bench.outgoing({ channel: 'official_chatapp' }), never)
+    await before.close()
+    await bench.pass(60_000)
+    expect(bench.told).toEqual([])
+    await open()
+    await bench.pass(100)
+    expect(bench.told.map(receipt => receipt.status)).toEqual(['delivered', 'read'])
+  })
+
+  test('are told again by another node when one dies before they are stored', async () => {
+    const dying = await open({ emit: () => Promise.reject(new Error('the store is away')) })
+    await dying.send(bench.outgoing(), never)
+    await bench.pass(1_100)
+    await dying.close()
+    await open()
+    await bench.pass(7_000)
+    expect(bench.told).toMatchObject([{ status: 'delivered' }])
+  })
+
+  test('are each told once by two nodes that share them', async () => {
+    const [one, two] = [await open(), await open()]
+    const messages = Array.from({ length: 1_200 }, () => bench.outgoing())
+    await Promise.all(messages.map((message, at) => (at % 2 ? one : two).send(message, never)))
+    await bench.pass(4_000)
+    const ids = bench.told.map(receipt => receipt.providerId)
+    expect(ids).toHaveLength(1_200)
+    expect(new Set(ids)).toEqual(new Set(messages.map(message => `sbx_${message.messageId.slice(4)}_1`)))
+  })
+
+  test('belong to the connection that took the message', async () => {
+    const link = await open()
+    await open({ connectionId: bench.ids.next('cnn'), emit: () => Promise.reject(new Error('not mine')) })
+    await link.send(bench.outgoing(), never)
+    await bench.pass(3_000)
+    expect(bench.told).toHaveLength(1)
+  })
+})
+
+describe('files', () => {
+  const bytes = Buffer.from('a picture of a post horn')
+  function file(over: Partial<OutgoingFile> = {}): OutgoingFile {
+    return {
+      type: 'image',
+      mimetype: 'image/png',
+      fileName: 'horn.png',
+      open: async () => Readable.from([bytes.subarray(0, 9), bytes.subarray(9)]),
+      ...over,
+    }
+  }
+
+  test('are read whole and kept as size and hash', async () => {
+    const link = await open()
+    const publicUrl = 'https://example.com/horn.pdf'
+    const files = [file(), file({ type: 'document', fileName: 'horn.pdf', publicUrl })]
+    const message = bench.outgoing({ channel: 'user_chatapp_session', files })
+    expect(await link.send(message, never)).toMatchObject({ kind: 'accepted' })
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const facts = { mimetype: 'image/png', sizeBytes: bytes.length, sha256 }
+    expect((await inboxOf(message))[0]!.media).toEqual([
+      { type: 'image', fileName: 'horn.png', ...facts },
+      { type: 'document', fileName: 'horn.pdf', ...facts, publicUrl },
+    ])
+  })
+
+  test.each([
+    ['may be had later', new FileUnavailable('503 from its server', true), { kind: 'retry' }],
+    [
+      'is gone',
+      new FileUnavailable('404', false),
+      { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: '404' },
+    ],
+    ['broke off', new Error('socket hang up'), { kind: 'retry' }],
+  ])('one that %s decides the outcome', async (_what, error, outcome) => {
+    const link = await open()
+    const message = bench.outgoing({ files: [file(), file({ open: () => Promise.reject(error) })] })
+    expect(await link.send(message, never)).toMatchObject(outcome)
+    expect(await inboxOf(message)).toEqual([])
+  })
+
+  test('one without an end is refused', async () => {
+    const link = await open()
+    const block = Buffer.alloc(4 * 1024 * 1024)
+    function* endless() {
+      for (;;) yield block
+    }
+    const message = bench.outgoing({ files: [file({ open: async () => Readable.from(endless()) })] })
+    expect(await link.send(message, never)).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
+  })
+
+  test('one that hangs is given up with the signal, and nothing was taken', async () => {
+    const link = await open()
+    const patience = new AbortController()
+    const message = bench.outgoing({ files: [file({ open: () => new Promise(() => {}) })] })
+    const answer = link.send(message, patience.signal)
+    patience.abort()
+    expect(await answer).toMatchObject({ kind: 'retry' })
+    expect(await inboxOf(message)).toEqual([])
+  })
+})
+
+describe('without its database', () => {
+  test('asks to be tried again', async () => {
+    const gone = createDatabase({ connectionString: database.url })
+    await gone.close()
+    const away = createSandboxBench(gone)
+    const link = await away.open()
+    expect(await link.send(away.outgoing(), never)).toMatchObject({ kind: 'retry', afterMs: 1_000 })
+    expect(await link.send(away.outgoing({ to: '+15550100006' }), never)).toMatchObject({ kind: 'retry' })
+    await link.close()
+  })
+
+  test('says so once, and goes on telling when it is back', async () => {
+    const lines: string[] = []
+    let away = false
+    const { inbox } = bench
+    const nextReceiptAt = inbox.nextReceiptAt
+    inbox.nextReceiptAt = (...args) => (away ? Promise.reject(new Error('away')) : nextReceiptAt(...args))
+    const link = await open({ log: { info() {}, debug() {}, warn: (_fields, text) => lines.push(text) } })
+    await link.send(bench.outgoing(), never)
+    away = true
+    await bench.pass(10_000)
+    expect(lines).toHaveLength(1)
+    away = false
+    await bench.pass(1_100)
+    expect(bench.told).toHaveLength(1)
+  })
+})

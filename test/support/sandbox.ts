@@ -1,0 +1,110 @@
+import type { Io, Link, Outgoing, Receipt } from '../../src/channels/provider.ts'
+import { createSandboxProvider } from '../../src/channels/sandbox.ts'
+import type { SandboxInbox } from '../../src/contract/sandbox-inbox.ts'
+import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
+import type { Db } from '../../src/infra/db.ts'
+import { type AccountId, type ConnectionId, createIds, type Ids } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+
+const STEP_MS = 50
+
+/** A sandbox on a real database, with time that moves only while no query is under way. */
+export type SandboxBench = {
+  clock: FakeClock
+  ids: Ids
+  connectionId: ConnectionId
+  inbox: SandboxInbox
+  /** Every receipt that was told, with the time at which it was. */
+  told: (Receipt & { toldAtMs: number })[]
+  /** One more node's link; `io` changes what it is given. */
+  open(io?: Partial<Io>): Promise<Link>
+  outgoing(over?: Partial<Outgoing>): Outgoing
+  pass(ms: number): Promise<void>
+}
+
+export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench {
+  const clock = createFakeClock()
+  const random = createRandom()
+  const ids = createIds(clock, random)
+  const connectionId = ids.next('cnn')
+  const account = accountId ?? ids.next('acc')
+  const told: SandboxBench['told'] = []
+  const watched = watch(createSandboxInbox({ db }))
+
+  return {
+    clock,
+    ids,
+    connectionId,
+    inbox: watched.inbox,
+    told,
+    open: io =>
+      createSandboxProvider({ inbox: watched.inbox }).open(
+        {},
+        {
+          connectionId,
+          clock,
+          random,
+          log: { info() {}, warn() {}, debug() {} },
+          fetchFile: () => Promise.reject(new Error('the sandbox fetches nothing by itself')),
+          report() {},
+          async emit(items) {
+            for (const item of items) told.push({ ...item, toldAtMs: clock.now() })
+          },
+          ...io,
+        },
+      ),
+    outgoing(over = {}) {
+      const messageId = over.messageId ?? ids.next('msg')
+      const attempt = over.attempt ?? 1
+      return {
+        attemptId: `${messageId}.${attempt}`,
+        messageId,
+        accountId: account,
+        attempt,
+        channel: 'local_sms',
+        messageType: 'free_text',
+        to: '+15550104567',
+        from: 'Posthorn',
+        text: 'Good morning',
+        subject: null,
+        html: false,
+        files: [],
+        ...over,
+      }
+    },
+    async pass(ms) {
+      for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) {
+        await watched.quiet()
+        await clock.advance(Math.min(STEP_MS, leftMs))
+      }
+      await watched.quiet()
+    },
+  }
+}
+
+/** The same inbox, and a way to wait until none of its calls is under way. */
+function watch(inner: SandboxInbox): { inbox: SandboxInbox; quiet(): Promise<void> } {
+  const underWay = new Set<Promise<unknown>>()
+  function seen<T>(call: Promise<T>): Promise<T> {
+    const done = call.catch(() => {}).finally(() => underWay.delete(done))
+    underWay.add(done)
+    return call
+  }
+  return {
+    inbox: {
+      take: message => seen(inner.take(message)),
+      restUntil: wish => seen(inner.restUntil(wish)),
+      nextReceiptAt: (connectionId, nowMs) => seen(inner.nextReceiptAt(connectionId, nowMs)),
+      claimReceipts: claim => seen(inner.claimReceipts(claim)),
+      finishReceipts: receipts => seen(inner.finishReceipts(receipts)),
+    },
+    async quiet() {
+      do {
+        await Promise.all(underWay)
+        // What follows a call, a next call perhaps, begins within this turn.
+        await new Promise(resolve => setImmediate(resolve))
+      } while (underWay.size > 0)
+    },
+  }
+}
