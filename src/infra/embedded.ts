@@ -121,15 +121,18 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     stopping = true
     cancelTrim()
     if (recovery) await withinMs(clock, STOP_PATIENCE_MS, recovery)
-    await held.owner.end().catch(() => {})
+    // The owner's lock is held to the end: whoever waits for it must not get a server that is going.
     const last = findPostmaster(site.clusterDir)
     if (last) await stopPostmaster(last, site.clusterDir, clock, STOP_PATIENCE_MS)
+    await held.owner.end().catch(() => {})
     releaseSocketDir(held.postmaster.socketDir)
   }
 }
 
+type Site = Omit<LaunchOptions, 'socketDir'> & { dataDir: string }
+
 /** Everything that must be there before a server can start; makes the cluster when there is none. */
-async function prepareSite(options: EmbeddedOptions): Promise<LaunchOptions> {
+async function prepareSite(options: EmbeddedOptions): Promise<Site> {
   const { dataDir, progress } = options
   const clusterDir = join(dataDir, 'postgres')
   prepareDataDir(dataDir)
@@ -144,35 +147,37 @@ async function prepareSite(options: EmbeddedOptions): Promise<LaunchOptions> {
   if (existsSync(join(clusterDir, 'PG_VERSION'))) checkMajor(clusterDir, binaries)
   else await progress.step('Creating the database', () => initCluster(clusterDir, binaries, identity))
   if (!findPostmaster(clusterDir)) takeOver(clusterDir, identity)
-  const socketDir = claimSocketDir(dataDir, ownerOf(identity))
-  return { clusterDir, socketDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
+  return { dataDir, clusterDir, binaries, identity, logFile: join(dataDir, 'postgres.log') }
 }
 
 type Held = { postmaster: Postmaster; owner: Client }
 
-async function bringUp(site: LaunchOptions, options: EmbeddedOptions): Promise<Held> {
+async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
   return options.progress.step('Starting the database', async note => {
     const logStart = sizeOf(site.logFile)
     for (let launches = 0; ; launches++) {
       const postmaster = findPostmaster(site.clusterDir) ?? (await startPostmaster(site))
       const client = await connectWhenReady(postmaster, site, options.clock, note)
-      if (client) return { postmaster, owner: await becomeOwner(client, options.dataDir) }
+      const owner = client && (await becomeOwner(client, options.dataDir))
+      if (owner) return { postmaster, owner }
       if (launches === LAUNCHES) throw startFailure(site, logStart)
       await pause(options.clock, BACKOFF_MS[0]!)
     }
   })
 }
 
-async function startPostmaster(site: LaunchOptions): Promise<Postmaster> {
+async function startPostmaster(site: Site): Promise<Postmaster> {
+  // Claimed at every launch: the one that stopped a server here a moment ago took it away.
+  const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
   rotateLog(site.logFile)
-  writeSettings(site.clusterDir, site.socketDir, site.identity)
-  return launch(site)
+  writeSettings(site.clusterDir, socketDir, site.identity)
+  return launch({ ...site, socketDir })
 }
 
 /** Undefined when the server ended instead. */
 async function connectWhenReady(
   postmaster: Postmaster,
-  site: LaunchOptions,
+  site: Site,
   clock: Clock,
   note: (text: string) => void,
 ): Promise<Client | undefined> {
@@ -191,7 +196,7 @@ async function connectWhenReady(
   return undefined
 }
 
-function startFailure(site: LaunchOptions, logStart: number): Refusal {
+function startFailure(site: Site, logStart: number): Refusal {
   const reason = reasonOfDeath(site.logFile, logStart) ?? 'it ended without a word'
   if (/No space left/i.test(reason))
     return new Refusal(`The disk with ${site.clusterDir} is full: free some space.`)

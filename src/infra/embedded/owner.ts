@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { Refusal } from '../../lib/refusal.ts'
+import { isConnectionLoss } from '../db.ts'
 import { ROLE } from './cluster.ts'
 
 export const DATABASE = 'posthorn'
@@ -39,9 +40,10 @@ export async function connect(socketDir: string): Promise<pg.Client | 'starting'
 /**
  * Takes the lock that makes this process the server's owner, for as long as the
  * connection lives: a killed process loses it at once, whatever pid comes next.
- * Throws InUse when another process has it.
+ * Undefined when the server went away meanwhile, stopped by the owner before us.
+ * Throws InUse when another process keeps it.
  */
-export async function becomeOwner(client: pg.Client, dataDir: string): Promise<pg.Client> {
+export async function becomeOwner(client: pg.Client, dataDir: string): Promise<pg.Client | undefined> {
   try {
     await client.query(`SET lock_timeout = ${OWNER_WAIT_MS}`)
     await client.query('SELECT pg_advisory_lock($1)', [OWNER_LOCK])
@@ -49,6 +51,7 @@ export async function becomeOwner(client: pg.Client, dataDir: string): Promise<p
   } catch (error) {
     const refusal = isLockTimeout(error) ? await inUse(client, dataDir) : error
     await client.end().catch(() => {})
+    if (isConnectionLoss(refusal)) return undefined
     throw refusal
   }
 }

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// Plain old JavaScript: a Node.js that is too old must get far enough to say so.
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  console.error(
+    `Posthorn needs Node.js 24 or newer, and this is ${process.version}: use the npm scripts (npm start, npm run posthorn), which bring Node.js 24 on Linux, or install it from https://nodejs.org.`,
+  )
+  process.exit(1)
+}
+
+const fs = require('node:fs')
+const path = require('node:path')
+const url = require('node:url')
+
+// A checkout runs its source; the published package has only what was built from it.
+const source = path.join(__dirname, '..', 'src', 'main.ts')
+const main = fs.existsSync(source) ? source : path.join(__dirname, '..', 'dist', 'main.js')
+
+import(url.pathToFileURL(main).href).catch(error => {
+  console.error(error)
+  process.exit(1)
+})

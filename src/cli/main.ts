@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { Refusal } from '../lib/refusal.ts'
+import { COMMANDS } from './commands.ts'
+
+/** Runs one command line; resolves with the exit code. Says everything that goes wrong in one line. */
+export async function runCli(words: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(words)
+  } catch (error) {
+    return complain(error)
+  }
+}
+
+async function dispatch(words: readonly string[]): Promise<number> {
+  const [first] = words
+  if (first === undefined || first === 'help' || first === '--help' || first === '-h') return help()
+  if (first === '--version' || first === '-v') return version()
+  // Commands have one word or two, as in `account create`.
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(' ')
+    if (!Object.hasOwn(COMMANDS, name)) continue
+    const { run } = await COMMANDS[name]!.load()
+    return run(words.slice(length))
+  }
+  throw new Refusal(`There is no command "${first}"; posthorn help lists them.`, { exitCode: 2 })
+}
+
+function help(): number {
+  const names = Object.keys(COMMANDS)
+  const width = Math.max(...names.map(name => name.length))
+  const lines = names.map(name => `  ${name.padEnd(width)}  ${COMMANDS[name]!.summary}`)
+  process.stdout.write(`Usage: posthorn <command> [options]\n\n${lines.join('\n')}\n`)
+  return 0
+}
+
+function version(): number {
+  const file = new URL('../../package.json', import.meta.url)
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
+  process.stdout.write(`${manifest.version}\n`)
+  return 0
+}
+
+/** A refusal is told as it is; anything else is a fault of ours, and its stack helps to mend it. */
+function complain(error: unknown): number {
+  if (error instanceof Refusal) {
+    process.stderr.write(`posthorn: ${error.message}\n`)
+    return error.exitCode
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  process.stderr.write(`posthorn: unexpected error: ${message}\n${stack ?? ''}\n`)
+  return 1
+}

@@ -1,0 +1,101 @@
+import { startApp } from '../app.ts'
+import { type Config, readConfig } from '../config.ts'
+import { createLog, type Log } from '../infra/log.ts'
+import { createProgress, type Progress } from '../infra/progress.ts'
+import { ensureSecrets } from '../infra/secrets.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createRandom } from '../lib/random.ts'
+import { Refusal } from '../lib/refusal.ts'
+import type { Run } from './commands.ts'
+import { openStore, type Store } from './store.ts'
+
+/** Ten seconds are promised; the last half is for the exit itself. */
+const STOP_LIMIT_MS = 9_500
+
+/** `posthorn serve`: runs until a signal, then drains. */
+export const run: Run = async args => {
+  if (args.length > 0)
+    throw new Refusal('posthorn serve takes no arguments: it is set by the environment.', { exitCode: 2 })
+  const config = readConfig()
+  const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
+  const progress = createProgress(process.stderr, systemClock)
+  dieOfTheUnexpected(log)
+  // From here on a signal waits for its turn: a start is never cut in the middle.
+  const signal = nextSignal(log)
+  const server = await start(config, log, progress)
+  await signal
+  await server.stop()
+  return 0
+}
+
+function dieOfTheUnexpected(log: Log): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, 'unexpected error; stopping')
+      process.exit(1)
+    })
+  }
+}
+
+/** Resolves at the first signal and sets the deadline; a second signal ends the process at once. */
+function nextSignal(log: Log): Promise<void> {
+  return new Promise(resolve => {
+    let asked = false
+    function onSignal(name: NodeJS.Signals): void {
+      if (asked) {
+        log.warn({ signal: name }, 'stopping at once')
+        process.exit(1)
+      }
+      asked = true
+      log.info({ signal: name }, 'stopping: finishing what has begun')
+      systemClock.after(STOP_LIMIT_MS, () => {
+        log.error('not everything ended in time; stopping at once')
+        process.exit(1)
+      })
+      resolve()
+    }
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
+  })
+}
+
+async function start(config: Config, log: Log, progress: Progress): Promise<{ stop(): Promise<void> }> {
+  const store = await openStore({
+    config,
+    clock: systemClock,
+    log,
+    progress,
+    onLost: error => {
+      log.fatal({ err: error }, 'the database belongs to another process now; stopping')
+      process.exit(1)
+    },
+  })
+  try {
+    const secrets = ensureSecrets(config, createRandom())
+    const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress })
+    log.info({ url: app.url }, 'serving')
+    return { stop: () => stopAll(app, store) }
+  } catch (error) {
+    await store.stop()
+    throw explain(error, config)
+  }
+}
+
+async function stopAll(app: { stop(): Promise<void> }, store: Store): Promise<void> {
+  await app.stop()
+  await store.stop()
+}
+
+/** What the system says about an address that cannot be listened on, in words. */
+function explain(error: unknown, config: Config): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
+  const address = `${config.host}:${config.port}`
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `${address} is in use: stop what listens there, or set PORT to another port.`,
+    EACCES: `${address} needs privileges: set PORT to 1024 or above.`,
+    EADDRNOTAVAIL: `HOST ${config.host} is no address of this machine.`,
+    ENOTFOUND: `HOST ${config.host} is no name of this machine.`,
+  }
+  const reason = reasons[code ?? '']
+  return reason === undefined ? error : new Refusal(reason, { cause: error })
+}

@@ -1,0 +1,90 @@
+import type { Config } from '../config.ts'
+import { createDatabase, isConnectionLoss } from '../infra/db.ts'
+import { startEmbedded } from '../infra/embedded.ts'
+import type { Log } from '../infra/log.ts'
+import { migrate } from '../infra/migrate.ts'
+import type { Progress } from '../infra/progress.ts'
+import { awake, type Clock, pause } from '../lib/clock.ts'
+import { Refusal } from '../lib/refusal.ts'
+
+export type StoreOptions = {
+  config: Config
+  clock: Clock
+  log: Log
+  progress: Progress
+  /** The embedded server fell into another process's hands: nothing can go on. */
+  onLost(error: Error): void
+}
+
+/** The database, up to date and ready. */
+export type Store = {
+  url: string
+  /** The migrations that this start applied. */
+  applied: readonly string[]
+  /** Stops the embedded server; leaves another one alone. */
+  stop(): Promise<void>
+}
+
+const DATABASE_WAIT_MS = 30_000
+const DATABASE_LOOK_MS = 250
+
+/** Starts the embedded server or finds the external one, and migrates it. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const server = await openServer(options)
+  try {
+    return { ...server, applied: await migrateStore(server.url, options) }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>> {
+  const { config, clock, log, progress, onLost } = options
+  if (!config.databaseUrl) return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost })
+  const url = config.databaseUrl
+  await progress.step('Waiting for the database', () => awake(reach(url, clock)))
+  return { url, stop: async () => {} }
+}
+
+/** A database that starts beside us may need a moment. */
+async function reach(url: string, clock: Clock): Promise<void> {
+  const database = createDatabase({ connectionString: url, poolSize: 1 })
+  const untilMs = clock.monotonic() + DATABASE_WAIT_MS
+  try {
+    for (;;) {
+      const failure = await tryOnce(database.dedicated())
+      if (!failure) return
+      if (!isConnectionLoss(failure) || clock.monotonic() > untilMs) throw unreachable(failure)
+      await pause(clock, DATABASE_LOOK_MS)
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+async function tryOnce(connecting: Promise<{ end(): Promise<void> }>): Promise<Error | undefined> {
+  try {
+    await (await connecting).end()
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function unreachable(cause: Error): Refusal {
+  const reason =
+    cause instanceof AggregateError ? cause.errors.map(error => error.message).join(', ') : cause.message
+  return new Refusal(`The database of DATABASE_URL cannot be used: ${reason}.`, { cause })
+}
+
+async function migrateStore(url: string, options: StoreOptions): Promise<string[]> {
+  const database = createDatabase({ connectionString: url, poolSize: 1 })
+  try {
+    return await options.progress.step('Migrating the database', note =>
+      awake(migrate(database, { onProgress: note })),
+    )
+  } finally {
+    await database.close()
+  }
+}

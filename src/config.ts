@@ -1,0 +1,160 @@
+import { resolve } from 'node:path'
+import { parseAllowedHost } from './infra/guarded-fetch/target.ts'
+import type { LogLevel } from './infra/log.ts'
+import { Refusal } from './lib/refusal.ts'
+
+/** What the environment says, typed and with its defaults. */
+export type Config = {
+  /** HOST: the address to listen on. */
+  host: string
+  /** PORT: 0 takes a free one. */
+  port: number
+  /** POSTHORN_DATA_DIR, absolute: the embedded database, media, generated secrets. */
+  dataDir: string
+  /** DATABASE_URL: a PostgreSQL server instead of the embedded one. */
+  databaseUrl: string | undefined
+  /** POSTHORN_DB_POOL: connections to the database. */
+  databasePool: number
+  /** POSTHORN_OPERATOR_TOKEN: generated and kept in the data directory when absent. */
+  operatorToken: string | undefined
+  /** POSTHORN_MASTER_KEY: 32 bytes, likewise. */
+  masterKey: Buffer | undefined
+  /** POSTHORN_PUBLIC_URL without a slash at the end: where providers and browsers reach us. */
+  publicUrl: string | undefined
+  /** POSTHORN_ALLOW_PRIVATE_HOSTS: what the guarded fetch may ask although it is private. */
+  allowPrivateHosts: readonly string[]
+  /** POSTHORN_SANDBOX: live keys use the sandbox where a channel has no connection yet. */
+  sandbox: boolean
+  /** POSTHORN_LOG_LEVEL. */
+  logLevel: LogLevel
+  /** POSTHORN_SYNC_WAIT_MS: how long a single send waits for the provider. */
+  syncWaitMs: number
+  /** POSTHORN_UNKNOWN_DEADLINE_HOURS, in ms: when an unknown outcome counts as sent. */
+  unknownDeadlineMs: number
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+/** Reads one value; what it throws completes the sentence "NAME …". */
+type Read<T> = (text: string) => T
+
+const LOG_LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const HOUR_MS = 3_600_000
+
+/**
+ * Reads the environment: the only place that does. An empty value counts as
+ * none. Refuses all wrong values at once, by name, and never repeats a value
+ * that may be a secret.
+ */
+export function readConfig(env: Env = process.env): Config {
+  const wrong: string[] = []
+
+  function read<T, D>(name: string, parse: Read<T>, absent: D): T | D {
+    const text = env[name]?.trim()
+    if (text === undefined || text === '') return absent
+    try {
+      return parse(text)
+    } catch (error) {
+      wrong.push(`${name} ${(error as Error).message}`)
+      return absent
+    }
+  }
+
+  const config: Config = {
+    host: read('HOST', readHost, '127.0.0.1'),
+    port: read('PORT', wholeNumber(0, 65_535), 8080),
+    dataDir: read('POSTHORN_DATA_DIR', readPath, resolve('data')),
+    databaseUrl: read('DATABASE_URL', readDatabaseUrl, undefined),
+    databasePool: read('POSTHORN_DB_POOL', wholeNumber(2, 500), 10),
+    operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
+    masterKey: read('POSTHORN_MASTER_KEY', readMasterKey, undefined),
+    publicUrl: read('POSTHORN_PUBLIC_URL', readPublicUrl, undefined),
+    allowPrivateHosts: read('POSTHORN_ALLOW_PRIVATE_HOSTS', readHosts, []),
+    sandbox: read('POSTHORN_SANDBOX', oneOf(['on', 'off']), 'on') === 'on',
+    logLevel: read('POSTHORN_LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
+    syncWaitMs: read('POSTHORN_SYNC_WAIT_MS', wholeNumber(0, 60_000), 2_000),
+    unknownDeadlineMs: read('POSTHORN_UNKNOWN_DEADLINE_HOURS', numberUpTo(720), 24) * HOUR_MS,
+  }
+  if (!config.databaseUrl && config.databasePool > EMBEDDED_POOL_LIMIT) {
+    wrong.push(`POSTHORN_DB_POOL must be at most ${EMBEDDED_POOL_LIMIT} with the embedded database`)
+  }
+  if (wrong.length > 0) throw new Refusal(`Wrong settings: ${wrong.join('; ')}.`, { exitCode: 2 })
+  return config
+}
+
+/** The embedded server takes 64 connections; listeners, locks and a person with psql need some. */
+const EMBEDDED_POOL_LIMIT = 48
+
+function wholeNumber(least: number, most: number): Read<number> {
+  return text => {
+    const value = Number(text)
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value
+    throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`)
+  }
+}
+
+function numberUpTo(most: number): Read<number> {
+  return text => {
+    const value = Number(text)
+    if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value
+    throw new Error(`must be a number above 0 and at most ${most}, not "${text}"`)
+  }
+}
+
+function oneOf<const T extends string>(words: readonly T[]): Read<T> {
+  return text => {
+    const word = words.find(known => known === text)
+    if (word !== undefined) return word
+    throw new Error(`must be one of ${words.join(', ')}, not "${text}"`)
+  }
+}
+
+function readHost(text: string): string {
+  if (/^[A-Za-z0-9.:_%-]+$/.test(text)) return text
+  throw new Error(`must be an address or a host name to listen on, not "${text}"`)
+}
+
+function readPath(text: string): string {
+  if (text.includes('\0')) throw new Error('must be a directory')
+  return resolve(text)
+}
+
+function readDatabaseUrl(text: string): string {
+  // A socket's URL names no host: postgresql://user@/database?host=/run/postgresql
+  const url = URL.parse(text.replace('@/', '@localhost/'))
+  if (url && /^postgres(ql)?:$/.test(url.protocol)) return text
+  throw new Error('must be a URL such as postgresql://user:password@host:5432/database')
+}
+
+function readToken(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text)) return text
+  throw new Error('must be visible ASCII without spaces')
+}
+
+function readMasterKey(text: string): Buffer {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
+  const key = Buffer.from(text, 'base64')
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && key.length === 32) return key
+  throw new Error('must be 32 bytes, as 64 hexadecimal digits or as base64 (openssl rand -hex 32)')
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.parse(text)
+  const plain = url && !url.search && !url.hash && !url.username && !url.password
+  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
+  throw new Error('must be an http or https URL without user, query and fragment')
+}
+
+function readHosts(text: string): string[] {
+  const entries = text.split(',').map(entry => entry.trim())
+  const hosts = entries.filter(entry => entry !== '')
+  for (const host of hosts) parseHost(host)
+  return hosts
+}
+
+function parseHost(host: string): void {
+  try {
+    parseAllowedHost(host)
+  } catch (error) {
+    throw new Error(`must be a comma list of hosts or addresses: ${(error as Error).message}`)
+  }
+}
