@@ -1,0 +1,117 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { errorBody } from '../contract/envelope.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Ids } from '../lib/ids.ts'
+import type { HttpLog } from './request-context.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/**
+ * The one place where an error becomes an answer. What nobody expected is
+ * logged here, once, under the request's id; the answer says nothing of it.
+ */
+export function createErrorHandler(log: HttpLog) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const problem = toProblem(error)
+    if (problem.status >= 500) logFailure(log, problem, error, request)
+    sendProblem(problem, request, reply)
+  }
+}
+
+/** Answers with `problem` from where no error may be thrown. */
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+  if (problem.retryAfterSeconds !== undefined) reply.header('Retry-After', String(problem.retryAfterSeconds))
+  reply
+    .code(problem.status)
+    .header('Content-Type', JSON_TYPE)
+    .send(JSON.stringify(errorBody(problem, request.id)))
+}
+
+/** Whatever was thrown, as what may be said of it. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  // By name: the class lives on the floor of the database, which this one does not stand on.
+  if (error instanceof Error && error.name === 'DatabaseUnavailable') {
+    return new Problem('SERVICE_UNAVAILABLE', undefined, { retryAfterSeconds: 1, cause: error })
+  }
+  return fromFastify(error as FastifyError) ?? new Problem('INTERNAL_ERROR', undefined, { cause: error })
+}
+
+/** Fastify's own refusals; anything else that carries a status is not meant for the wire. */
+function fromFastify(error: FastifyError): Problem | undefined {
+  switch (error?.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('PAYLOAD_TOO_LARGE')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
+        details: [{ path: 'Content-Type', message: 'must be application/json' }],
+      })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return refusal('Content-Length', 'must be the length of the body')
+    case 'FST_ERR_BAD_URL':
+      return refusal('', 'The path must be percent-encoded UTF-8.')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('NOT_FOUND')
+    // The client went away, or sent less than it announced.
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return refusal('', 'The body ended too soon.')
+    default:
+      return undefined
+  }
+}
+
+function refusal(path: string, message: string): Problem {
+  return new Problem('VALIDATION_ERROR', path === '' ? message : `${path}: ${message}`, {
+    details: [{ path, message }],
+  })
+}
+
+function logFailure(log: HttpLog, problem: Problem, error: unknown, request: FastifyRequest): void {
+  const fields = { requestId: request.id, code: problem.code, method: request.method }
+  const route = request.routeOptions.url ?? 'unmatched'
+  // A refusal of our own making was foreseen; its cause, if any, is what to look at.
+  if (problem === error && problem.cause === undefined) log.info({ ...fields, route }, 'refused')
+  else log.error({ ...fields, route, err: problem.cause ?? error }, 'request failed')
+}
+
+/**
+ * Answers what never became a request: broken HTTP, headers that are too large,
+ * a request that did not arrive in time. Then the connection is over.
+ */
+export function createClientErrorHandler(ids: Ids) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return
+    // Mid-answer, another status line would land inside that answer's body.
+    if (socket.writable && !isAnswering(socket)) socket.end(rawAnswer(toClientProblem(error), ids))
+    else socket.destroy()
+  }
+}
+
+function isAnswering(socket: Socket): boolean {
+  const answer = (socket as Socket & { _httpMessage?: { headersSent: boolean } | null })._httpMessage
+  return answer?.headersSent === true
+}
+
+function toClientProblem(error: NodeJS.ErrnoException): Problem {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new Problem('HEADERS_TOO_LARGE')
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('REQUEST_TIMEOUT')
+  return refusal('', 'The request is not valid HTTP.')
+}
+
+function rawAnswer(problem: Problem, ids: Ids): string {
+  const requestId = ids.next('req')
+  const body = JSON.stringify(errorBody(problem, requestId))
+  return [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Connection: close',
+    `Content-Type: ${JSON_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    '',
+    body,
+  ].join('\r\n')
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalid, Problem } from '../contract/errors.ts'
+import { parseJson } from '../lib/json-source.ts'
+
+/**
+ * Stands for a body that could not be read, until the validation refuses it: by
+ * then the request is a decided one, and its connection lives on, which it does
+ * not when a parser fails.
+ */
+export class UnreadableBody {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    this.problem = problem
+  }
+}
+
+const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/
+
+/** JSON is the only body that is understood; anything else is a 415. */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
+    done(null, readBody(request, body as Buffer))
+  })
+}
+
+function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') return new UnreadableBody(packed())
+  // No body at all: the schema of the route decides whether it needs one.
+  if (bytes.length === 0) return undefined
+  const result = parseJson(bytes)
+  if (!result.ok) return new UnreadableBody(unreadable(result.path, result.message))
+  if (result.hasNulls) dropNulls(result.value)
+  return result.value
+}
+
+function packed(): Problem {
+  const message = 'must be absent: compressed bodies are not understood'
+  return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
+    details: [{ path: 'Content-Encoding', message }],
+  })
+}
+
+function unreadable(path: string, message: string): Problem {
+  return path === ''
+    ? new Problem('VALIDATION_ERROR', `The body ${message}.`, { details: [{ path, message }] })
+    : invalid(path, message)
+}
+
+/** The user's own JSON, stored as it came. */
+const KEPT_WHOLE = 'metadata'
+
+/** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
+function dropNulls(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(dropNulls)
+  else if (typeof value === 'object' && value !== null) {
+    const members = value as Record<string, unknown>
+    for (const key of Object.keys(members)) {
+      if (members[key] === null) delete members[key]
+      else if (key !== KEPT_WHOLE) dropNulls(members[key])
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import type { TObject, TSchema } from 'typebox'
+import { ErrorBody } from '../contract/envelope.ts'
+import { CATALOGUE, type ErrorCode } from '../contract/errors.ts'
+import type { Route } from './route.ts'
+
+export type OpenApiInfo = {
+  version: string
+  /** Where the API is reached from outside, when known. */
+  publicUrl?: string
+}
+
+type Json = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 document of `routes`. TypeBox schemas are JSON Schema 2020-12,
+ * which is what 3.1 speaks: they are taken over as they stand.
+ */
+export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json {
+  const shown = routes.filter(route => !route.hidden)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Posthorn',
+      version: info.version,
+      description:
+        'Messages and verification codes over SMS, chat apps, bots and e-mail: one key, one contract.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: info.publicUrl ?? '/' }],
+    tags: [...new Set(shown.flatMap(route => route.schema.tags))].map(name => ({ name })),
+    paths: toPaths(shown),
+    components: {
+      schemas: { Error: ErrorBody },
+      headers: HEADERS,
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+      },
+    },
+  }
+}
+
+const HEADERS = {
+  RequestId: { description: 'Names this answer in our log.', schema: { type: 'string' } },
+  RetryAfter: {
+    description: 'Seconds until another try makes sense.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  RateLimitPolicy: {
+    description: 'Requests that fit the bucket, and the seconds that fill it: `"api";q=100;w=2`.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description: 'Requests that are left, and the seconds until the bucket is full: `"api";r=99;t=1`.',
+    schema: { type: 'string' },
+  },
+}
+
+function toPaths(routes: readonly Route[]): Json {
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = route.url.replace(/:(\w+)/g, '{$1}')
+    paths[path] ??= {}
+    paths[path][route.method.toLowerCase()] = toOperation(route)
+  }
+  return paths
+}
+
+function toOperation(route: Route): Json {
+  const { schema } = route
+  const parameters = [
+    ...toParameters('path', schema.params),
+    ...toParameters('query', schema.querystring),
+    ...toParameters('header', schema.headers),
+  ]
+  return {
+    operationId: operationId(route),
+    summary: schema.summary,
+    ...(schema.description === undefined ? {} : { description: schema.description }),
+    tags: schema.tags,
+    security: securityOf(route),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(schema.body === undefined ? {} : { requestBody: { required: true, content: asJson(schema.body) } }),
+    responses: { ...toSuccesses(route), ...toErrors(route) },
+  }
+}
+
+/** `GET /api/v2/messages/:messageId` is `getMessagesByMessageId`. */
+function operationId(route: Route): string {
+  const steps = route.url.replace(/^\/api\/(v\d+\/)?/, '').split(/[/.]/)
+  const words = steps.flatMap(step => (step.startsWith(':') ? ['by', step.slice(1)] : step.split('-')))
+  return route.method.toLowerCase() + words.filter(Boolean).map(capitalized).join('')
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function securityOf({ auth }: Route): Json[] {
+  if ('public' in auth) return []
+  return 'operator' in auth ? [{ operator: [] }] : [{ apiKey: [] }]
+}
+
+function toParameters(place: 'path' | 'query' | 'header', schema: TObject | undefined): Json[] {
+  if (!schema) return []
+  const required = new Set<string>(schema.required)
+  return Object.entries(schema.properties as Record<string, TSchema & { description?: string }>).map(
+    ([name, value]) => ({
+      name,
+      in: place,
+      required: place === 'path' || required.has(name),
+      ...(value.description === undefined ? {} : { description: value.description }),
+      schema: value,
+    }),
+  )
+}
+
+function toSuccesses(route: Route): Json {
+  const takesKey = !('public' in route.auth) && !('operator' in route.auth)
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    ...(takesKey && {
+      'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+      RateLimit: { $ref: '#/components/headers/RateLimit' },
+    }),
+  }
+  const answers = Object.entries(route.schema.response).map(([status, schema]) => [
+    status,
+    { description: describe(schema), headers, content: toContent(schema) },
+  ])
+  return Object.fromEntries(answers)
+}
+
+function describe(schema: TSchema): string {
+  return (schema as { description?: string }).description ?? 'Done.'
+}
+
+function toContent(schema: TSchema): Json {
+  const type = (schema as { contentMediaType?: string }).contentMediaType
+  return type === undefined ? asJson(schema) : { [type]: { schema } }
+}
+
+function asJson(schema: unknown): Json {
+  return { 'application/json': { schema } }
+}
+
+/** One answer per status, listing its codes. */
+function toErrors(route: Route): Json {
+  const byStatus = Map.groupBy(errorCodes(route), code => CATALOGUE[code].status)
+  const answers = [...byStatus].map(([status, codes]) => [String(status), toErrorAnswer(status, codes)])
+  return Object.fromEntries(answers)
+}
+
+function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
+  const waits = status === 429 || status === 503
+  return {
+    description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      ...(waits && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+    },
+    content: asJson({ $ref: '#/components/schemas/Error' }),
+  }
+}
+
+/** What access, validation and limits bring, and what the route itself names. */
+function errorCodes({ auth, schema }: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(schema.errors)
+  if (schema.body || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
+  if (schema.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  if (schema.params) codes.add('NOT_FOUND')
+  if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
+  if (!('public' in auth) && !('operator' in auth)) codes.add('FORBIDDEN').add('RATE_LIMITED')
+  return [...codes].sort((left, right) => CATALOGUE[left].status - CATALOGUE[right].status)
+}

@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import { defineRoute } from '../route.ts'
+
+/** `GET /healthz`: the process lives; says nothing of what it depends on, so that nobody restarts it for that. */
+export const healthLive = () =>
+  defineRoute({
+    method: 'GET',
+    url: '/healthz',
+    auth: { public: true },
+    schema: {
+      summary: 'See whether the process lives',
+      tags: ['Operations'],
+      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+    },
+    handler: () => ({ status: 'ok' }),
+  })

@@ -1,0 +1,148 @@
+/** One fault as the validator reports it: where in the value, and where in the schema. */
+export type SchemaFault = {
+  keyword: string
+  /** JSON pointers. */
+  instancePath: string
+  schemaPath: string
+  params: Record<string, unknown>
+  message: string
+}
+
+export type Explained = { steps: (string | number)[]; message: string }
+
+/**
+ * What the faults of one value mean to whoever sent it: one message a place,
+ * the alternatives of a union told as one ("must be a string or an array").
+ */
+export function explain(faults: readonly SchemaFault[], value: unknown): Explained[] {
+  const told = new Map<string, Explained>()
+  for (const { pointer, message } of withoutUnions(faults).flatMap(describe)) {
+    if (!told.has(pointer)) told.set(pointer, { steps: stepsOf(pointer, value), message })
+  }
+  return [...told.values()]
+}
+
+/** The outermost unions come last of their faults, so they are taken from the end. */
+function withoutUnions(faults: readonly SchemaFault[]): SchemaFault[] {
+  const union = faults.findLast(fault => fault.keyword === 'anyOf' || fault.keyword === 'oneOf')
+  if (!union) return [...faults]
+  const prefix = `${union.schemaPath}/${union.keyword}/`
+  const isInside = (fault: SchemaFault) =>
+    fault.schemaPath.startsWith(prefix) && fault.instancePath.startsWith(union.instancePath)
+  const inside = faults.filter(isInside)
+  const outside = faults.filter(fault => fault !== union && !isInside(fault))
+  return [...withoutUnions(outside), ...chooseBranch(union, inside, prefix)]
+}
+
+/** The alternative whose type fits is the one that was meant; where none fits, all are told. */
+function chooseBranch(union: SchemaFault, inside: readonly SchemaFault[], prefix: string): SchemaFault[] {
+  const branches = [...Map.groupBy(inside, fault => branchOf(fault, prefix)).values()]
+  const meant = branches.find(branch => !branch.some(fault => refusesWhole(fault, union)))
+  if (meant) return withoutUnions(meant)
+  const whole = inside.filter(fault => refusesWhole(fault, union))
+  const values = whole.flatMap(allowedValues)
+  // A value of the right type that is none of the listed ones: the list says it all.
+  const keyword = values.length > 0 ? 'enum' : 'type'
+  const types = whole.flatMap(fault => (fault.keyword === 'type' ? [fault.params['type']].flat() : []))
+  return [{ ...union, keyword, params: { allowedValues: values, type: [...new Set(types)] } }]
+}
+
+function branchOf(fault: SchemaFault, prefix: string): string {
+  return fault.schemaPath.slice(prefix.length).split('/', 1)[0]!
+}
+
+function refusesWhole(fault: SchemaFault, union: SchemaFault): boolean {
+  return fault.instancePath === union.instancePath && ['type', 'const', 'enum'].includes(fault.keyword)
+}
+
+function allowedValues(fault: SchemaFault): unknown[] {
+  if (fault.keyword === 'const') return [fault.params['allowedValue']]
+  return fault.keyword === 'enum' ? (fault.params['allowedValues'] as unknown[]) : []
+}
+
+/** One fault may stand for several places: each missing property is one. */
+function describe(fault: SchemaFault): { pointer: string; message: string }[] {
+  if (fault.keyword === 'required') {
+    const names = fault.params['requiredProperties'] as string[]
+    return names.map(name => ({
+      pointer: `${fault.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      message: 'is required',
+    }))
+  }
+  return [{ pointer: fault.instancePath, message: messageOf(fault) }]
+}
+
+function messageOf({ keyword, params, message }: SchemaFault): string {
+  const limit = params['limit'] as number
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params['type']].flat().map(withArticle).join(' or ')}`
+    case 'const':
+      return `must be ${String(params['allowedValue'])}`
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
+    case 'maxLength':
+      return `must have at most ${limit} characters`
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} items`
+    case 'maxItems':
+      return `must have at most ${limit} items`
+    case 'minProperties':
+      return `must have at least ${limit} ${limit === 1 ? 'member' : 'members'}`
+    case 'maxProperties':
+      return `must have at most ${limit} members`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'exclusiveMinimum':
+      return `must be greater than ${limit}`
+    case 'exclusiveMaximum':
+      return `must be less than ${limit}`
+    case 'multipleOf':
+      return `must be a multiple of ${params['multipleOf']}`
+    case 'uniqueItems':
+      return 'must not repeat an item'
+    case 'format':
+      return FORMATS[params['format'] as string] ?? `must be a well-formed ${params['format']}`
+    case 'pattern':
+      return `must match ${String(params['pattern'])}`
+    default:
+      return message
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  'date-time': 'must be an ISO 8601 time with its offset, such as 2030-01-31T09:30:00Z',
+  email: 'must be an e-mail address',
+  uri: 'must be a URL',
+  url: 'must be a URL',
+  uuid: 'must be a UUID',
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+}
+
+function withArticle(type: unknown): string {
+  return ARTICLES[String(type)] ?? String(type)
+}
+
+/** A JSON pointer's steps through `value`: numbers where they lead into an array. */
+function stepsOf(pointer: string, value: unknown): (string | number)[] {
+  let at = value
+  const steps: (string | number)[] = []
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    steps.push(Array.isArray(at) ? Number(key) : key)
+    at = (at as Record<string, unknown> | undefined)?.[key]
+  }
+  return steps
+}

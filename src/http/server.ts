@@ -1,0 +1,172 @@
+import helmet from '@fastify/helmet'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Problem } from '../contract/errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Ids } from '../lib/ids.ts'
+import { authenticate, authenticateOperator, type Keys, requireOwner, requirePermission } from './auth.ts'
+import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
+import { acceptJsonBodies } from './json-body.ts'
+import { allowedMethods } from './paths.ts'
+import { parseQuery } from './query.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
+import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
+import { responseCompiler } from './responses.ts'
+import type { Route } from './route.ts'
+import { validatorCompiler } from './validation.ts'
+
+export type ServerDeps = {
+  log: HttpLog
+  clock: Clock
+  ids: Ids
+  keys: Keys
+  /** SHA-256 of the operator's token; see `hashToken`. */
+  operatorTokenHash: Buffer
+  metrics: HttpMeter
+  /** Live nodes, this one included: each deals out its share of the rates. */
+  nodeCount(): number
+  routes: readonly Route[]
+  /** Checks every answer against its schema and fails loudly: for tests. */
+  checkResponses?: boolean
+}
+
+const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
+const MAX_HEADER_BYTES = 16_384
+const MAX_PARAM_LENGTH = 256
+/** Longer than a load balancer keeps an idle connection, so that it is never the server that cuts first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000
+const HEADERS_TIMEOUT_MS = 15_000
+/** For a whole request to arrive; the largest bodies come over slow lines. */
+const REQUEST_TIMEOUT_MS = 300_000
+/** A connection on which nothing moves. */
+const IDLE_TIMEOUT_MS = 120_000
+
+/**
+ * The HTTP server with all its routes, not listening yet. `close()` stops
+ * taking connections, lets requests under way finish, and closes idle ones.
+ */
+export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const app = createFastify(deps)
+  const onError = createErrorHandler(deps.log)
+  addRequestContext(app, deps.log, deps.metrics)
+  acceptJsonBodies(app)
+  app.setErrorHandler(onError)
+  app.setNotFoundHandler(createNotFoundHandler(deps.routes))
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(responseCompiler(deps.checkResponses ?? false))
+  // Pages ask for it; the API's answers need none of these headers.
+  await app.register(helmet, { global: false, contentSecurityPolicy: { directives: PAGE_POLICY } })
+
+  const limiter = createRateLimiter(deps)
+  for (const route of deps.routes) addRoute(app, route, createGate(route, deps, limiter))
+  await app.ready()
+  return app
+}
+
+/** Everything from here; styles are set inline by the documentation page and the console. */
+const PAGE_POLICY = {
+  defaultSrc: ["'self'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  objectSrc: ["'none'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+  // The operator decides about TLS in front of us; on plain http this would break every link.
+  upgradeInsecureRequests: null,
+}
+
+function createFastify({ ids, log }: ServerDeps): FastifyInstance {
+  const onError = createErrorHandler(log)
+  return Fastify({
+    // One line of our own per request instead of two.
+    logger: false,
+    genReqId: () => ids.next('req'),
+    // An id from outside would let a client choose what our log says.
+    requestIdHeader: false,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    // Whoever is connected while we drain still gets a real answer.
+    return503OnClosing: false,
+    trustProxy: false,
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
+    clientErrorHandler: createClientErrorHandler(ids),
+    frameworkErrors: (error, request, reply) => {
+      nameAnswer(request, reply)
+      onError(error, request, reply)
+    },
+  })
+}
+
+function createNotFoundHandler(routes: readonly Route[]) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const allowed = allowedMethods(routes, request.url)
+    if (allowed.length > 0) reply.header('Allow', allowed.join(', '))
+    const code = allowed.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND'
+    sendProblem(new Problem(code), request, reply)
+  }
+}
+
+function addRoute(app: FastifyInstance, route: Route, gate: Gate | undefined): void {
+  const { summary: _, tags: __, description: ___, errors: ____, ...schema } = route.schema
+  app.route({
+    method: route.method,
+    url: route.url,
+    schema,
+    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    ...(gate === undefined ? {} : { onRequest: gate }),
+    attachValidation: route.faults === 'handed over',
+    handler: route.faults === 'handed over' ? handOver(route.handler) : (route.handler as never),
+  })
+}
+
+function handOver(handler: Route['handler']) {
+  return (request: FastifyRequest, reply: FastifyReply): unknown => {
+    if (request.validationError) request.fault = toProblem(request.validationError)
+    return handler(request as never, reply)
+  }
+}
+
+type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+/** Key, then rate limit, then permission: all of it before a byte of the body is read. */
+function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate | undefined {
+  const { auth } = route
+  if ('public' in auth) return undefined
+  if ('operator' in auth) {
+    return (request, _reply, done) => {
+      authenticateOperator(request, deps.operatorTokenHash)
+      done()
+    }
+  }
+  const { permission, ownersOnly } = auth
+  const group = route.rateGroup ?? 'api'
+
+  function admit(request: FastifyRequest, reply: FastifyReply): void {
+    const caller = request.caller!
+    limiter.take(caller.account, group, reply)
+    if (permission !== undefined) requirePermission(caller, permission)
+    if (ownersOnly) requireOwner(caller)
+  }
+
+  return (request, reply, done) => {
+    const found = authenticate(request, deps.keys)
+    if (!(found instanceof Promise)) {
+      request.caller = found
+      admit(request, reply)
+      return done()
+    }
+    found
+      .then(caller => {
+        request.caller = caller
+        admit(request, reply)
+      })
+      .then(() => done(), done)
+  }
+}

@@ -1,0 +1,134 @@
+import type { FastifySchemaCompiler } from 'fastify'
+import { Compile } from 'typebox/schema'
+import { Settings } from 'typebox/system'
+import { type Detail, Problem } from '../contract/errors.ts'
+import { joinPath } from '../lib/json-path.ts'
+import { UnreadableBody } from './json-body.ts'
+import { queryFault } from './query.ts'
+import { explain, type SchemaFault } from './schema-faults.ts'
+
+/** Most faults that one answer names. */
+const MAX_DETAILS = 20
+/** Explaining a fault walks all of a value: beyond this many items or letters it looks no further. */
+const MAX_EXPLAINED_ITEMS = 10_000
+const MAX_EXPLAINED_LENGTH = 200_000
+
+// Alternatives of a union count singly before they are merged into one detail.
+Settings.Set({ maxErrors: 5 * MAX_DETAILS })
+
+type Part = 'body' | 'querystring' | 'params' | 'headers'
+type JsonSchema = {
+  properties?: Record<string, { type?: string; default?: unknown }>
+}
+type Checked = { value: unknown } | { error: Problem }
+
+/**
+ * What Fastify asks for a validator of each part of a route. Nothing is coerced
+ * in a body and nothing removed; unknown fields pass. Compiled at first use, so
+ * that a start does not pay for routes that nobody calls.
+ */
+export const validatorCompiler: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
+  const check = lazily(() => createCheck(schema as JsonSchema))
+  const part = PARTS[(httpPart ?? 'body') as Part]
+  return value => part(value, schema as JsonSchema, check)
+}
+
+const PARTS: Record<Part, (value: unknown, schema: JsonSchema, check: Check) => Checked> = {
+  body: checkBody,
+  querystring: checkQuery,
+  params: checkParams,
+  headers: checkHeaders,
+}
+
+function checkBody(body: unknown, _schema: JsonSchema, check: Check): Checked {
+  if (body instanceof UnreadableBody) return { error: body.problem }
+  if (body === null || body === undefined) {
+    return refused([{ path: '', message: 'a JSON body is required' }])
+  }
+  const details = check(body)
+  return details === null ? { value: body } : refused(details)
+}
+
+function checkQuery(query: unknown, schema: JsonSchema, check: Check): Checked {
+  const unreadable = queryFault(query)
+  if (unreadable) return refused([unreadable])
+  const texts = query as Record<string, string | string[] | undefined>
+  const values: Record<string, unknown> = {}
+  for (const [name, { type, default: fallback }] of Object.entries(schema.properties ?? {})) {
+    const text = texts[name]
+    if (text === undefined) {
+      if (fallback !== undefined) values[name] = fallback
+    } else if (Array.isArray(text) && type !== 'array') {
+      return refused([{ path: name, message: 'must be given once only' }])
+    } else values[name] = fromText(text, type)
+  }
+  const details = check(values)
+  return details === null ? { value: values } : refused(details)
+}
+
+/** Text that is not of the declared type stays text, and fails the check. */
+function fromText(text: string | string[], type: string | undefined): unknown {
+  if (typeof text !== 'string') return text
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+/** A parameter that cannot be an id names nothing. */
+function checkParams(params: unknown, _schema: JsonSchema, check: Check): Checked {
+  const texts = Object.values(params as Record<string, string>)
+  const storable = texts.every(text => text.isWellFormed() && !text.includes('\0'))
+  return storable && check(params) === null ? { value: params } : { error: new Problem('NOT_FOUND') }
+}
+
+function checkHeaders(headers: unknown, schema: JsonSchema, check: Check): Checked {
+  const given = headers as Record<string, unknown>
+  const values: Record<string, unknown> = {}
+  for (const name of Object.keys(schema.properties ?? {})) {
+    const text = given[name.toLowerCase()]
+    if (text !== undefined) values[name] = text
+  }
+  const details = check(values)
+  return details === null ? { value: headers } : refused(details)
+}
+
+function refused(details: readonly Detail[]): { error: Problem } {
+  const first = details[0]!
+  const text = first.path === '' ? first.message : `${first.path}: ${first.message}`
+  return { error: new Problem('VALIDATION_ERROR', text, { details }) }
+}
+
+/** Null where the value fits; otherwise what does not, never empty. */
+type Check = (value: unknown) => readonly Detail[] | null
+
+function createCheck(schema: object): Check {
+  const validator = Compile(schema)
+  return value => {
+    if (validator.Check(value)) return null
+    const [, faults] = validator.Errors(cut(value))
+    const details = explain(faults as SchemaFault[], value).slice(0, MAX_DETAILS)
+    return details.length > 0 ? details.map(toDetail) : [{ path: '', message: 'does not fit the schema' }]
+  }
+}
+
+function lazily(create: () => Check): Check {
+  let check: Check | undefined
+  return value => {
+    check ??= create()
+    return check(value)
+  }
+}
+
+/** The value without what would take long to explain; depth is bounded by the reader of the body. */
+function cut(value: unknown): unknown {
+  if (typeof value === 'string') return value.slice(0, MAX_EXPLAINED_LENGTH)
+  if (Array.isArray(value)) return value.slice(0, MAX_EXPLAINED_ITEMS).map(cut)
+  if (value === null || typeof value !== 'object') return value
+  const members = Object.entries(value).slice(0, MAX_EXPLAINED_ITEMS)
+  return Object.fromEntries(members.map(([key, member]) => [key, cut(member)]))
+}
+
+function toDetail({ steps, message }: { steps: readonly (string | number)[]; message: string }): Detail {
+  return { path: joinPath(steps), message }
+}

@@ -1,0 +1,163 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What a lane looks like at the moment of a scrape. */
+export type LaneLoad = {
+  connection: string
+  provider: string
+  up: boolean
+  inFlight: number
+  waiting: number
+}
+
+/** What is read at a scrape instead of being counted; absent readings are left out. */
+export type Readings = {
+  /** Lanes of this node. */
+  lanes?: () => readonly LaneLoad[]
+  /** Outbox rows that are due and taken by nobody. */
+  outboxDepth?: () => Promise<number>
+  /** Messages whose outcome nobody knows. */
+  unknownMessages?: () => Promise<number>
+}
+
+export type Metrics = {
+  /** One answer that went out whole; `route` is the pattern, never the path. */
+  httpRequest(method: string, route: string, status: number, seconds: number): void
+  /** One attempt that a provider, or its silence, decided. */
+  attempt(channel: string, provider: string, outcome: string): void
+  /** From accepting a message to knowing what became of it. */
+  settled(channel: string, seconds: number): void
+  /** Items of one coalesced call to the database. */
+  batch(name: string, items: number): void
+  /** One delivery report: `applied`, `parked`, `duplicate` or `unmatched`. */
+  receipt(status: string, fate: string): void
+  /** Adds readings; a later one of the same name replaces the earlier. */
+  read(readings: Readings): void
+  /** The exposition, and its content type. */
+  render(): Promise<{ contentType: string; body: string }>
+}
+
+const PREFIX = 'posthorn_'
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const SETTLE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const ITEMS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+/** Every metric of the process, in a registry of its own. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry, prefix: PREFIX })
+
+  const requests = new Counter({
+    name: `${PREFIX}http_requests_total`,
+    help: 'Requests answered.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers,
+  })
+  const durations = new Histogram({
+    name: `${PREFIX}http_request_duration_seconds`,
+    help: 'From the request head to the last byte of the answer.',
+    labelNames: ['method', 'route'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const attempts = new Counter({
+    name: `${PREFIX}attempts_total`,
+    help: 'Attempts to hand a message to a provider, by what came of them.',
+    labelNames: ['channel', 'provider', 'outcome'] as const,
+    registers,
+  })
+  const settleSeconds = new Histogram({
+    name: `${PREFIX}settle_duration_seconds`,
+    help: 'From accepting a message to knowing what became of it.',
+    labelNames: ['channel'] as const,
+    buckets: SETTLE_SECONDS,
+    registers,
+  })
+  const batchItems = new Histogram({
+    name: `${PREFIX}batch_items`,
+    help: 'Items that one coalesced call to the database carried.',
+    labelNames: ['batch'] as const,
+    buckets: ITEMS,
+    registers,
+  })
+  const receipts = new Counter({
+    name: `${PREFIX}receipts_total`,
+    help: 'Delivery reports taken from providers, by what was done with them.',
+    labelNames: ['status', 'fate'] as const,
+    registers,
+  })
+  const readings = createReadings(registry)
+
+  // Finding a metric's labels costs more than counting: each combination is found once.
+  const requestOf = memo((method, route, status) => requests.labels(method, route, status))
+  const durationOf = memo((method, route) => durations.labels(method, route))
+  const attemptOf = memo((channel, provider, outcome) => attempts.labels(channel, provider, outcome))
+  const settleOf = memo(channel => settleSeconds.labels(channel))
+  const batchOf = memo(name => batchItems.labels(name))
+  const receiptOf = memo((status, fate) => receipts.labels(status, fate))
+
+  return {
+    httpRequest(method, route, status, seconds) {
+      requestOf(method, route, String(status)).inc()
+      durationOf(method, route).observe(seconds)
+    },
+    attempt: (channel, provider, outcome) => attemptOf(channel, provider, outcome).inc(),
+    settled: (channel, seconds) => settleOf(channel).observe(seconds),
+    batch: (name, items) => batchOf(name).observe(items),
+    receipt: (status, fate) => receiptOf(status, fate).inc(),
+    read: readings.add,
+    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  }
+}
+
+/** The gauges that are read when somebody asks. */
+function createReadings(registry: Registry): { add(readings: Readings): void } {
+  const held: Readings = {}
+  const registers = [registry]
+  const laneGauge = (name: string, help: string, value: (lane: LaneLoad) => number) =>
+    new Gauge({
+      name: PREFIX + name,
+      help,
+      labelNames: ['connection', 'provider'] as const,
+      registers,
+      collect() {
+        this.reset()
+        for (const lane of held.lanes?.() ?? []) {
+          this.set({ connection: lane.connection, provider: lane.provider }, value(lane))
+        }
+      },
+    })
+  laneGauge('lane_up', 'Whether the connection to the provider stands.', lane => Number(lane.up))
+  laneGauge('lane_in_flight', 'Messages that the provider has not answered yet.', lane => lane.inFlight)
+  laneGauge('lane_waiting', 'Messages that wait for room in the lane.', lane => lane.waiting)
+
+  const depthGauge = (name: string, help: string, read: () => (() => Promise<number>) | undefined) =>
+    new Gauge({
+      name: PREFIX + name,
+      help,
+      registers,
+      async collect() {
+        // A store that is away must not take the other metrics with it.
+        const value = await read()?.().catch(() => undefined)
+        if (value === undefined) this.remove()
+        else this.set(value)
+      },
+    })
+  depthGauge('outbox_depth', 'Messages that are due and taken by no node.', () => held.outboxDepth)
+  depthGauge('unknown_messages', 'Messages whose outcome nobody knows yet.', () => held.unknownMessages)
+
+  return { add: readings => void Object.assign(held, readings) }
+}
+
+/** Remembers what `find` gives for each combination of labels; their number is bounded by the code. */
+function memo<T>(find: (...labels: string[]) => T): (...labels: string[]) => T {
+  const known = new Map<string, T>()
+  return (...labels) => {
+    const key = labels.length === 1 ? labels[0]! : labels.join('\n')
+    const held = known.get(key)
+    if (held !== undefined) return held
+    const found = find(...labels)
+    known.set(key, found)
+    return found
+  }
+}
