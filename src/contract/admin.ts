@@ -1,0 +1,221 @@
+import { type Static, Type } from 'typebox'
+import { ACCOUNT_STATUSES, PhoneView, PLAN_STATUSES, PoolView } from './account.ts'
+import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS } from './enums.ts'
+import { IsoTime, nullable } from './envelope.ts'
+import { SENDER_STATUSES } from './sender.ts'
+import { WalletView } from './wallet.ts'
+
+/** What the operator says and sees: `/api/admin`. */
+
+const Name = Type.String({ minLength: 1, maxLength: 200 })
+const MaybeTime = nullable(IsoTime)
+const MaybeText = nullable(Type.String())
+const Rate = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+const Amount = Type.Number({ description: 'Units of the currency, at most six decimals' })
+
+// Accounts
+
+export const PlanInput = Type.Object({
+  name: Type.Optional(Name),
+  status: Type.Optional(Type.Enum(PLAN_STATUSES)),
+  allowsScheduling: Type.Optional(Type.Boolean()),
+  pool: Type.Optional(
+    Type.Array(
+      Type.Object({
+        channels: Type.Array(Type.Enum(CHANNELS), { minItems: 1, maxItems: CHANNELS.length }),
+        limit: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),
+      }),
+      { maxItems: 50 },
+    ),
+  ),
+  bulkCeilingPerSecond: Type.Optional(Rate),
+  rateLimitPerSecond: Type.Optional(Rate),
+  verificationRateLimitPerSecond: Type.Optional(Rate),
+})
+export type PlanInput = Static<typeof PlanInput>
+
+export const PhoneInput = Type.Object({
+  number: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'E.164' })),
+  verified: Type.Optional(Type.Boolean()),
+})
+
+export const AccountCreate = Type.Object({
+  name: Name,
+  homeCountry: Type.String({ minLength: 2, maxLength: 2, description: 'ISO 3166-1 alpha-2' }),
+  currency: Type.String({ minLength: 3, maxLength: 3, description: 'ISO 4217' }),
+  phone: Type.Optional(PhoneInput),
+  plan: Type.Optional(PlanInput),
+  balance: Type.Optional(Amount),
+})
+export type AccountCreate = Static<typeof AccountCreate>
+
+export const AccountUpdate = Type.Object({
+  name: Type.Optional(Name),
+  status: Type.Optional(Type.Enum(ACCOUNT_STATUSES)),
+  homeCountry: Type.Optional(Type.String({ minLength: 2, maxLength: 2 })),
+  currency: Type.Optional(Type.String({ minLength: 3, maxLength: 3 })),
+  phone: Type.Optional(PhoneInput),
+  plan: Type.Optional(PlanInput),
+})
+export type AccountUpdate = Static<typeof AccountUpdate>
+
+export const AdminAccount = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: Type.Enum(ACCOUNT_STATUSES),
+  homeCountry: Type.String(),
+  currency: Type.String(),
+  phone: PhoneView,
+  plan: Type.Object({
+    name: Type.String(),
+    status: Type.Enum(PLAN_STATUSES),
+    allowsScheduling: Type.Boolean(),
+    pool: Type.Array(PoolView),
+    bulkCeilingPerSecond: Type.Integer(),
+    rateLimitPerSecond: Type.Integer(),
+    verificationRateLimitPerSecond: Type.Integer(),
+  }),
+  wallet: WalletView,
+  createdAt: IsoTime,
+})
+export type AdminAccount = Static<typeof AdminAccount>
+
+// Keys
+
+export const KeyCreate = Type.Object({
+  name: Name,
+  mode: Type.Enum(KEY_MODES),
+  role: Type.Enum(KEY_ROLES),
+  permissions: Type.Array(Type.Enum(PERMISSIONS), { maxItems: 50 }),
+  expiresAt: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, in the future' })),
+})
+export type KeyCreate = Static<typeof KeyCreate>
+
+export const AdminKey = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String(),
+  mode: Type.Enum(KEY_MODES),
+  role: Type.Enum(KEY_ROLES),
+  permissions: Type.Array(Type.Enum(PERMISSIONS)),
+  createdAt: IsoTime,
+  expiresAt: MaybeTime,
+  revokedAt: MaybeTime,
+  lastUsedAt: MaybeTime,
+})
+export type AdminKey = Static<typeof AdminKey>
+
+export const AdminAccountWithKeys = Type.Object({
+  ...AdminAccount.properties,
+  keys: Type.Array(AdminKey),
+})
+export type AdminAccountWithKeys = Static<typeof AdminAccountWithKeys>
+
+// Money
+
+export const CreditCreate = Type.Object({
+  amount: Amount,
+  note: Type.Optional(Type.String({ maxLength: 500 })),
+})
+export type CreditCreate = Static<typeof CreditCreate>
+
+export const PriceRow = Type.Object({
+  channel: Type.Enum(CHANNELS),
+  country: MaybeText,
+  prefix: MaybeText,
+  messageType: Type.Enum([...MESSAGE_TYPES, '*'] as const),
+  price: Type.Number(),
+  currency: Type.String(),
+})
+export type PriceRow = Static<typeof PriceRow>
+
+export const PriceInput = Type.Object({
+  channel: Type.Enum(CHANNELS),
+  country: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2, description: 'ISO 3166-1 alpha-2, or `*` for any' }),
+  ),
+  prefix: Type.Optional(
+    Type.String({ pattern: '^\\+?[1-9][0-9]{0,14}$', description: 'First digits of an E.164 number' }),
+  ),
+  messageType: Type.Optional(Type.Enum([...MESSAGE_TYPES, '*'] as const)),
+  price: Amount,
+  currency: Type.String({ minLength: 3, maxLength: 3 }),
+})
+export type PriceInput = Static<typeof PriceInput>
+
+export const PricesReplace = Type.Object({ prices: Type.Array(PriceInput, { maxItems: 100_000 }) })
+
+// Connections
+
+const RetryPolicy = Type.Object({
+  maxAttempts: Type.Integer({ minimum: 1, maximum: 20 }),
+  backoffMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
+})
+/** Checked against the provider's own schema, which is known only once the provider is. */
+const Config = Type.Record(Type.String(), Type.Unknown())
+const Priority = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+const ConnectionChannels = Type.Array(Type.Enum(CHANNELS), { minItems: 1, maxItems: CHANNELS.length })
+
+export const ConnectionCreate = Type.Object({
+  provider: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Name,
+  channels: ConnectionChannels,
+  config: Type.Optional(Config),
+  accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Absent: for every account' })),
+  priorityOrder: Type.Optional(Priority),
+  retryPolicy: Type.Optional(Type.Partial(RetryPolicy)),
+  enabled: Type.Optional(Type.Boolean()),
+})
+export type ConnectionCreate = Static<typeof ConnectionCreate>
+
+export const ConnectionUpdate = Type.Object({
+  name: Type.Optional(Name),
+  channels: Type.Optional(ConnectionChannels),
+  config: Type.Optional(Config),
+  priorityOrder: Type.Optional(Priority),
+  retryPolicy: Type.Optional(Type.Partial(RetryPolicy)),
+  enabled: Type.Optional(Type.Boolean()),
+})
+export type ConnectionUpdate = Static<typeof ConnectionUpdate>
+
+export const ConnectionView = Type.Object({
+  id: Type.String(),
+  accountId: MaybeText,
+  provider: Type.String(),
+  name: Type.String(),
+  channels: Type.Array(Type.Enum(CHANNELS)),
+  config: Config,
+  secretsSet: Type.Array(
+    Type.String({ description: 'The secret fields that have a value; it is never returned' }),
+  ),
+  enabled: Type.Boolean(),
+  priorityOrder: Type.Integer(),
+  retryPolicy: RetryPolicy,
+  createdAt: IsoTime,
+})
+export type ConnectionView = Static<typeof ConnectionView>
+
+export const ConnectionTest = Type.Object({ ok: Type.Boolean(), detail: Type.String() })
+export type ConnectionTest = Static<typeof ConnectionTest>
+
+// SMS senders
+
+export const SenderCreate = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 15 }),
+  isDefault: Type.Optional(Type.Boolean()),
+})
+export type SenderCreate = Static<typeof SenderCreate>
+
+export const SenderReject = Type.Object({ reason: Type.String({ minLength: 1, maxLength: 500 }) })
+
+export const AdminSender = Type.Object({
+  id: Type.String(),
+  accountId: MaybeText,
+  name: Type.String(),
+  status: Type.Enum(SENDER_STATUSES),
+  isDefault: Type.Boolean(),
+  webhookConfigured: Type.Boolean(),
+  reason: MaybeText,
+  createdAt: IsoTime,
+})
+export type AdminSender = Static<typeof AdminSender>

@@ -1,0 +1,14 @@
+import { MAX_MICROS, toMicros } from '../lib/money.ts'
+import type { Faults } from './faults.ts'
+
+/** Micros of an amount on the wire of at least `leastMicros`; adds a fault and gives 0 otherwise. */
+export function readAmount(units: number, path: string, leastMicros: 0 | 1, faults: Faults): number {
+  const micros = toMicros(units)
+  if (micros !== null && micros >= leastMicros) return micros
+  if (units < 0 || (units === 0 && leastMicros === 1)) {
+    faults.add(path, leastMicros === 1 ? 'must be greater than 0' : 'must not be negative')
+  } else {
+    faults.add(path, `must have at most six decimals and be at most ${MAX_MICROS / 1_000_000}`)
+  }
+  return 0
+}

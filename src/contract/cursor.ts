@@ -1,0 +1,26 @@
+import { invalid } from './errors.ts'
+
+/** Where a list goes on: a few words, opaque on the wire. */
+export function writeCursor(...words: readonly string[]): string {
+  return Buffer.from(words.join(' ')).toString('base64url')
+}
+
+/** The words of a cursor that `fits`. Throws VALIDATION_ERROR for one that is not of this list. */
+export function readCursor(cursor: string, fits: (words: string[]) => boolean): string[] {
+  const words = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (!fits(words)) throw invalid('cursor', 'not a cursor of this list')
+  return words
+}
+
+/** One page of what was read one row further than asked for. */
+export function pageOf<Row, View>(
+  rows: readonly Row[],
+  limit: number,
+  view: (row: Row) => View,
+  cursorAfter: (last: Row) => string,
+): { success: true; data: View[]; nextCursor: string | null } {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : null
+  return { success: true, data: shown.map(view), nextCursor }
+}

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable } from './envelope.ts'
+
+/** At every instant balance + held + captured = credited. */
+export const WalletView = Type.Object({
+  balance: Type.Number({ description: 'What can be spent' }),
+  held: Type.Number({ description: 'Held for messages whose outcome is open' }),
+  captured: Type.Number({ description: 'Paid for messages that a provider took' }),
+  credited: Type.Number({ description: 'All that was ever credited, less debits' }),
+  currency: Type.String(),
+})
+export type WalletView = Static<typeof WalletView>
+
+export const LEDGER_TYPES = ['credit', 'debit', 'refund', 'hold', 'capture', 'release'] as const
+export type LedgerType = (typeof LEDGER_TYPES)[number]
+
+/**
+ * One movement. `hold` moves balance to held, `capture` held to captured,
+ * `release` held back to balance, `refund` captured back to balance; `credit`
+ * and `debit` change what was credited.
+ */
+export const LedgerEntry = Type.Object({
+  id: Type.String({ description: 'The usage (`usg_…`) that a send answered with, or the credit (`crd_…`)' }),
+  type: Type.Enum(LEDGER_TYPES),
+  amount: Type.Number({ description: 'Never negative: the type says which way it goes' }),
+  currency: Type.String(),
+  messageId: nullable(Type.String()),
+  note: nullable(Type.String()),
+  createdAt: IsoTime,
+})
+export type LedgerEntry = Static<typeof LedgerEntry>

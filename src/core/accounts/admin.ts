@@ -1,0 +1,195 @@
+import type {
+  AccountCreate,
+  AccountUpdate,
+  AdminAccount,
+  AdminAccountWithKeys,
+  AdminKey,
+  KeyCreate,
+} from '../../contract/admin.ts'
+import { readAmount } from '../../contract/amount.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { PERMISSIONS } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import { createFaults } from '../../contract/faults.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { nextMonthUtcMs } from '../../lib/months.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { Random } from '../../lib/random.ts'
+import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
+import { assignPools, changedFields, newFields } from './fields.ts'
+import { insertKey, type KeyRow, listKeys, revokeKey } from './key-store.ts'
+import {
+  type AccountRow,
+  accountExists,
+  insertAccount,
+  listAccounts,
+  putPools,
+  selectAccount,
+  selectPlan,
+  updateAccount,
+} from './store.ts'
+import { viewAccount, viewKey } from './views.ts'
+
+export type CreatedAccount = { account: AdminAccount; liveKey: string; testKey: string }
+export type CreatedKey = { key: AdminKey; apiKey: string }
+export type AccountPage = { success: true; data: AdminAccount[]; nextCursor: string | null }
+
+/** The operator's hand on accounts and keys. A refusal is a Problem: VALIDATION_ERROR or NOT_FOUND. */
+export type AccountAdmin = {
+  /** An account with its wallet, pools and two owner keys; the keys are in the clear this once. */
+  create(input: AccountCreate): Promise<CreatedAccount>
+  /** The same within a transaction of the caller's. */
+  createIn(db: Db, input: AccountCreate): Promise<CreatedAccount>
+  update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
+  read(id: string): Promise<AdminAccountWithKeys>
+  /** The newest first. */
+  list(query: { limit: number; cursor?: string }): Promise<AccountPage>
+  createKey(accountId: string, input: KeyCreate): Promise<CreatedKey>
+  /** Of a key that was revoked before, nothing changes. */
+  revokeKey(accountId: string, keyId: string): Promise<AdminKey>
+}
+
+export type AccountAdminDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  phones: Phones
+  /** Billing's: an empty wallet, and the opening balance as its first credit. */
+  openWallet(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
+}
+
+export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
+  const { db, clock, ids, random, phones } = deps
+
+  async function createIn(tx: Db, input: AccountCreate): Promise<CreatedAccount> {
+    const faults = createFaults()
+    const plan = await selectPlan(tx, input.plan?.name ?? 'default')
+    const fields = newFields(input, plan, phones, faults)
+    const balance = readAmount(input.balance ?? 0, 'balance', 0, faults)
+    faults.check()
+
+    const id = ids.next('acc')
+    await insertAccount(tx, id, fields)
+    await putPools(tx, id, assignPools(input.plan?.pool ?? [], []), nextMonthUtcMs(clock.now()))
+    await deps.openWallet(tx, id, balance)
+    const live = await addKey(tx, id, ownerKey('live'))
+    const test = await addKey(tx, id, ownerKey('test'))
+    const account = viewAccount((await selectAccount(tx, id))!, clock.now())
+    return { account, liveKey: live.apiKey, testKey: test.apiKey }
+  }
+
+  function ownerKey(mode: 'live' | 'test'): KeyCreate {
+    return { name: `Owner (${mode})`, mode, role: 'owner', permissions: [...PERMISSIONS] }
+  }
+
+  async function addKey(tx: Db, accountId: AccountId, input: KeyCreate, expiresAtMs: number | null = null) {
+    const apiKey = makeApiKey(input.mode, random)
+    const key: KeyRow = {
+      id: ids.next('key'),
+      accountId,
+      name: input.name,
+      prefix: prefixOf(apiKey),
+      mode: input.mode,
+      role: input.role,
+      permissions: [...new Set(input.permissions)],
+      expiresAtMs,
+      revokedAtMs: null,
+      lastUsedAtMs: null,
+    }
+    await insertKey(tx, key, hashApiKey(apiKey))
+    return { key: viewKey(key), apiKey }
+  }
+
+  async function update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys> {
+    const accountId = readAccountId(id)
+    await db.transaction(async tx => {
+      const before = (await selectAccount(tx, accountId, true)) ?? unknownAccount()
+      const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
+      const faults = createFaults()
+      const after = changedFields(before, input, plan, phones, faults)
+      faults.check()
+      refuseRevaluation(before, after.currency)
+      await updateAccount(tx, accountId, after)
+      const wanted = input.plan?.pool
+      if (wanted)
+        await putPools(tx, accountId, assignPools(wanted, before.pools), nextMonthUtcMs(clock.now()))
+    })
+    return read(id)
+  }
+
+  async function read(id: string): Promise<AdminAccountWithKeys> {
+    const accountId = readAccountId(id)
+    const row = (await selectAccount(db, accountId)) ?? unknownAccount()
+    const keys = await listKeys(db, accountId)
+    return { ...viewAccount(row, clock.now()), keys: keys.map(viewKey) }
+  }
+
+  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<AccountPage> {
+    const before = cursor === undefined ? null : readListCursor(cursor)
+    const rows = await listAccounts(db, before, limit + 1)
+    const nowMs = clock.now()
+    return pageOf(
+      rows,
+      limit,
+      row => viewAccount(row, nowMs),
+      row => writeCursor(row.id),
+    )
+  }
+
+  async function createKey(id: string, input: KeyCreate): Promise<CreatedKey> {
+    const accountId = readAccountId(id)
+    const expiresAtMs = readExpiry(input.expiresAt, clock.now())
+    if (!(await accountExists(db, accountId))) unknownAccount()
+    return addKey(db, accountId, input, expiresAtMs)
+  }
+
+  async function revoke(id: string, keyId: string): Promise<AdminKey> {
+    const key = isId('key', keyId) ? await revokeKey(db, readAccountId(id), keyId, clock.now()) : null
+    if (!key) throw new Problem('NOT_FOUND', 'API key not found')
+    return viewKey(key)
+  }
+
+  return {
+    create: input => db.transaction(tx => createIn(tx, input)),
+    createIn,
+    update,
+    read,
+    list,
+    createKey,
+    revokeKey: revoke,
+  }
+}
+
+/** An id that cannot be one names nothing. */
+export function readAccountId(id: string): AccountId {
+  return isId('acc', id) ? id : unknownAccount()
+}
+
+export function unknownAccount(): never {
+  throw new Problem('NOT_FOUND', 'Account not found')
+}
+
+function readListCursor(cursor: string): AccountId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('acc', id ?? ''))[0] as AccountId
+}
+
+function readExpiry(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined) return null
+  const faults = createFaults()
+  const atMs = parseIsoTime(text)
+  if (atMs === null)
+    faults.add('expiresAt', 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
+  else if (atMs <= nowMs) faults.add('expiresAt', 'must be in the future')
+  faults.check()
+  return atMs
+}
+
+/** Amounts carry no currency of their own: another one would make new money of old. */
+function refuseRevaluation(before: AccountRow, currency: string): void {
+  if (currency === before.currency || before.wallet.credited === 0) return
+  throw new Problem('CONFLICT', 'The currency cannot change once the wallet was credited.')
+}

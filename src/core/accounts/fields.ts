@@ -1,0 +1,95 @@
+import type { AccountCreate, AccountUpdate, PlanInput } from '../../contract/admin.ts'
+import type { PlanPool } from '../../contract/caller.ts'
+import type { Channel } from '../../contract/enums.ts'
+import type { Faults } from '../../contract/faults.ts'
+import { checkCountry, checkCurrency } from '../../contract/places.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { AccountFields, PlanRow } from './store.ts'
+
+/** The row of a new account: what was given, the plan for the rest. */
+export function newFields(
+  input: AccountCreate,
+  plan: PlanRow,
+  phones: Phones,
+  faults: Faults,
+): AccountFields {
+  checkCountry(input.homeCountry, 'homeCountry', faults)
+  checkCurrency(input.currency, 'currency', faults)
+  return {
+    name: input.name,
+    status: 'active',
+    homeCountry: input.homeCountry,
+    currency: input.currency,
+    phoneNumber: readPhone(input.phone?.number, phones, faults),
+    phoneVerified: input.phone?.verified ?? false,
+    ...planFields(input.plan ?? {}, plan),
+  }
+}
+
+/** The row after a change; `plan` is the one to fall back on where another is named. */
+export function changedFields(
+  before: AccountFields,
+  input: AccountUpdate,
+  plan: PlanRow | null,
+  phones: Phones,
+  faults: Faults,
+): AccountFields {
+  if (input.homeCountry !== undefined) checkCountry(input.homeCountry, 'homeCountry', faults)
+  if (input.currency !== undefined) checkCurrency(input.currency, 'currency', faults)
+  const number = input.phone?.number
+  return {
+    name: input.name ?? before.name,
+    status: input.status ?? before.status,
+    homeCountry: input.homeCountry ?? before.homeCountry,
+    currency: input.currency ?? before.currency,
+    phoneNumber: number === undefined ? before.phoneNumber : readPhone(number, phones, faults),
+    phoneVerified: input.phone?.verified ?? before.phoneVerified,
+    ...planFields(input.plan ?? {}, plan ?? planOf(before)),
+  }
+}
+
+function readPhone(number: string | undefined, phones: Phones, faults: Faults): string | null {
+  if (number === undefined) return null
+  const phone = phones.parse(number)
+  if (!phone) faults.add('phone.number', 'must be a phone number in E.164, such as +14155550100')
+  return phone?.e164 ?? null
+}
+
+function planFields(input: PlanInput, fallback: PlanRow) {
+  return {
+    planName: input.name ?? fallback.name,
+    planStatus: input.status ?? fallback.status,
+    allowsScheduling: input.allowsScheduling ?? fallback.allowsScheduling,
+    bulkCeilingPerSecond: input.bulkCeilingPerSecond ?? fallback.bulkCeilingPerSecond,
+    rateLimitPerSecond: input.rateLimitPerSecond ?? fallback.rateLimitPerSecond,
+    verificationRateLimitPerSecond:
+      input.verificationRateLimitPerSecond ?? fallback.verificationRateLimitPerSecond,
+  }
+}
+
+function planOf(fields: AccountFields): PlanRow {
+  return { ...fields, name: fields.planName, status: fields.planStatus }
+}
+
+/**
+ * Gives pools their ids. One on the same channels keeps its id, and so what it
+ * has used this month: a raised limit is no new month. A new one starts unused,
+ * under an id of its own.
+ */
+export function assignPools(
+  wanted: readonly { channels: readonly Channel[]; limit: number }[],
+  existing: readonly PlanPool[],
+): PlanPool[] {
+  const left = [...existing]
+  let lastId = existing.reduce((highest, pool) => Math.max(highest, pool.id), 0)
+  return wanted.map(({ channels, limit }) => {
+    const unique = [...new Set(channels)]
+    const at = left.findIndex(pool => sameChannels(pool.channels, unique))
+    const id = at < 0 ? ++lastId : left.splice(at, 1)[0]!.id
+    return { id, channels: unique, limit }
+  })
+}
+
+function sameChannels(one: readonly Channel[], other: readonly Channel[]): boolean {
+  return one.length === other.length && one.every(channel => other.includes(channel))
+}

@@ -1,0 +1,218 @@
+import type { AccountSnapshot, PlanPool } from '../../contract/caller.ts'
+import type { Db } from '../../infra/db.ts'
+import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+
+/** What an account row holds beside its id; times in ms since the epoch. */
+export type AccountFields = {
+  name: string
+  status: 'active' | 'suspended'
+  homeCountry: string
+  currency: string
+  phoneNumber: string | null
+  phoneVerified: boolean
+  planName: string
+  planStatus: 'active' | 'inactive'
+  allowsScheduling: boolean
+  bulkCeilingPerSecond: number
+  rateLimitPerSecond: number
+  verificationRateLimitPerSecond: number
+}
+
+export type PoolRow = PlanPool & { used: number; resetsAtMs: number }
+
+/** An account with its money, in micros, and its pools. */
+export type AccountRow = AccountFields & {
+  id: AccountId
+  wallet: { balance: number; held: number; captured: number; credited: number }
+  pools: PoolRow[]
+}
+
+export type PlanRow = {
+  name: string
+  status: 'active' | 'inactive'
+  allowsScheduling: boolean
+  bulkCeilingPerSecond: number
+  rateLimitPerSecond: number
+  verificationRateLimitPerSecond: number
+}
+
+const FIELDS = `a.name, a.status, a.home_country as "homeCountry", a.currency,
+  a.phone_number as "phoneNumber", a.phone_verified as "phoneVerified",
+  a.plan_name as "planName", a.plan_status as "planStatus", a.allows_scheduling as "allowsScheduling",
+  a.bulk_ceiling_per_second as "bulkCeilingPerSecond", a.rate_limit_per_second as "rateLimitPerSecond",
+  a.verification_rate_limit_per_second as "verificationRateLimitPerSecond"`
+
+const POOLS = `coalesce((
+  select json_agg(json_build_object('id', p.id, 'channels', p.channels, 'limit', p.included, 'used', p.used,
+                                    'resetsAtMs', (extract(epoch from p.resets_at) * 1000)::bigint) order by p.id)
+    from pools p where p.account_id = a.id), '[]') as pools`
+
+const WHOLE = `select a.id as uuid, ${FIELDS}, ${POOLS},
+    json_build_object('balance', w.balance, 'held', w.held, 'captured', w.captured, 'credited', w.credited) as wallet
+  from accounts a join wallets w on w.account_id = a.id`
+
+type Whole = Omit<AccountRow, 'id'> & { uuid: string }
+
+/** The plan of that name, else the one called 'default', which the schema brings. */
+export async function selectPlan(db: Db, name: string): Promise<PlanRow> {
+  const { rows } = await db.query<PlanRow>({
+    name: 'plan_by_name',
+    text: `select name, status, allows_scheduling as "allowsScheduling",
+        bulk_ceiling_per_second as "bulkCeilingPerSecond", rate_limit_per_second as "rateLimitPerSecond",
+        verification_rate_limit_per_second as "verificationRateLimitPerSecond"
+      from plans where name in ($1, 'default') order by name = $1 desc limit 1`,
+    values: [name],
+  })
+  return rows[0]!
+}
+
+export async function insertAccount(db: Db, id: AccountId, fields: AccountFields): Promise<void> {
+  await db.query({
+    name: 'account_insert',
+    text: `insert into accounts (id, name, status, home_country, currency, phone_number, phone_verified, plan_name,
+        plan_status, allows_scheduling, bulk_ceiling_per_second, rate_limit_per_second,
+        verification_rate_limit_per_second)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values: [toUuid(id), ...inOrder(fields)],
+  })
+}
+
+export async function updateAccount(db: Db, id: AccountId, fields: AccountFields): Promise<void> {
+  await db.query({
+    name: 'account_update',
+    text: `update accounts set name = $2, status = $3, home_country = $4, currency = $5, phone_number = $6,
+        phone_verified = $7, plan_name = $8, plan_status = $9, allows_scheduling = $10,
+        bulk_ceiling_per_second = $11, rate_limit_per_second = $12, verification_rate_limit_per_second = $13
+      where id = $1`,
+    values: [toUuid(id), ...inOrder(fields)],
+  })
+}
+
+function inOrder(fields: AccountFields): unknown[] {
+  return [
+    fields.name,
+    fields.status,
+    fields.homeCountry,
+    fields.currency,
+    fields.phoneNumber,
+    fields.phoneVerified,
+    fields.planName,
+    fields.planStatus,
+    fields.allowsScheduling,
+    fields.bulkCeilingPerSecond,
+    fields.rateLimitPerSecond,
+    fields.verificationRateLimitPerSecond,
+  ]
+}
+
+/** Makes the account's pools these; what a kept id has used so far stays. */
+export async function putPools(
+  db: Db,
+  id: AccountId,
+  pools: readonly PlanPool[],
+  resetsAtMs: number,
+): Promise<void> {
+  const values = [
+    toUuid(id),
+    JSON.stringify(pools.map(pool => ({ id: pool.id, channels: pool.channels, included: pool.limit }))),
+  ]
+  await db.query({
+    name: 'pools_remove',
+    text: `delete from pools where account_id = $1
+      and id <> all (select (value ->> 'id')::smallint from json_array_elements($2::json))`,
+    values,
+  })
+  await db.query({
+    name: 'pools_put',
+    text: `insert into pools (account_id, id, channels, included, resets_at)
+      select $1, p.id, array(select json_array_elements_text(p.channels)), p.included, to_timestamp($3 / 1000.0)
+        from json_to_recordset($2::json) as p (id smallint, channels json, included bigint)
+      on conflict (account_id, id) do update set channels = excluded.channels, included = excluded.included`,
+    values: [...values, resetsAtMs],
+  })
+}
+
+/** `lock` keeps other changes of the account and its wallet out until the transaction ends. */
+export async function selectAccount(db: Db, id: AccountId, lock = false): Promise<AccountRow | null> {
+  const { rows } = await db.query<Whole>({
+    name: lock ? 'account_lock' : 'account_by_id',
+    text: `${WHOLE} where a.id = $1${lock ? ' for no key update of a, w' : ''}`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The newest first; `before` is the last id of the page before. */
+export async function listAccounts(db: Db, before: AccountId | null, limit: number): Promise<AccountRow[]> {
+  const { rows } = await db.query<Whole>({
+    name: 'accounts_list',
+    text: `${WHOLE} where $1::uuid is null or a.id < $1 order by a.id desc limit $2`,
+    values: [before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
+function toRow({ uuid, ...rest }: Whole): AccountRow {
+  return { id: fromUuid('acc', uuid), ...rest }
+}
+
+export async function accountExists(db: Db, id: AccountId): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'account_exists',
+    text: 'select 1 from accounts where id = $1',
+    values: [toUuid(id)],
+  })
+  return rows.length > 0
+}
+
+/** What the hot path needs to know; the revision is the reader's. */
+export async function selectSnapshot(
+  db: Db,
+  id: AccountId,
+): Promise<Omit<AccountSnapshot, 'revision'> | null> {
+  const { rows } = await db.query<AccountFields & { pools: PlanPool[] }>({
+    name: 'account_snapshot',
+    text: `select ${FIELDS}, coalesce((
+          select json_agg(json_build_object('id', p.id, 'channels', p.channels, 'limit', p.included) order by p.id)
+            from pools p where p.account_id = a.id), '[]') as pools
+        from accounts a where a.id = $1`,
+    values: [toUuid(id)],
+  })
+  const row = rows[0]
+  if (!row) return null
+  return {
+    id,
+    name: row.name,
+    status: row.status,
+    homeCountry: row.homeCountry,
+    currency: row.currency,
+    phone: { number: row.phoneNumber, verified: row.phoneVerified },
+    plan: {
+      name: row.planName,
+      status: row.planStatus,
+      allowsScheduling: row.allowsScheduling,
+      bulkCeilingPerSecond: row.bulkCeilingPerSecond,
+      rateLimitPerSecond: row.rateLimitPerSecond,
+      verificationRateLimitPerSecond: row.verificationRateLimitPerSecond,
+      pools: row.pools,
+    },
+  }
+}
+
+/** Any constant: nodes that start together seed one after the other. */
+const SEED_LOCK = 7_068_101
+
+/** Until the transaction ends. */
+export async function lockSeed(db: Db): Promise<void> {
+  await db.query({ name: 'seed_lock', text: 'select pg_advisory_xact_lock($1)', values: [SEED_LOCK] })
+}
+
+/** Nobody has put anything in: no account, and nothing of the platform's. */
+export async function isEmptyStore(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ empty: boolean }>({
+    name: 'store_is_empty',
+    text: `select not exists (select from accounts) and not exists (select from prices)
+      and not exists (select from connections) and not exists (select from sms_senders) as empty`,
+  })
+  return rows[0]!.empty
+}

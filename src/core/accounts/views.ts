@@ -1,0 +1,62 @@
+import type { PoolView } from '../../contract/account.ts'
+import type { AdminAccount, AdminKey } from '../../contract/admin.ts'
+import { toIso } from '../../lib/clock.ts'
+import { timeOf } from '../../lib/ids.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { nextMonthUtcMs } from '../../lib/months.ts'
+import type { KeyRow } from './key-store.ts'
+import type { AccountRow, PoolRow } from './store.ts'
+
+export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    homeCountry: row.homeCountry,
+    currency: row.currency,
+    phone: { number: row.phoneNumber, verified: row.phoneVerified },
+    plan: {
+      name: row.planName,
+      status: row.planStatus,
+      allowsScheduling: row.allowsScheduling,
+      pool: row.pools.map(pool => viewPool(pool, nowMs)),
+      bulkCeilingPerSecond: row.bulkCeilingPerSecond,
+      rateLimitPerSecond: row.rateLimitPerSecond,
+      verificationRateLimitPerSecond: row.verificationRateLimitPerSecond,
+    },
+    wallet: {
+      balance: fromMicros(row.wallet.balance),
+      held: fromMicros(row.wallet.held),
+      captured: fromMicros(row.wallet.captured),
+      credited: fromMicros(row.wallet.credited),
+      currency: row.currency,
+    },
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+/** A month that is over counts as reset, though the row is only touched by the next send. */
+export function viewPool(pool: PoolRow, nowMs: number): PoolView {
+  const over = pool.resetsAtMs <= nowMs
+  return {
+    channels: [...pool.channels],
+    limit: pool.limit,
+    used: over ? 0 : pool.used,
+    resetsAt: toIso(over ? nextMonthUtcMs(nowMs) : pool.resetsAtMs),
+  }
+}
+
+export function viewKey(key: KeyRow): AdminKey {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    mode: key.mode,
+    role: key.role,
+    permissions: key.permissions,
+    createdAt: toIso(timeOf(key.id)),
+    expiresAt: key.expiresAtMs === null ? null : toIso(key.expiresAtMs),
+    revokedAt: key.revokedAtMs === null ? null : toIso(key.revokedAtMs),
+    lastUsedAt: key.lastUsedAtMs === null ? null : toIso(key.lastUsedAtMs),
+  }
+}

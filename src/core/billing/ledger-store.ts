@@ -1,0 +1,66 @@
+import type { LedgerType } from '../../contract/wallet.ts'
+import type { Db } from '../../infra/db.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
+
+/**
+ * One id of the ledger: either a row of `ledger` (`kind` says which), or a
+ * message that carries its own movements (`money` says how far they went).
+ * Amounts in micros, times in ms since the epoch.
+ */
+export type Usage = {
+  uuid: string
+  amount: number
+  kind: Extract<LedgerType, 'credit' | 'debit' | 'refund'> | null
+  note: string | null
+  messageUuid: string | null
+  money: 'held' | 'captured' | 'released' | null
+  moneyAtMs: number | null
+}
+
+/**
+ * The newest usages with an id up to `upTo` (all when null), that one included.
+ * Both sides are ranges of a primary key from its end: what it costs does not
+ * grow with the history. Messages that moved no money (pools, test keys) are
+ * passed over, at most `maxScanned` of them in one call.
+ */
+export async function selectUsages(
+  db: Db,
+  accountId: AccountId,
+  upTo: string | null,
+  limit: number,
+  maxScanned: number,
+): Promise<Usage[]> {
+  const { rows } = await db.query<Usage>({
+    name: 'ledger_usages',
+    text: `select * from (
+        (select u.id as uuid, u.amount, null as kind, null as note, u.id as "messageUuid", u.money,
+                (extract(epoch from u.money_at) * 1000)::bigint as "moneyAtMs"
+           from (select id, amount, funding, money, money_at from messages
+                  where account_id = $1 and id <= $2 order by id desc limit $4) u
+          where u.funding = 'wallet' order by u.id desc limit $3)
+        union all
+        (select l.id, l.amount, l.kind, l.note, l.message_id, null, null
+           from ledger l where l.account_id = $1 and l.id <= $2 order by l.id desc limit $3)
+      ) usages order by uuid desc limit $3`,
+    values: [toUuid(accountId), upTo ?? LAST_UUID, limit, maxScanned],
+  })
+  return rows
+}
+
+/** The id at which `selectUsages` stopped to look at messages; null when it saw them all. */
+export async function selectHorizon(
+  db: Db,
+  accountId: AccountId,
+  upTo: string | null,
+  maxScanned: number,
+): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'ledger_horizon',
+    text: `select id from messages where account_id = $1 and id <= $2
+      order by id desc offset $3 limit 1`,
+    values: [toUuid(accountId), upTo ?? LAST_UUID, maxScanned],
+  })
+  return rows[0]?.id ?? null
+}
+
+const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -1,0 +1,93 @@
+import { readCursor, writeCursor } from '../../contract/cursor.ts'
+import type { LedgerEntry, LedgerType } from '../../contract/wallet.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, timeOf } from '../../lib/ids.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
+
+export type LedgerPage = { success: true; data: LedgerEntry[]; nextCursor: string | null }
+
+export type Ledger = {
+  /**
+   * Movements of the wallet, by the time of their usage, the newest first; of a
+   * usage its outcome, then its hold. A page may be short, even empty, and still
+   * have a next one: what a plan's pool paid is passed over.
+   */
+  list(account: { id: AccountId; currency: string }, query: LedgerQuery): Promise<LedgerPage>
+}
+
+type LedgerQuery = { limit: number; cursor?: string }
+
+/** Where a page starts: at a usage, of which this many entries were shown before. */
+type Place = { uuid: string | null; shown: number }
+
+/** Messages that one page looks at, so that it costs the same on any history. */
+const MAX_SCANNED = 5_000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function createLedger({ db }: { db: Db }): Ledger {
+  async function list(
+    account: { id: AccountId; currency: string },
+    { limit, cursor }: LedgerQuery,
+  ): Promise<LedgerPage> {
+    const place = cursor === undefined ? { uuid: null, shown: 0 } : readPlace(cursor)
+    const { usages, horizon } = await read(account.id, place.uuid, limit + 1)
+    const entries = usages.flatMap(usage => expand(usage, account.currency)).slice(place.shown)
+    const data = entries.slice(0, limit)
+    return {
+      success: true,
+      data: data.map(each => each.entry),
+      nextCursor: placeOf(entries[limit]) ?? (horizon && writeCursor(horizon, '0')),
+    }
+  }
+
+  /** Usages without a gap between them, and where the search goes on if it stopped early. */
+  async function read(accountId: AccountId, upTo: string | null, limit: number) {
+    const usages = await selectUsages(db, accountId, upTo, limit, MAX_SCANNED)
+    if (usages.filter(usage => usage.kind === null).length === limit) return { usages, horizon: null }
+    const horizon = await selectHorizon(db, accountId, upTo, MAX_SCANNED)
+    // Between the horizon and a credit below it there may be messages that were not looked at.
+    return { usages: usages.filter(usage => horizon === null || usage.uuid > horizon), horizon }
+  }
+
+  return { list }
+}
+
+type Expanded = { entry: LedgerEntry; place: Place }
+
+/** The movements of one usage, the latest first. */
+function expand(usage: Usage, currency: string): Expanded[] {
+  const entry = (type: LedgerType, createdAtMs: number): LedgerEntry => ({
+    id: fromUuid(usage.kind === null ? 'usg' : 'crd', usage.uuid),
+    type,
+    amount: fromMicros(usage.amount),
+    currency,
+    messageId: usage.messageUuid && fromUuid('msg', usage.messageUuid),
+    note: usage.note,
+    createdAt: toIso(createdAtMs),
+  })
+  const startedAtMs = timeOf(fromUuid('usg', usage.uuid))
+  const endedAtMs = usage.moneyAtMs ?? startedAtMs
+  const entries =
+    usage.kind !== null
+      ? [entry(usage.kind, startedAtMs)]
+      : [...outcomeOf(usage).map(type => entry(type, endedAtMs)), entry('hold', startedAtMs)]
+  return entries.map((each, shown) => ({ entry: each, place: { uuid: usage.uuid, shown } }))
+}
+
+function outcomeOf(usage: Usage): LedgerType[] {
+  if (usage.money === 'captured') return ['capture']
+  return usage.money === 'released' ? ['release'] : []
+}
+
+function placeOf(next: Expanded | undefined): string | null {
+  return next ? writeCursor(next.place.uuid!, String(next.place.shown)) : null
+}
+
+function readPlace(cursor: string): Place {
+  const fits = ([uuid, shown, ...rest]: string[]) =>
+    UUID.test(uuid ?? '') && /^[01]$/.test(shown ?? '') && rest.length === 0
+  const [uuid, shown] = readCursor(cursor, fits)
+  return { uuid: uuid!, shown: Number(shown) }
+}

@@ -1,0 +1,109 @@
+import type { PriceInput, PriceRow } from '../../contract/admin.ts'
+import { readAmount } from '../../contract/amount.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { createFaults, type Faults } from '../../contract/faults.ts'
+import { checkCountry, checkCurrency } from '../../contract/places.ts'
+import type { Changes } from '../../infra/changes.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { createFreshCache } from '../../infra/fresh-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { allPrices, listPrices, replacePrices } from './price-store.ts'
+import { createPriceTable, type Price, type PriceTable } from './price-table.ts'
+
+export type PricePage = { success: true; data: PriceRow[]; nextCursor: string | null }
+
+export type Prices = {
+  /** The whole list, ready for look-ups: at once when warm. */
+  table(): PriceTable | Promise<PriceTable>
+  list(query: { limit: number; cursor?: string }): Promise<PricePage>
+  /** The list becomes this one. VALIDATION_ERROR names each row that is wrong or repeated. */
+  replace(input: readonly PriceInput[]): Promise<PriceRow[]>
+  replaceIn(db: Db, input: readonly PriceInput[]): Promise<PriceRow[]>
+}
+
+export type PricesDeps = { db: Database; clock: Clock; changes: Pick<Changes, 'fresh' | 'subscribe'> }
+
+const ANY = '*'
+const ONLY = 'all'
+/** While changes are not heard the list is read anew this often, not for every message. */
+const REREAD_MS = 500
+
+export function createPrices({ db, clock, changes }: PricesDeps): Prices {
+  const cache = createFreshCache<typeof ONLY, PriceTable>({
+    clock,
+    fresh: changes.fresh,
+    load: async () => createPriceTable(await allPrices(db)),
+    ownerOf: () => ONLY,
+    maxEntries: 1,
+    rereadMs: REREAD_MS,
+  })
+  changes.subscribe({
+    changed(table) {
+      if (table === 'prices') cache.clear()
+    },
+    reset: cache.clear,
+  })
+
+  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<PricePage> {
+    const after = cursor === undefined ? null : readCursor(cursor, words => words.length === 5)
+    const rows = await listPrices(db, after, limit + 1)
+    return pageOf(rows, limit, viewPrice, cursorAfter)
+  }
+
+  async function replaceIn(tx: Db, input: readonly PriceInput[]): Promise<PriceRow[]> {
+    const prices = readPrices(input)
+    await replacePrices(tx, prices)
+    return prices.map(viewPrice)
+  }
+
+  return {
+    // The list is never null, only empty.
+    table: () => cache.get(ONLY) as PriceTable | Promise<PriceTable>,
+    list,
+    replace: input => db.transaction(tx => replaceIn(tx, input)),
+    replaceIn,
+  }
+}
+
+function readPrices(input: readonly PriceInput[]): Price[] {
+  const faults = createFaults()
+  const firstAt = new Map<string, number>()
+  const prices = input.map((row, at) => {
+    const path = `prices[${at}]`
+    const price = readPrice(row, path, faults)
+    const first = firstAt.get(cursorAfter(price))
+    if (first !== undefined)
+      faults.add(path, `has the same destination, type and currency as prices[${first}]`)
+    else firstAt.set(cursorAfter(price), at)
+    return price
+  })
+  faults.check()
+  return prices
+}
+
+function readPrice(row: PriceInput, path: string, faults: Faults): Price {
+  const { country, prefix } = row
+  if ((country === undefined) === (prefix === undefined)) {
+    faults.add(`${path}.country`, 'give a country (`*` for any) or a prefix, one of the two')
+  }
+  if (country !== undefined && country !== ANY) checkCountry(country, `${path}.country`, faults)
+  checkCurrency(row.currency, `${path}.currency`, faults)
+  return {
+    channel: row.channel,
+    country: country ?? null,
+    prefix: prefix?.replace('+', '') ?? null,
+    messageType: row.messageType ?? ANY,
+    price: readAmount(row.price, `${path}.price`, 0, faults),
+    currency: row.currency,
+  }
+}
+
+/** The place of a row in the order of the list, which is also what makes it unique. */
+function cursorAfter(row: Price): string {
+  return writeCursor(row.channel, row.country ?? '', row.prefix ?? '', row.messageType, row.currency)
+}
+
+function viewPrice(row: Price): PriceRow {
+  return { ...row, price: fromMicros(row.price) }
+}

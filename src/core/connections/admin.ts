@@ -1,0 +1,242 @@
+import type {
+  ConnectionCreate,
+  ConnectionTest,
+  ConnectionUpdate,
+  ConnectionView,
+} from '../../contract/admin.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import type { Channel } from '../../contract/enums.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import { createFaults, type Faults } from '../../contract/faults.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import {
+  type Config,
+  checkConfig,
+  type Explain,
+  mergeConfig,
+  type ProviderFacts,
+  type ProviderFactsByKey,
+  splitSecrets,
+  withDefaults,
+} from './config.ts'
+import {
+  type ConnectionRow,
+  deleteConnection,
+  insertConnection,
+  listConnections,
+  selectConnection,
+  updateConnection,
+} from './store.ts'
+
+export type ConnectionPage = { success: true; data: ConnectionView[]; nextCursor: string | null }
+
+/**
+ * The operator's hand on connections. Secrets go in and never come out, save to
+ * the link that needs them. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND.
+ */
+export type ConnectionAdmin = {
+  create(input: ConnectionCreate): Promise<ConnectionView>
+  createIn(db: Db, input: ConnectionCreate): Promise<ConnectionView>
+  update(id: string, input: ConnectionUpdate): Promise<ConnectionView>
+  remove(id: string): Promise<{ id: string; deleted: true }>
+  /** The newest first. */
+  list(query: { limit: number; cursor?: string }): Promise<ConnectionPage>
+  /** Asks the far side, with what is stored. */
+  test(id: string): Promise<ConnectionTest>
+  /**
+   * The whole configuration, secrets in the clear and defaults filled in: for
+   * whoever opens the link. Null where there is no such connection, or no such
+   * provider in this version.
+   */
+  openConfig(id: ConnectionId): Promise<OpenConfig | null>
+}
+
+export type OpenConfig = { provider: string; config: Config; revision: number }
+
+export type ConnectionAdminDeps = {
+  db: Database
+  ids: Ids
+  seal: Pick<Seal, 'seal' | 'open'>
+  providers: ProviderFactsByKey
+  explain: Explain
+  accountExists(id: AccountId): Promise<boolean>
+  testLink(id: ConnectionId): Promise<ConnectionTest>
+}
+
+/** The lower, the earlier it is tried. */
+const DEFAULT_PRIORITY = 100
+
+export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmin {
+  const { db, ids, seal, providers } = deps
+
+  async function createIn(tx: Db, input: ConnectionCreate): Promise<ConnectionView> {
+    const provider = providerOf(input.provider)
+    const accountId = await readOwner(input.accountId)
+    const faults = createFaults()
+    checkChannels(input.channels, provider, faults)
+    const config = checkConfig(provider.config, mergeConfig({}, input.config ?? {}), deps.explain, faults)
+    faults.check()
+
+    const id = ids.next('cnn')
+    const row: ConnectionRow = {
+      id,
+      accountId,
+      provider: provider.key,
+      name: input.name,
+      channels: [...new Set(input.channels)],
+      ...sealConfig(id, config, provider),
+      enabled: input.enabled ?? true,
+      priorityOrder: input.priorityOrder ?? DEFAULT_PRIORITY,
+      ...provider.policy.retryPolicy,
+      ...input.retryPolicy,
+      allowedTypes: [...provider.policy.allowedTypes],
+      sendModeByType: provider.policy.sendModeByType,
+      revision: 1,
+    }
+    await insertConnection(tx, row)
+    return view(row)
+  }
+
+  function providerOf(key: string): ProviderFacts {
+    const provider = providers.get(key)
+    if (!provider) throw invalid('provider', `must be one of ${[...providers.keys()].sort().join(', ')}`)
+    return provider
+  }
+
+  async function readOwner(accountId: string | undefined): Promise<AccountId> {
+    if (accountId === undefined) return PLATFORM
+    if (isId('acc', accountId) && (await deps.accountExists(accountId))) return accountId
+    throw new Problem('NOT_FOUND', 'Account not found', {
+      details: [{ path: 'accountId', message: 'Account not found' }],
+    })
+  }
+
+  async function update(id: string, input: ConnectionUpdate): Promise<ConnectionView> {
+    return db.transaction(async tx => {
+      const before = (await selectConnection(tx, readId(id), true)) ?? unknownConnection()
+      const provider = providerOf(before.provider)
+      const faults = createFaults()
+      if (input.channels) checkChannels(input.channels, provider, faults)
+      const config = input.config && changedConfig(before, input.config, provider, faults)
+      faults.check()
+      const after: ConnectionRow = {
+        ...before,
+        name: input.name ?? before.name,
+        channels: input.channels ? [...new Set(input.channels)] : before.channels,
+        ...(config ? sealConfig(before.id, config, provider) : {}),
+        enabled: input.enabled ?? before.enabled,
+        priorityOrder: input.priorityOrder ?? before.priorityOrder,
+        maxAttempts: input.retryPolicy?.maxAttempts ?? before.maxAttempts,
+        backoffMs: input.retryPolicy?.backoffMs ?? before.backoffMs,
+        revision: before.revision + 1,
+      }
+      await updateConnection(tx, after)
+      return view(after)
+    })
+  }
+
+  function changedConfig(
+    before: ConnectionRow,
+    given: Config,
+    provider: ProviderFacts,
+    faults: Faults,
+  ): Config {
+    const merged = mergeConfig({ ...before.config, ...openSecrets(before) }, given)
+    return checkConfig(provider.config, merged, deps.explain, faults)
+  }
+
+  function sealConfig(id: ConnectionId, config: Config, provider: ProviderFacts) {
+    const { open, secret } = splitSecrets(config, provider.secrets)
+    const sealed = Object.entries(secret).map(([field, value]) => [
+      field,
+      seal.seal(JSON.stringify(value), contextOf(id, field)).toString('base64'),
+    ])
+    return { config: open, secrets: sealed.length === 0 ? null : Object.fromEntries(sealed) }
+  }
+
+  function openSecrets(row: ConnectionRow): Config {
+    const opened = Object.entries(row.secrets ?? {}).map(([field, sealed]) => [
+      field,
+      JSON.parse(seal.open(Buffer.from(sealed, 'base64'), contextOf(row.id, field)).toString()),
+    ])
+    return Object.fromEntries(opened)
+  }
+
+  async function openConfig(id: ConnectionId): Promise<OpenConfig | null> {
+    const row = await selectConnection(db, id)
+    const provider = row && providers.get(row.provider)
+    if (!row || !provider) return null
+    const config = withDefaults(provider.config, { ...row.config, ...openSecrets(row) })
+    return { provider: row.provider, config, revision: row.revision }
+  }
+
+  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<ConnectionPage> {
+    const before = cursor === undefined ? null : readListCursor(cursor)
+    const rows = await listConnections(db, before, limit + 1)
+    return pageOf(rows, limit, view, row => writeCursor(row.id))
+  }
+
+  async function test(id: string): Promise<ConnectionTest> {
+    const row = (await selectConnection(db, readId(id))) ?? unknownConnection()
+    return deps.testLink(row.id)
+  }
+
+  async function remove(id: string): Promise<{ id: string; deleted: true }> {
+    if (!(await deleteConnection(db, readId(id)))) unknownConnection()
+    return { id, deleted: true }
+  }
+
+  return {
+    create: input => createIn(db, input),
+    createIn,
+    update,
+    remove,
+    list,
+    test,
+    openConfig,
+  }
+}
+
+function view(row: ConnectionRow): ConnectionView {
+  return {
+    id: row.id,
+    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    provider: row.provider,
+    name: row.name,
+    channels: row.channels,
+    config: row.config,
+    secretsSet: Object.keys(row.secrets ?? {}),
+    enabled: row.enabled,
+    priorityOrder: row.priorityOrder,
+    retryPolicy: { maxAttempts: row.maxAttempts, backoffMs: row.backoffMs },
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+function checkChannels(channels: readonly Channel[], provider: ProviderFacts, faults: Faults): void {
+  channels.forEach((channel, at) => {
+    if (provider.channels.includes(channel)) return
+    faults.add(`channels[${at}]`, `${provider.key} carries ${provider.channels.join(', ')} alone`)
+  })
+}
+
+/** Binds a sealed secret to its place. */
+function contextOf(id: ConnectionId, field: string): string {
+  return `connection:${id}:${field}`
+}
+
+function readId(id: string): ConnectionId {
+  return isId('cnn', id) ? id : unknownConnection()
+}
+
+function unknownConnection(): never {
+  throw new Problem('NOT_FOUND', 'Connection not found')
+}
+
+function readListCursor(cursor: string): ConnectionId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('cnn', id ?? ''))[0] as ConnectionId
+}

@@ -1,0 +1,145 @@
+import type { Channel, MessageType } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID } from '../accounts/platform.ts'
+import type { Config } from './config.ts'
+
+export type ConnectionRow = {
+  id: ConnectionId
+  /** The owner, or `PLATFORM`. */
+  accountId: AccountId
+  provider: string
+  name: string
+  channels: Channel[]
+  /** Without the secrets. */
+  config: Config
+  /** By field, sealed, in base64; null where there are none. */
+  secrets: Record<string, string> | null
+  enabled: boolean
+  priorityOrder: number
+  maxAttempts: number
+  backoffMs: number
+  allowedTypes: MessageType[]
+  sendModeByType: Partial<Record<MessageType, 'plain_text' | 'template_optional'>>
+  /** Rises with every change. */
+  revision: number
+}
+
+type Stored = Omit<ConnectionRow, 'id' | 'accountId' | 'secrets'> & {
+  uuid: string
+  accountUuid: string
+  secrets: Buffer | null
+}
+
+const COLUMNS = `id as uuid, account_id as "accountUuid", provider, name, channels, config, secrets, enabled,
+  priority_order as "priorityOrder", max_attempts as "maxAttempts", backoff_ms as "backoffMs",
+  allowed_types as "allowedTypes", send_mode_by_type as "sendModeByType", revision`
+
+/** In the order in which they are tried: by priority, the account's own before the platform's. */
+export async function selectConnectionsFor(db: Db, accountId: AccountId): Promise<ConnectionRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'connections_for_account',
+    text: `select ${COLUMNS} from connections where account_id in ($1, $2)
+      order by priority_order, account_id = $2, id`,
+    values: [toUuid(accountId), PLATFORM_UUID],
+  })
+  return rows.map(toRow)
+}
+
+/** `lock` keeps other changes out until the transaction ends. */
+export async function selectConnection(
+  db: Db,
+  id: ConnectionId,
+  lock = false,
+): Promise<ConnectionRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: lock ? 'connection_lock' : 'connection_by_id',
+    text: `select ${COLUMNS} from connections where id = $1${lock ? ' for update' : ''}`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Of every account, the newest first; `before` is the last id of the page before. */
+export async function listConnections(
+  db: Db,
+  before: ConnectionId | null,
+  limit: number,
+): Promise<ConnectionRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'connections_list',
+    text: `select ${COLUMNS} from connections where $1::uuid is null or id < $1 order by id desc limit $2`,
+    values: [before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
+export async function insertConnection(db: Db, row: ConnectionRow): Promise<void> {
+  await db.query({
+    name: 'connection_insert',
+    text: `insert into connections (account_id, id, provider, name, channels, config, secrets, enabled,
+        priority_order, max_attempts, backoff_ms, allowed_types, send_mode_by_type, revision)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [
+      toUuid(row.accountId),
+      toUuid(row.id),
+      row.provider,
+      row.name,
+      row.channels,
+      row.config,
+      bytesOf(row.secrets),
+      row.enabled,
+      row.priorityOrder,
+      row.maxAttempts,
+      row.backoffMs,
+      row.allowedTypes,
+      row.sendModeByType,
+      row.revision,
+    ],
+  })
+}
+
+export async function updateConnection(db: Db, row: ConnectionRow): Promise<void> {
+  await db.query({
+    name: 'connection_update',
+    text: `update connections set name = $3, channels = $4, config = $5, secrets = $6, enabled = $7,
+        priority_order = $8, max_attempts = $9, backoff_ms = $10, revision = $11
+      where account_id = $1 and id = $2`,
+    values: [
+      toUuid(row.accountId),
+      toUuid(row.id),
+      row.name,
+      row.channels,
+      row.config,
+      bytesOf(row.secrets),
+      row.enabled,
+      row.priorityOrder,
+      row.maxAttempts,
+      row.backoffMs,
+      row.revision,
+    ],
+  })
+}
+
+/** False when there was none. */
+export async function deleteConnection(db: Db, id: ConnectionId): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'connection_delete',
+    text: 'delete from connections where id = $1',
+    values: [toUuid(id)],
+  })
+  return rowCount === 1
+}
+
+function bytesOf(secrets: ConnectionRow['secrets']): Buffer | null {
+  return secrets && Buffer.from(JSON.stringify(secrets))
+}
+
+function toRow({ uuid, accountUuid, secrets, ...rest }: Stored): ConnectionRow {
+  return {
+    id: fromUuid('cnn', uuid),
+    accountId: fromUuid('acc', accountUuid),
+    secrets: secrets && (JSON.parse(secrets.toString()) as Record<string, string>),
+    ...rest,
+  }
+}

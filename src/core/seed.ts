@@ -1,0 +1,83 @@
+import type { PriceInput } from '../contract/admin.ts'
+import { CHANNELS, type Channel } from '../contract/enums.ts'
+import type { Database, Db } from '../infra/db.ts'
+import type { AccountAdmin } from './accounts/admin.ts'
+import { isEmptyStore, lockSeed } from './accounts/store.ts'
+import type { Prices } from './billing/prices.ts'
+import type { ConnectionAdmin } from './connections/admin.ts'
+import type { SenderReview } from './senders/review.ts'
+
+export type SeedDeps = {
+  db: Database
+  accounts: Pick<AccountAdmin, 'createIn'>
+  prices: Pick<Prices, 'replaceIn'>
+  connections: Pick<ConnectionAdmin, 'createIn'>
+  senders: Pick<SenderReview, 'createPlatformIn'>
+}
+
+/** After every real connection. */
+const SANDBOX_PRIORITY = 1_000
+
+/**
+ * Fills an empty store with what a first send needs: an account, prices, a
+ * sender name, and the sandbox on every channel. All or nothing, and once, also
+ * when several nodes start at the same time. The test key is in the clear this
+ * once; null when there was something already.
+ */
+export function seed(deps: SeedDeps): Promise<{ testKey: string } | null> {
+  return deps.db.transaction(async tx => {
+    await lockSeed(tx)
+    if (!(await isEmptyStore(tx))) return null
+    await deps.prices.replaceIn(tx, DEFAULT_PRICES)
+    await deps.senders.createPlatformIn(tx, { name: 'Posthorn', isDefault: true })
+    await addSandbox(tx, deps)
+    const { testKey } = await addDemo(tx, deps)
+    return { testKey }
+  })
+}
+
+function addSandbox(tx: Db, deps: SeedDeps) {
+  return deps.connections.createIn(tx, {
+    provider: 'sandbox',
+    name: 'Sandbox',
+    channels: [...CHANNELS],
+    priorityOrder: SANDBOX_PRIORITY,
+  })
+}
+
+function addDemo(tx: Db, deps: SeedDeps) {
+  return deps.accounts.createIn(tx, {
+    name: 'Demo',
+    homeCountry: 'US',
+    currency: 'USD',
+    phone: { number: '+12025550100', verified: true },
+    plan: { allowsScheduling: true, pool: [{ channels: ['email_user'], limit: 100 }] },
+    balance: 100,
+  })
+}
+
+/** What a start needs; every operator brings their own list. */
+const DEFAULT_PRICES: PriceInput[] = [
+  ...anywhere({
+    local_sms: 0.01,
+    int_sms: 0.08,
+    official_chatapp: 0.03,
+    user_chatapp_session: 0.005,
+    botapp_bot: 0.001,
+    email_user: 0.001,
+  }),
+  usd('local_sms', 'US', 0.0079),
+  usd('int_sms', 'US', 0.0079),
+  usd('int_sms', 'GB', 0.04),
+  usd('int_sms', 'DE', 0.09),
+  usd('int_sms', 'IN', 0.03),
+  { ...usd('official_chatapp', '*', 0.02), messageType: 'otp' },
+]
+
+function anywhere(prices: Record<Channel, number>): PriceInput[] {
+  return CHANNELS.map(channel => usd(channel, '*', prices[channel]))
+}
+
+function usd(channel: Channel, country: string, price: number): PriceInput {
+  return { channel, country, price, currency: 'USD' }
+}

@@ -1,0 +1,107 @@
+import type { AdminSender, SenderCreate } from '../../contract/admin.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import {
+  clearDefault,
+  decideSender,
+  insertSender,
+  listSenders,
+  type SenderId,
+  type SenderRow,
+  selectOwnSenders,
+  selectSender,
+} from './store.ts'
+
+export type SenderPage = { success: true; data: AdminSender[]; nextCursor: string | null }
+
+/** The operator's review of SMS sender names, and the platform's own names. */
+export type SenderReview = {
+  /** Of every account, the newest first. */
+  list(query: { limit: number; cursor?: string; status?: SenderStatus }): Promise<SenderPage>
+  /** An account's own. */
+  ofAccount(accountId: AccountId): Promise<SmsSenderView[]>
+  /** The platform's own name, approved as it is made. VALIDATION_ERROR for one that stands already. */
+  createPlatform(input: SenderCreate): Promise<AdminSender>
+  createPlatformIn(db: Db, input: SenderCreate): Promise<AdminSender>
+  /** Again is no error; NOT_FOUND for no such sender, CONFLICT for one that was decided otherwise. */
+  approve(id: string): Promise<AdminSender>
+  reject(id: string, reason: string): Promise<AdminSender>
+}
+
+/** An alphanumeric sender id of GSM networks, or a short or long number. */
+const NAME = /^(?=.*[A-Za-z])[A-Za-z0-9 ._-]{3,11}$|^[0-9]{3,15}$/
+
+export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): SenderReview {
+  async function createPlatformIn(tx: Db, input: SenderCreate): Promise<AdminSender> {
+    if (!NAME.test(input.name)) {
+      throw invalid('name', 'must be 3–11 letters, digits, spaces, ., - or _ with a letter, or 3–15 digits')
+    }
+    const sender: SenderRow = {
+      id: ids.next('snd'),
+      accountId: PLATFORM,
+      name: input.name,
+      status: 'approved',
+      isDefault: input.isDefault ?? false,
+      reason: null,
+      webhookConfigured: false,
+    }
+    if (sender.isDefault) await clearDefault(tx, PLATFORM)
+    if (!(await insertSender(tx, sender))) throw invalid('name', 'stands already')
+    return viewForAdmin(sender)
+  }
+
+  async function decide(id: string, status: 'approved' | 'rejected', reason: string | null) {
+    if (!isId('snd', id)) throw unknownSender()
+    const decided = await decideSender(db, id, status, reason)
+    if (decided) return viewForAdmin(decided)
+    const before = await selectSender(db, id)
+    if (!before) throw unknownSender()
+    if (before.status !== status) throw new Problem('CONFLICT', `The sender is ${before.status} already.`)
+    return viewForAdmin(before)
+  }
+
+  return {
+    async list({ limit, cursor, status }) {
+      const before = cursor === undefined ? null : readListCursor(cursor)
+      const rows = await listSenders(db, status ?? null, before, limit + 1)
+      return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
+    },
+    ofAccount: async accountId => (await selectOwnSenders(db, accountId)).map(viewSender),
+    createPlatform: input => db.transaction(tx => createPlatformIn(tx, input)),
+    createPlatformIn,
+    approve: id => decide(id, 'approved', null),
+    reject: (id, reason) => decide(id, 'rejected', reason),
+  }
+}
+
+function viewSender(row: SenderRow): SmsSenderView {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    isDefault: row.isDefault,
+    webhookConfigured: row.webhookConfigured,
+  }
+}
+
+function viewForAdmin(row: SenderRow): AdminSender {
+  return {
+    ...viewSender(row),
+    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    reason: row.reason,
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+function readListCursor(cursor: string): SenderId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('snd', id ?? ''))[0] as SenderId
+}
+
+function unknownSender(): Problem {
+  return new Problem('NOT_FOUND', 'SMS sender not found')
+}

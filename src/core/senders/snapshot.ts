@@ -1,0 +1,77 @@
+import type { SenderStatus } from '../../contract/sender.ts'
+import type { Changes } from '../../infra/changes.ts'
+import type { Db } from '../../infra/db.ts'
+import { createFreshCache } from '../../infra/fresh-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId, Id } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { type SenderRow, selectSendersFor } from './store.ts'
+
+export type SenderSnapshot = {
+  id: Id<'snd'>
+  /** The account's own, or `PLATFORM`. */
+  accountId: AccountId
+  name: string
+  /** Only approved ones may be used; the others are known so that a refusal can say why. */
+  status: SenderStatus
+}
+
+/** The SMS senders that an account may name: its own and the platform's. */
+export type SendersSnapshot = {
+  byId: ReadonlyMap<string, SenderSnapshot>
+  /** Its own before the platform's of the same name. */
+  byName: ReadonlyMap<string, SenderSnapshot>
+  /** The account's approved default, else the platform's; null where there is neither. */
+  default: SenderSnapshot | null
+}
+
+export type SenderSnapshots = {
+  /** At once when warm. */
+  forAccount(accountId: AccountId): SendersSnapshot | Promise<SendersSnapshot>
+}
+
+const MAX_ACCOUNTS = 10_000
+
+export function createSenderSnapshots(deps: {
+  db: Db
+  clock: Clock
+  changes: Pick<Changes, 'fresh' | 'subscribe'>
+}): SenderSnapshots {
+  const cache = createFreshCache<AccountId, SendersSnapshot>({
+    clock: deps.clock,
+    fresh: deps.changes.fresh,
+    maxEntries: MAX_ACCOUNTS,
+    ownerOf: accountId => accountId,
+    load: async accountId => assemble(await selectSendersFor(deps.db, accountId)),
+  })
+  deps.changes.subscribe({
+    changed(table, accountId) {
+      if (table !== 'sms_senders' || !accountId) return
+      if (accountId === PLATFORM) cache.clear()
+      else cache.forget(accountId)
+    },
+    reset: cache.clear,
+  })
+  // A snapshot is never null: an account without senders has an empty one.
+  return { forAccount: id => cache.get(id) as SendersSnapshot | Promise<SendersSnapshot> }
+}
+
+/** The account's own come last, and so win over the platform's. */
+function assemble(rows: readonly SenderRow[]): SendersSnapshot {
+  const ownLast = rows.toSorted((a, b) => rank(a) - rank(b))
+  const usable = ownLast.filter(row => row.isDefault && row.status === 'approved')
+  const first = usable.at(-1)
+  return {
+    byId: new Map(ownLast.map(row => [row.id, snapshotOf(row)])),
+    byName: new Map(ownLast.map(row => [row.name, snapshotOf(row)])),
+    default: first ? snapshotOf(first) : null,
+  }
+}
+
+function rank(row: SenderRow): number {
+  return row.accountId === PLATFORM ? 0 : 1
+}
+
+function snapshotOf({ id, accountId, name, status }: SenderRow): SenderSnapshot {
+  return { id, accountId, name, status }
+}

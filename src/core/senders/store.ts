@@ -1,0 +1,105 @@
+import type { SenderStatus } from '../../contract/sender.ts'
+import type { Db } from '../../infra/db.ts'
+import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID } from '../accounts/platform.ts'
+
+export type SenderId = Id<'snd'>
+
+export type SenderRow = {
+  id: SenderId
+  accountId: AccountId
+  name: string
+  status: SenderStatus
+  isDefault: boolean
+  reason: string | null
+  webhookConfigured: boolean
+}
+
+type Stored = Omit<SenderRow, 'id' | 'accountId'> & { uuid: string; accountUuid: string }
+
+const COLUMNS = `id as uuid, account_id as "accountUuid", name, status, is_default as "isDefault", reason,
+  webhook_url is not null as "webhookConfigured"`
+
+/** The account's own and the platform's. */
+export async function selectSendersFor(db: Db, accountId: AccountId): Promise<SenderRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'senders_for_account',
+    text: `select ${COLUMNS} from sms_senders where account_id in ($1, $2) order by account_id, id`,
+    values: [toUuid(accountId), PLATFORM_UUID],
+  })
+  return rows.map(toRow)
+}
+
+/** The account's own alone, the newest first. */
+export async function selectOwnSenders(db: Db, accountId: AccountId): Promise<SenderRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'senders_of_account',
+    text: `select ${COLUMNS} from sms_senders where account_id = $1 order by id desc`,
+    values: [toUuid(accountId)],
+  })
+  return rows.map(toRow)
+}
+
+/** Of every account, the newest first; `before` is the last id of the page before. */
+export async function listSenders(
+  db: Db,
+  status: SenderStatus | null,
+  before: SenderId | null,
+  limit: number,
+): Promise<SenderRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'senders_list',
+    text: `select ${COLUMNS} from sms_senders
+      where ($1::text is null or status = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    values: [status, before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
+export async function selectSender(db: Db, id: SenderId): Promise<SenderRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'sender_by_id',
+    text: `select ${COLUMNS} from sms_senders where id = $1`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** False when the account has a sender of this name already. */
+export async function insertSender(db: Db, sender: SenderRow): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'sender_insert',
+    text: `insert into sms_senders (account_id, id, name, status, is_default) values ($1, $2, $3, $4, $5)
+      on conflict (account_id, name) do nothing`,
+    values: [toUuid(sender.accountId), toUuid(sender.id), sender.name, sender.status, sender.isDefault],
+  })
+  return rowCount === 1
+}
+
+export async function clearDefault(db: Db, accountId: AccountId): Promise<void> {
+  await db.query({
+    name: 'sender_clear_default',
+    text: 'update sms_senders set is_default = false where account_id = $1 and is_default',
+    values: [toUuid(accountId)],
+  })
+}
+
+/** Decides a pending sender; null when it is none, or was decided before. */
+export async function decideSender(
+  db: Db,
+  id: SenderId,
+  status: 'approved' | 'rejected',
+  reason: string | null,
+): Promise<SenderRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'sender_decide',
+    text: `update sms_senders set status = $2, reason = $3 where id = $1 and status = 'pending'
+      returning ${COLUMNS}`,
+    values: [toUuid(id), status, reason],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+function toRow({ uuid, accountUuid, ...rest }: Stored): SenderRow {
+  return { id: fromUuid('snd', uuid), accountId: fromUuid('acc', accountUuid), ...rest }
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../lib/clock.ts'
+
+/**
+ * Remembers what the store said for as long as nobody changed it: `get` answers
+ * at once from memory while changes are heard, and asks the store otherwise.
+ */
+export type FreshCache<K, V> = {
+  /** The value, or a promise of it; null is "the store has none" and is never held. */
+  get(key: K): V | null | Promise<V | null>
+  /** Drops every entry of one owner. */
+  forget(owner: string): void
+  clear(): void
+  size(): number
+}
+
+export type FreshCacheOptions<K, V> = {
+  clock: Clock
+  /** Whether changes are heard; false bypasses what is held. */
+  fresh(): boolean
+  load(key: K): Promise<V | null>
+  /** By whose changes an entry is dropped: an account. */
+  ownerOf(key: K, value: V): string
+  /** The entry used longest ago goes first. */
+  maxEntries: number
+  /** While changes are not heard, a value read this recently still serves; 0 by default. */
+  rereadMs?: number
+}
+
+type Entry<V> = { value: V; owner: string; readAtMs: number }
+type Load<V> = { startedAtMs: number; result: Promise<V | null> }
+
+/** A miss joins a load under way only if that one is younger, so that a slow store never serves the past. */
+const JOIN_MS = 250
+
+export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshCache<K, V> {
+  const { clock, fresh, load, ownerOf, maxEntries, rereadMs = 0 } = options
+  const entries = new Map<K, Entry<V>>()
+  const owned = new Map<string, Set<K>>()
+  const loads = new Map<K, Load<V>>()
+  // A load that began before a change must not be held after it.
+  let epoch = 0
+
+  function get(key: K): V | null | Promise<V | null> {
+    const entry = entries.get(key)
+    if (entry && (fresh() || clock.monotonic() - entry.readAtMs < rereadMs)) {
+      touch(key, entry)
+      return entry.value
+    }
+    return join(key)
+  }
+
+  /** A Map iterates in the order of insertion: the first key was used longest ago. */
+  function touch(key: K, entry: Entry<V>): void {
+    entries.delete(key)
+    entries.set(key, entry)
+  }
+
+  function join(key: K): Promise<V | null> {
+    const running = loads.get(key)
+    const nowMs = clock.monotonic()
+    if (running && nowMs - running.startedAtMs <= JOIN_MS) return running.result
+    const started: Load<V> = { startedAtMs: nowMs, result: read(key, nowMs) }
+    loads.set(key, started)
+    const done = () => {
+      if (loads.get(key) === started) loads.delete(key)
+    }
+    started.result.then(done, done)
+    return started.result
+  }
+
+  async function read(key: K, startedAtMs: number): Promise<V | null> {
+    const startedIn = epoch
+    const value = await load(key)
+    const newer = (entries.get(key)?.readAtMs ?? startedAtMs) > startedAtMs
+    if (value !== null && startedIn === epoch && !newer) keep(key, value, startedAtMs)
+    return value
+  }
+
+  function keep(key: K, value: V, readAtMs: number): void {
+    drop(key)
+    if (entries.size >= maxEntries) drop(entries.keys().next().value as K)
+    const owner = ownerOf(key, value)
+    entries.set(key, { value, owner, readAtMs })
+    const siblings = owned.get(owner)
+    if (siblings) siblings.add(key)
+    else owned.set(owner, new Set([key]))
+  }
+
+  function drop(key: K): void {
+    const entry = entries.get(key)
+    if (!entry) return
+    entries.delete(key)
+    const siblings = owned.get(entry.owner)!
+    siblings.delete(key)
+    if (siblings.size === 0) owned.delete(entry.owner)
+  }
+
+  function disown(): void {
+    epoch++
+    loads.clear()
+  }
+
+  return {
+    get,
+    forget(owner) {
+      disown()
+      for (const key of [...(owned.get(owner) ?? [])]) drop(key)
+    },
+    clear() {
+      disown()
+      entries.clear()
+      owned.clear()
+    },
+    size: () => entries.size,
+  }
+}
