@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { SegmentedMessage } from 'sms-segments-calculator'
+import { describe, expect, it } from 'vitest'
+import { countSms, encodeSms, MOST_SMS_PARTS, type SmsPart } from '../../src/lib/sms-parts.ts'
+
+const BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+const EXTENSION = '^{}\\[~]|€'
+/** Written from the tables of 3GPP TS 23.038, apart from the source's own. */
+const EXTENSION_CODES: Record<number, string> = {
+  10: '\f',
+  20: '^',
+  40: '{',
+  41: '}',
+  47: '\\',
+  60: '[',
+  61: '~',
+  62: ']',
+  64: '|',
+  101: '€',
+}
+
+const gsmText = fc
+  .array(fc.constantFrom(...BASIC, ...EXTENSION), { maxLength: 500 })
+  .map(letters => letters.join(''))
+/** Characters that stand alone: the oracle keeps combining ones together, which SMS does not ask for. */
+const anyText = fc
+  .array(fc.constantFrom(...'abc {€', 'ж', '中', 'ç', '`', '😀', '🚀'), { maxLength: 300 })
+  .map(letters => letters.join(''))
+
+describe('countSms', () => {
+  it.each([
+    ['', 'GSM-7', 0, 1],
+    ['a'.repeat(160), 'GSM-7', 160, 1],
+    ['a'.repeat(161), 'GSM-7', 161, 2],
+    ['a'.repeat(306), 'GSM-7', 306, 2],
+    ['a'.repeat(307), 'GSM-7', 307, 3],
+    ['€'.repeat(80), 'GSM-7', 160, 1],
+    ['€'.repeat(81), 'GSM-7', 162, 2],
+    ['ж'.repeat(70), 'UCS-2', 70, 1],
+    ['ж'.repeat(71), 'UCS-2', 71, 2],
+    ['ж'.repeat(134), 'UCS-2', 134, 2],
+    ['ж'.repeat(135), 'UCS-2', 135, 3],
+    ['😀'.repeat(35), 'UCS-2', 70, 1],
+    ['😀'.repeat(36), 'UCS-2', 72, 2],
+    ['ç', 'UCS-2', 1, 1],
+    ['\0', 'UCS-2', 1, 1],
+  ] as const)('%j is %s, %i units, %i parts', (text, encoding, characters, parts) => {
+    expect(countSms(text)).toEqual({ encoding, characters, parts })
+  })
+
+  it('keeps an escape with its character: 152 + € does not fit 153', () => {
+    expect(countSms(`${'a'.repeat(152)}€${'a'.repeat(151)}`).parts).toBe(2)
+    expect(countSms(`${'a'.repeat(152)}€${'a'.repeat(152)}`).parts).toBe(3)
+  })
+
+  it('keeps a surrogate pair together: 66 + 😀 does not fit 67', () => {
+    expect(countSms(`${'ж'.repeat(66)}😀${'ж'.repeat(65)}`).parts).toBe(2)
+    expect(countSms(`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`).parts).toBe(3)
+  })
+
+  it('agrees with an independent calculator', () => {
+    fc.assert(
+      fc.property(fc.oneof(gsmText, anyText), text => {
+        const oracle = new SegmentedMessage(text)
+        const ours = countSms(text)
+        expect([ours.encoding, ours.parts]).toEqual([oracle.encodingName, oracle.segmentsCount])
+        if (ours.encoding === 'GSM-7') expect(ours.characters).toBe(oracle.numberOfCharacters)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('encodeSms', () => {
+  it('gives back the text, in the parts that were counted, each short enough', () => {
+    fc.assert(
+      fc.property(fc.oneof(gsmText, anyText, fc.string({ unit: 'binary', maxLength: 300 })), text => {
+        const { dataCoding, parts } = encodeSms(text, 7)
+        const decode = dataCoding === 0 ? decodeGsm7 : decodeUcs2
+        // Each part is decoded alone: nothing is cut in two.
+        expect(parts.map(part => decode(part.body)).join('')).toBe(text)
+        expect(parts.length).toBe(countSms(text).parts)
+        for (const part of parts) expect(octetsOnAir(part, dataCoding)).toBeLessThanOrEqual(140)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('never ends a part inside an escape or a surrogate pair', () => {
+    fc.assert(
+      fc.property(fc.oneof(gsmText, anyText), text => {
+        const { dataCoding, parts } = encodeSms(text, 7)
+        for (const { body } of parts) {
+          if (dataCoding === 0) expect(body.at(-1)).not.toBe(0x1b)
+          else expect((body.at(-2) ?? 0) & 0xfc).not.toBe(0xd8)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('numbers the parts in the concatenation header, and leaves it out of a single one', () => {
+    const { parts } = encodeSms('a'.repeat(400), 0x1a5)
+    expect(parts.map(part => [...part.udh!])).toEqual([
+      [5, 0, 3, 0xa5, 3, 1],
+      [5, 0, 3, 0xa5, 3, 2],
+      [5, 0, 3, 0xa5, 3, 3],
+    ])
+    expect(encodeSms('a', 1).parts).toEqual([{ udh: null, body: Buffer.from('a') }])
+  })
+
+  it('knows every code of the alphabet', () => {
+    expect([...encodeSms('@£$¥èéùìòÇ\nØø\rÅå', 1).parts[0]!.body]).toEqual([...Array(16).keys()])
+    const extension = Object.entries(EXTENSION_CODES)
+    const text = extension.map(([, letter]) => letter).join('')
+    expect([...encodeSms(text, 1).parts[0]!.body]).toEqual(
+      extension.flatMap(([code]) => [0x1b, Number(code)]),
+    )
+  })
+
+  it('refuses what 255 parts cannot hold', () => {
+    expect(encodeSms('a'.repeat(153 * MOST_SMS_PARTS), 1).parts).toHaveLength(255)
+    expect(() => encodeSms('a'.repeat(153 * MOST_SMS_PARTS + 1), 1)).toThrow(RangeError)
+  })
+})
+
+function octetsOnAir({ udh, body }: SmsPart, dataCoding: 0 | 8): number {
+  if (dataCoding === 8) return (udh?.length ?? 0) + body.length
+  // The header takes whole septets: 6 octets are 7 of them.
+  return Math.ceil((((udh ? 7 : 0) + body.length) * 7) / 8)
+}
+
+function decodeGsm7(bytes: Buffer): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at++) {
+    text += bytes[at] === 0x1b ? EXTENSION_CODES[bytes[++at]!] : BASIC[bytes[at]!]
+  }
+  return text
+}
+
+function decodeUcs2(bytes: Buffer): string {
+  return Buffer.from(bytes).swap16().toString('utf16le')
+}

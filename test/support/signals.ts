@@ -1,0 +1,25 @@
+/** Waiting for a state to come true, told by whoever changes it: no clock, no polling. */
+export type Signals = {
+  notify(): void
+  /** Resolves at once, or at the `notify` after which `holds` is true. */
+  until(holds: () => boolean): Promise<void>
+}
+
+export function createSignals(): Signals {
+  const waiting = new Set<() => void>()
+  return {
+    notify() {
+      for (const look of waiting) look()
+    },
+    until: holds =>
+      new Promise(resolve => {
+        const look = (): void => {
+          if (!holds()) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}

@@ -1,0 +1,99 @@
+import type { Inbound, Io, Link, LinkState, Outgoing } from '../../src/channels/provider.ts'
+import type { SmppConfig } from '../../src/channels/smpp/config.ts'
+import { smppProvider } from '../../src/channels/smpp.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createSignals } from './signals.ts'
+
+/** A link over the SMPP provider with everything observable. */
+export type TestLink = {
+  link: Link
+  states: readonly LinkState[]
+  inbound: readonly Inbound[]
+  /** Warnings that were logged. */
+  warnings: readonly string[]
+  /** The state reported last is this one. */
+  state(state: LinkState['state']): Promise<void>
+  emitted(count: number): Promise<void>
+  warned(count: number): Promise<void>
+}
+
+export type TestLinkOptions = {
+  clock?: Clock
+  config?: Partial<SmppConfig>
+  /** Replaces the store: what it does with the n-th call. */
+  emit?: (inbound: readonly Inbound[], nth: number) => Promise<void>
+}
+
+export async function openTestLink(port: number, options: TestLinkOptions = {}): Promise<TestLink> {
+  const signals = createSignals()
+  const states: LinkState[] = []
+  const inbound: Inbound[] = []
+  const warnings: string[] = []
+  let emits = 0
+  const io: Io = {
+    connectionId: 'cnn_00000000000000000000000001',
+    clock: options.clock ?? systemClock,
+    random: createRandom(),
+    log: {
+      info() {},
+      debug() {},
+      warn(_fields, text) {
+        warnings.push(text)
+        signals.notify()
+      },
+    },
+    fetchFile: () => Promise.reject(new Error('no files here')),
+    async emit(items) {
+      const nth = ++emits
+      inbound.push(...items)
+      signals.notify()
+      await options.emit?.(items, nth)
+    },
+    report(state) {
+      states.push(state)
+      signals.notify()
+    },
+  }
+  const config: SmppConfig = {
+    host: '127.0.0.1',
+    port,
+    systemId: 'posthorn',
+    password: 'secret',
+    ...options.config,
+  }
+  const link = await smppProvider.open(config, io)
+  return {
+    link,
+    states,
+    inbound,
+    warnings,
+    state: state => signals.until(() => states.at(-1)?.state === state),
+    emitted: count => signals.until(() => emits >= count),
+    warned: count => signals.until(() => warnings.length >= count),
+  }
+}
+
+/** A short SMS, as the dispatcher would hand it over. */
+export function sms(more: Partial<Outgoing> = {}): Outgoing {
+  return {
+    attemptId: 'msg_00000000000000000000000001.1',
+    messageId: 'msg_00000000000000000000000001',
+    accountId: 'acc_00000000000000000000000001',
+    attempt: 1,
+    channel: 'local_sms',
+    messageType: 'utility',
+    to: '+491701234567',
+    from: 'Posthorn',
+    text: 'Hello there',
+    subject: null,
+    html: false,
+    files: [],
+    ...more,
+  }
+}
+
+/** A signal that nobody aborts. */
+export function never(): AbortSignal {
+  return new AbortController().signal
+}

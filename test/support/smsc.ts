@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import smpp, { type Fields, type PDU, type Session } from 'smpp'
+import { createSignals } from './signals.ts'
+
+/**
+ * A message centre that misbehaves on request, over the `smpp` package: a codec
+ * that nobody here wrote. It decodes texts by its own tables.
+ */
+export type SmscBehaviour =
+  | 'accept'
+  /** Unknown recipient, for good. */
+  | 'reject'
+  | 'throttle'
+  /** "Not now": a system error. */
+  | 'temporary-failure'
+  /** Takes submits and never answers one. */
+  | 'silent'
+  | 'reset-after-submit'
+  | 'refuse-connection'
+  /** Answers a submit with bytes that are no SMPP. */
+  | 'garbage'
+  /** Answers a submit with half a PDU and then nothing. */
+  | 'half'
+  /** Takes connections and never answers a bind. */
+  | 'slow-connect'
+  | 'refuse-bind'
+
+export type Smsc = {
+  port: number
+  /** Every submit_sm that came, in order; `message.text` as the package decoded it. */
+  submits: readonly Submit[]
+  /** Commands other than submit_sm that came, in order. */
+  commands: readonly string[]
+  /** Status of every deliver_sm_resp. */
+  acknowledgements: readonly number[]
+  connected(count: number): Promise<void>
+  bound(count: number): Promise<void>
+  submitted(count: number): Promise<void>
+  acknowledged(count: number): Promise<void>
+  commanded(command: string): Promise<void>
+  /** No connection is open. */
+  idle(): Promise<void>
+  /** Sends a deliver_sm on the latest receiver or transceiver. */
+  deliver(fields: Fields): void
+  /** Writes to the latest connection as it is. */
+  write(bytes: Buffer): void
+  /** Sends a PDU on the latest connection. */
+  send(command: string, fields?: Fields): void
+  /** Cuts every connection. */
+  reset(): void
+  /** Changes how submits are answered from here on. */
+  behave(next: SmscBehaviour | Answer): void
+  close(): Promise<void>
+}
+
+export type Submit = Fields & { text: string; udh: Buffer | null; sequence: number; session: Session }
+
+/** What a scripted submit is answered with; `null` is no answer. `before` runs first. */
+export type Answer = (
+  submit: Submit,
+  nth: number,
+) => { status?: number; id?: string; command?: string; before?: () => void } | null
+
+export type SmscOptions = { port?: number; tls?: { key: string; cert: string }; answerEnquiries?: boolean }
+
+const RINVDSTADR = 0x0b
+const RSYSERR = 0x08
+const RINVPASWD = 0x0e
+const RTHROTTLED = 0x58
+
+export async function startSmsc(
+  behaviour: SmscBehaviour | Answer = 'accept',
+  options: SmscOptions = {},
+): Promise<Smsc> {
+  const signals = createSignals()
+  const submits: Submit[] = []
+  const commands: string[] = []
+  const acknowledgements: number[] = []
+  const sessions = new Set<Session>()
+  let current = behaviour
+  let latest: Session | null = null
+  let receiver: Session | null = null
+  let connected = 0
+  let bound = 0
+
+  function serve(session: Session): void {
+    session.socket.setNoDelay(true)
+    sessions.add(session)
+    latest = session
+    connected++
+    signals.notify()
+    session.on('error', () => session.socket.destroy())
+    session.on('close', () => {
+      sessions.delete(session)
+      signals.notify()
+    })
+    session.on('pdu', pdu => {
+      take(session, pdu)
+      signals.notify()
+    })
+  }
+
+  function take(session: Session, pdu: PDU): void {
+    if (pdu.command === 'submit_sm') return takeSubmit(session, pdu)
+    commands.push(pdu.command)
+    if (pdu.command.startsWith('bind_') && !pdu.command.endsWith('_resp')) answerBind(session, pdu)
+    else if (pdu.command === 'deliver_sm_resp' || pdu.command === 'data_sm_resp') {
+      acknowledgements.push(pdu.command_status)
+    } else if (pdu.command === 'enquire_link' && options.answerEnquiries === false) return
+    else if (pdu.command === 'enquire_link' || pdu.command === 'unbind') session.send(pdu.response())
+  }
+
+  function answerBind(session: Session, pdu: PDU): void {
+    if (current === 'slow-connect') return
+    if (current === 'refuse-bind') return void session.send(pdu.response({ command_status: RINVPASWD }))
+    session.send(pdu.response({ system_id: 'smsc' }))
+    if (pdu.command !== 'bind_transmitter') receiver = session
+    bound++
+  }
+
+  function takeSubmit(session: Session, pdu: PDU): void {
+    const submit = toSubmit(session, pdu)
+    submits.push(submit)
+    if (typeof current !== 'function') return misbehave(session, pdu)
+    const answer = current(submit, submits.length)
+    if (!answer) return
+    answer.before?.()
+    const fields = { command_status: answer.status ?? 0, message_id: answer.id ?? `id-${submits.length}` }
+    if (answer.command) {
+      session.send(new smpp.PDU(answer.command, { ...fields, sequence_number: pdu.sequence_number }))
+    } else session.send(pdu.response(fields))
+  }
+
+  function misbehave(session: Session, pdu: PDU): void {
+    switch (current) {
+      case 'reject':
+        return void session.send(pdu.response({ command_status: RINVDSTADR }))
+      case 'throttle':
+        return void session.send(pdu.response({ command_status: RTHROTTLED }))
+      case 'temporary-failure':
+        return void session.send(pdu.response({ command_status: RSYSERR }))
+      case 'reset-after-submit':
+        return void session.socket.resetAndDestroy()
+      case 'garbage':
+        return void session.socket.write(Buffer.from('%%% \xff no such thing as SMPP\r\n', 'latin1'))
+      case 'half':
+        return void session.socket.write(pdu.response({ message_id: 'half' }).toBuffer().subarray(0, 10))
+      case 'silent':
+        return
+    }
+    session.send(pdu.response({ message_id: `id-${submits.length}` }))
+  }
+
+  const server = current === 'refuse-connection' ? null : smpp.createServer(options.tls ?? {}, serve)
+  const port = server ? await listen(server, options.port ?? 0) : await freePort()
+
+  return {
+    port,
+    submits,
+    commands,
+    acknowledgements,
+    connected: count => signals.until(() => connected >= count),
+    bound: count => signals.until(() => bound >= count),
+    submitted: count => signals.until(() => submits.length >= count),
+    acknowledged: count => signals.until(() => acknowledgements.length >= count),
+    commanded: command => signals.until(() => commands.includes(command)),
+    idle: () => signals.until(() => sessions.size === 0),
+    deliver: fields => void receiver!.send(new smpp.PDU('deliver_sm', fields)),
+    write: bytes => void latest!.socket.write(bytes),
+    send: (command, fields) => void latest!.send(new smpp.PDU(command, fields ?? {})),
+    reset() {
+      for (const session of sessions) session.socket.resetAndDestroy()
+    },
+    behave(next) {
+      current = next
+    },
+    async close() {
+      for (const session of sessions) session.socket.destroy()
+      if (!server) return
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}
+
+function toSubmit(session: Session, pdu: PDU): Submit {
+  const short = pdu.short_message as { message: string | Buffer; udh?: Buffer[] }
+  return {
+    ...pdu,
+    text: short.message.toString(),
+    udh: short.udh?.[0] ?? null,
+    sequence: pdu.sequence_number,
+    session,
+  }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  const listening = once(server, 'listening')
+  server.listen(port, '127.0.0.1')
+  await listening
+  return (server.address() as AddressInfo).port
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server, 0)
+  const closed = once(server, 'close')
+  server.close()
+  await closed
+  return port
+}
