@@ -4,7 +4,7 @@ import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { type Prepared, readFiles } from './sandbox/files.ts'
-import { createReceiptTeller, receiptOf } from './sandbox/receipts.ts'
+import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
 import { NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
 import { createStops } from './sandbox/stops.ts'
 
@@ -57,15 +57,16 @@ const UNKNOWN: Outcome = {
 function openLink(inbox: SandboxInbox, io: Io): Link {
   const teller = createReceiptTeller(inbox, io)
   const stops = createStops()
-  io.report({ state: 'up', detail: 'keeps what it takes, sends nothing' })
+  let closed = false
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    if (closed || signal.aborted) return STOPPED
     const script = scriptOf(message.channel, message.to)
     if (script.act === 'refuse') return rejection(script)
     if (message.attempt <= script.failures) return failure(message)
     const prepared = await stops.race(prepare(message, script, signal), signal, STOPPED)
     if ('kind' in prepared) return prepared
-    if (signal.aborted) return STOPPED
+    if (closed || signal.aborted) return STOPPED
     return stops.race(submit(message, script, prepared.media), signal, UNKNOWN)
   }
 
@@ -109,8 +110,15 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
 
   /** The inbox takes a message once however often it is tried: a repeat is safe even if this one got through. */
   function inboxFailed(error: unknown): Outcome {
-    io.log.warn({ err: error }, 'sandbox: the inbox cannot be written')
+    io.log.warn({ reason: reasonOf(error) }, 'sandbox: the inbox cannot be written')
     return { kind: 'retry', detail: 'The inbox of the sandbox cannot be written.', afterMs: INBOX_MS }
+  }
+
+  /** A sandbox works when its inbox answers. */
+  async function test(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+    const answers = inbox.nextReceiptAt(io.connectionId, io.clock.now()).then(() => true)
+    const ok = await stops.race(answers, signal, false)
+    return { ok, detail: ok ? 'The inbox answers.' : 'The inbox does not answer.' }
   }
 
   return {
@@ -118,8 +126,9 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     send,
     // Asked on chat-app channels alone: elsewhere nobody is registered or not.
     reaches: async to => scriptOf('user_chatapp_session', to) !== NOT_REGISTERED,
-    test: async () => ({ ok: true, detail: 'The sandbox is always there.' }),
+    test,
     async close() {
+      closed = true
       stops.stopAll()
       await teller.close()
     },

@@ -1,6 +1,6 @@
 import type { ClaimedReceipt, SandboxInbox } from '../../contract/sandbox-inbox.ts'
 import type { Cancel } from '../../lib/clock.ts'
-import type { Io, Receipt } from '../provider.ts'
+import type { Io, LinkState, Receipt } from '../provider.ts'
 
 /**
  * How often to look when nothing is due. No receipt is planned for less than a
@@ -18,10 +18,13 @@ export type ReceiptTeller = {
   close(): Promise<void>
 }
 
-/** Tells the receipts of one connection when they are due, for as long as it is open. */
+/**
+ * Tells the receipts of one connection when they are due, for as long as it is
+ * open; reports whether the inbox answers, which is all the health a sandbox has.
+ */
 export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller {
   let closed = false
-  let healthy = true
+  let state: LinkState['state'] = 'connecting'
   let cancel: Cancel = () => {}
   let looking: Promise<void> = look()
 
@@ -35,7 +38,7 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
     const nowMs = io.clock.now()
     const dueAtMs = await inbox.nextReceiptAt(io.connectionId, nowMs)
     if (dueAtMs !== null && dueAtMs <= nowMs) await tellDue(nowMs)
-    healthy = true
+    turn('up', 'keeps what it takes, sends nothing')
     if (dueAtMs === null) return LOOK_EVERY_MS
     return Math.min(Math.max(dueAtMs - io.clock.now(), PAUSE_MS), LOOK_EVERY_MS)
   }
@@ -48,18 +51,26 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
         claimedUntilMs: io.clock.now() + CLAIM_MS,
         limit: CLAIM_ITEMS,
       })
-      if (claimed.length > 0) await io.emit(claimed.map(asReceipt))
-      // Only what was stored on the other side is forgotten; the rest is told again when the claim runs out.
-      if (claimed.length > 0) await inbox.finishReceipts(claimed)
+      if (claimed.length === 0) return
+      await io.emit(claimed.map(asReceipt))
+      // Only what the other side has stored is forgotten; the rest is told again when the claim runs out.
+      await inbox.finishReceipts(claimed)
       full = claimed.length === CLAIM_ITEMS
     }
   }
 
-  /** Once per outage: it lasts for as many looks as the database is away. */
   function complain(error: unknown): number {
-    if (healthy) io.log.warn({ err: error }, 'sandbox: receipts wait, the database does not answer')
-    healthy = false
+    const reason = reasonOf(error)
+    if (turn('down', reason)) io.log.warn({ reason }, 'sandbox: receipts wait, the inbox does not answer')
     return LOOK_EVERY_MS
+  }
+
+  /** Whether this is a change: an outage lasts for many looks, and is told once. */
+  function turn(to: LinkState['state'], detail: string): boolean {
+    if (state === to) return false
+    state = to
+    io.report({ state, detail })
+    return true
   }
 
   return {
@@ -73,6 +84,11 @@ export function createReceiptTeller(inbox: SandboxInbox, io: Io): ReceiptTeller 
 
 function asReceipt({ providerId, status, dueAtMs }: ClaimedReceipt): Receipt {
   return receiptOf(providerId, status, dueAtMs)
+}
+
+/** The message alone: the other fields of a database's error may quote what was being written. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown'
 }
 
 /** A receipt in the sandbox's own words. */

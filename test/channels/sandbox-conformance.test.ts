@@ -1,0 +1,80 @@
+import { afterAll, beforeAll } from 'vitest'
+import type { Io, Link } from '../../src/channels/provider.ts'
+import { createSandboxProvider } from '../../src/channels/sandbox.ts'
+import type { SandboxInbox } from '../../src/contract/sandbox-inbox.ts'
+import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
+import { createDatabase, type Database } from '../../src/infra/db.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Behaviour, describeProvider, never, outgoing, type Peer } from './conformance.ts'
+
+let database: TestDatabase
+/** A pool that is closed: no query of it reaches anybody. */
+let gone: Database
+beforeAll(async () => {
+  database = await createTestDatabase()
+  gone = createDatabase({ connectionString: database.url })
+  await gone.close()
+})
+afterAll(() => database.drop())
+
+const RECIPIENTS: Partial<Record<Behaviour, string>> = {
+  reject: 'ph-0002@example.com',
+  throttle: 'ph-0006@example.com',
+  'temporary-failure': 'ph-0003@example.com',
+  silent: 'ph-0005@example.com',
+}
+
+/** The far side is the inbox: a message that it has taken is submitted. */
+function counting(inner: SandboxInbox): { inbox: SandboxInbox; taken(count: number): Promise<void> } {
+  const waiting: { count: number; resolve(): void }[] = []
+  let takes = 0
+  return {
+    inbox: {
+      ...inner,
+      async take(message) {
+        await inner.take(message)
+        takes++
+        for (const one of waiting) if (takes >= one.count) one.resolve()
+      },
+    },
+    taken: count =>
+      new Promise(resolve => {
+        if (takes >= count) resolve()
+        else waiting.push({ count, resolve })
+      }),
+  }
+}
+
+async function open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: Peer }> {
+  const db = behaviour === 'refuse-connection' ? gone : database.db
+  const { inbox, taken } = counting(createSandboxInbox({ db }))
+  const opened = await createSandboxProvider({ inbox }).open({}, io)
+  const to = RECIPIENTS[behaviour]
+  const link: Link = to
+    ? { ...opened, send: (message, signal) => opened.send({ ...message, to }, signal) }
+    : opened
+  const none = async () => {}
+  const early = outgoing(999, { to: 'ph-0007@example.com' })
+  return {
+    link,
+    peer: {
+      connected: none,
+      submitted: taken,
+      idle: none,
+      inbound: () => opened.send(early, never()),
+      close: none,
+    },
+  }
+}
+
+describeProvider('sandbox', {
+  provider: createSandboxProvider({ inbox: {} as SandboxInbox }),
+  config: {},
+  secrets: [],
+  open,
+  notApplicable: {
+    'reset-after-submit': 'a take that fails is repeated, since the inbox takes a message once',
+    'garbage-answer': 'there is no wire',
+    'slow-connect': 'there is no connection to make',
+  },
+})
