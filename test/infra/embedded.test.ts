@@ -1,0 +1,251 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Probe, systemProbe } from '../../src/infra/embedded/identity.ts'
+import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
+import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
+import { createLog } from '../../src/infra/log.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+
+const OWNER = fileURLToPath(new URL('support/owner.ts', import.meta.url))
+const isRoot = process.getuid?.() === 0
+
+let parent: string
+let dataDir: string
+let started: Embedded[]
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'posthorn-embedded-'))
+  dataDir = join(parent, 'data')
+  started = []
+})
+
+afterEach(async () => {
+  for (const embedded of started) await embedded.stop()
+  rmSync(parent, { recursive: true })
+})
+
+async function start(options: Partial<EmbeddedOptions> = {}): Promise<Embedded> {
+  const embedded = await startEmbedded({
+    dataDir,
+    clock: systemClock,
+    log: createLog({ level: 'silent' }),
+    progress: silentProgress,
+    ...options,
+  })
+  started.push(embedded)
+  return embedded
+}
+
+async function ask(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+type Owner = { url: string; pid: number; child: ChildProcess; exit: Promise<unknown[]> }
+
+/** Another process that owns a server on `dataDir`; rejects when it leaves instead. */
+async function startOwner(): Promise<Owner> {
+  const child = spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const exit = once(child, 'exit')
+  const said = once(createInterface(child.stdout), 'line')
+  const [line] = await Promise.race([said, exit])
+  if (typeof line !== 'string') throw new Error(`the owner left with ${line}`)
+  return { ...(JSON.parse(line) as { url: string; pid: number }), child, exit }
+}
+
+function leave(owner: Owner): Promise<unknown[]> {
+  owner.child.stdin!.end()
+  return owner.exit
+}
+
+describe('the embedded server', () => {
+  it('is made, durable and closed to the outside, and stops without a trace', async () => {
+    const embedded = await start()
+    const rows = await ask(
+      embedded.url,
+      `SELECT current_database() AS name, current_setting('fsync') AS fsync,
+         current_setting('synchronous_commit') AS commit, current_setting('data_checksums') AS checksums,
+         current_setting('listen_addresses') AS listens, current_setting('server_encoding') AS encoding`,
+    )
+    expect(rows[0]).toEqual({
+      name: 'posthorn',
+      fsync: 'on',
+      commit: 'on',
+      checksums: 'on',
+      listens: '',
+      encoding: 'UTF8',
+    })
+    const socketDir = new URL(embedded.url).searchParams.get('host')!
+    expect(statSync(socketDir).mode & 0o777).toBe(0o700)
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+    const pid = embedded.pid()
+    await embedded.stop()
+    expect(isPostmaster(pid, dataDir)).toBe(false)
+    expect(existsSync(socketDir)).toBe(false)
+  })
+
+  it('keeps its data from one start to the next', async () => {
+    const first = await start()
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    await first.stop()
+    const second = await start()
+    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+  })
+
+  it('outlives a killed owner, is found again, and stops cleanly for the next one', async () => {
+    const owner = await startOwner()
+    await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    owner.child.kill('SIGKILL')
+    await owner.exit
+    const embedded = await start()
+    expect(embedded.pid()).toBe(owner.pid)
+    expect(embedded.url).toBe(owner.url)
+    expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+    await embedded.stop()
+    expect(isPostmaster(owner.pid, dataDir)).toBe(false)
+    expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down')
+  })
+
+  it('belongs to one process at a time, and says to which', async () => {
+    const owner = await startOwner()
+    await expect(start()).rejects.toThrow(
+      `Another Posthorn (process ${owner.child.pid}) already runs on ${dataDir}: stop it first`,
+    )
+    // The one who was refused left the other's server alone.
+    expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    expect(await leave(owner)).toEqual([0, null])
+  })
+
+  it('is handed over when its owner stops while another one waits', async () => {
+    const owner = await startOwner()
+    const waiting = start()
+    expect(await leave(owner)).toEqual([0, null])
+    const embedded = await waiting
+    expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('is made once when several processes make it at once', async () => {
+    const owners = await Promise.allSettled([startOwner(), startOwner(), startOwner()])
+    expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    for (const owner of owners)
+      if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+    expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
+  })
+
+  it('is brought back when it dies, with everything that was committed', async () => {
+    const told = Promise.withResolvers<void>()
+    const stream = { write: (line: string) => void (line.includes('is back') && told.resolve()) }
+    const embedded = await start({ log: createLog({ level: 'info', stream }) })
+    await ask(embedded.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    const pid = embedded.pid()
+    process.kill(pid, 'SIGKILL')
+    await told.promise
+    expect(embedded.pid()).not.toBe(pid)
+    expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+  })
+
+  it('starts although its old pid is a stranger by now, as after a reboot', async () => {
+    const first = await start()
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+    const left = readFileSync(pidFile, 'utf8')
+    await first.stop()
+    writeFileSync(pidFile, left.replace(/^\d+/, String(process.ppid)))
+    const second = await start()
+    expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('refuses data of another major version', async () => {
+    const embedded = await start()
+    await embedded.stop()
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+    await expect(start()).rejects.toThrow(/made by PostgreSQL 17, and this Posthorn brings PostgreSQL 18/)
+  })
+
+  it('says why it does not start', async () => {
+    const embedded = await start()
+    await embedded.stop()
+    writeFileSync(join(dataDir, 'postgres', 'custom.conf'), 'max_connections = many\n')
+    await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
+  })
+
+  it('refuses a data directory that cannot be made', async () => {
+    writeFileSync(join(parent, 'file'), '')
+    await expect(start({ dataDir: join(parent, 'file', 'data') })).rejects.toThrow(
+      /cannot be written to \(ENOTDIR\): check its permissions or set POSTHORN_DATA_DIR/,
+    )
+  })
+})
+
+describe.runIf(isRoot)('the embedded server, for root where user namespaces are forbidden', () => {
+  const nobody = { uid: 65534, gid: 65534 }
+  const forbidding: Probe = {
+    uid: 0,
+    users: () => [nobody],
+    try: (identity, directory, home) =>
+      identity.kind === 'userns' ? 'forbidden' : systemProbe.try(identity, directory, home),
+  }
+
+  function uidOf(pid: number): number {
+    return Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
+  }
+
+  it('runs as an unprivileged user, who owns the data', async () => {
+    chmodSync(parent, 0o755)
+    const embedded = await start({ probe: forbidding })
+    expect(uidOf(embedded.pid())).toBe(nobody.uid)
+    expect(statSync(join(dataDir, 'postgres')).uid).toBe(nobody.uid)
+    expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it('brings the programs to where that user can run them', async () => {
+    chmodSync(parent, 0o755)
+    const probe: Probe = {
+      ...forbidding,
+      try: identity => (identity.kind === 'userns' ? 'forbidden' : 'binaries-unreachable'),
+    }
+    const embedded = await start({ probe })
+    expect(uidOf(embedded.pid())).toBe(nobody.uid)
+    expect(readFileSync(`/proc/${embedded.pid()}/cmdline`, 'utf8')).toContain(join(dataDir, 'runtime-'))
+  })
+
+  it('takes over the data that root made in a user namespace, and gives it back', async () => {
+    chmodSync(parent, 0o755)
+    const first = await start()
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    await first.stop()
+    const second = await start({ probe: forbidding })
+    expect(await ask(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+    await second.stop()
+    const third = await start()
+    expect(await ask(third.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
+  })
+
+  it('refuses below a directory that only root may enter, and says what to do', async () => {
+    chmodSync(parent, 0o700)
+    const refused = start({ probe: forbidding })
+    await expect(refused).rejects.toThrow(/no unprivileged user can enter .*: set POSTHORN_DATA_DIR/)
+    await expect(refused).rejects.toThrow(/or set DATABASE_URL/)
+  })
+})

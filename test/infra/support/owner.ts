@@ -1,0 +1,16 @@
+// A process of its own that owns an embedded server: node owner.ts <dataDir>. Says so in one line
+// of JSON, runs until its standard input ends, then stops the server and leaves.
+import { startEmbedded } from '../../../src/infra/embedded.ts'
+import { createLog } from '../../../src/infra/log.ts'
+import { silentProgress } from '../../../src/infra/progress.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+
+const embedded = await startEmbedded({
+  dataDir: process.argv[2]!,
+  clock: systemClock,
+  log: createLog({ level: 'silent' }),
+  progress: silentProgress,
+})
+process.stdout.write(`${JSON.stringify({ url: embedded.url, pid: embedded.pid() })}\n`)
+process.stdin.resume()
+process.stdin.once('end', () => void embedded.stop().then(() => process.exit(0)))
