@@ -1,0 +1,141 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { Refusal } from '../../src/lib/refusal.ts'
+
+const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
+
+describe('the configuration', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: resolve('data'),
+      databaseUrl: undefined,
+      databasePool: 10,
+      operatorToken: undefined,
+      masterKey: undefined,
+      publicUrl: undefined,
+      allowPrivateHosts: [],
+      sandbox: true,
+      logLevel: 'info',
+      syncWaitMs: 2_000,
+      unknownDeadlineMs: 86_400_000,
+    })
+  })
+
+  it('takes every variable', () => {
+    expect(
+      readConfig({
+        HOST: '::',
+        PORT: '0',
+        POSTHORN_DATA_DIR: '/srv/posthorn/../data',
+        DATABASE_URL: 'postgres://u:p@db:5432/posthorn',
+        POSTHORN_DB_POOL: '100',
+        POSTHORN_OPERATOR_TOKEN: 'ph_op_x',
+        POSTHORN_MASTER_KEY: HEX,
+        POSTHORN_PUBLIC_URL: 'https://msg.example.com/base/',
+        POSTHORN_ALLOW_PRIVATE_HOSTS: ' localhost, 10.0.0.1:8443 ,::1,',
+        POSTHORN_SANDBOX: 'off',
+        POSTHORN_LOG_LEVEL: 'debug',
+        POSTHORN_SYNC_WAIT_MS: '0',
+        POSTHORN_UNKNOWN_DEADLINE_HOURS: '0.5',
+      }),
+    ).toEqual({
+      host: '::',
+      port: 0,
+      dataDir: '/srv/data',
+      databaseUrl: 'postgres://u:p@db:5432/posthorn',
+      databasePool: 100,
+      operatorToken: 'ph_op_x',
+      masterKey: Buffer.from(HEX, 'hex'),
+      publicUrl: 'https://msg.example.com/base',
+      allowPrivateHosts: ['localhost', '10.0.0.1:8443', '::1'],
+      sandbox: false,
+      logLevel: 'debug',
+      syncWaitMs: 0,
+      unknownDeadlineMs: 1_800_000,
+    })
+  })
+
+  it('takes an empty value for none', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: ' ', POSTHORN_MASTER_KEY: '' })).toEqual(readConfig({}))
+  })
+
+  it.each([
+    HEX,
+    HEX.toUpperCase(),
+    Buffer.from(HEX, 'hex').toString('base64'),
+    Buffer.from(HEX, 'hex').toString('base64url'),
+  ])('reads the master key %s', text => {
+    expect(readConfig({ POSTHORN_MASTER_KEY: text }).masterKey).toEqual(Buffer.from(HEX, 'hex'))
+  })
+
+  it.each([
+    'postgresql://localhost/posthorn',
+    'postgresql:///posthorn?host=/run/postgresql',
+    'postgresql://posthorn@/posthorn?host=%2Frun%2Fpostgresql',
+  ])('takes the database %s', url => {
+    expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
+  })
+
+  it.each([
+    ['HOST', 'http://localhost'],
+    ['HOST', '0.0.0.0 ::'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '8080 9090'],
+    ['PORT', 'http'],
+    ['POSTHORN_DB_POOL', '0'],
+    ['POSTHORN_DB_POOL', '64'],
+    ['DATABASE_URL', 'mysql://localhost/posthorn'],
+    ['DATABASE_URL', 'localhost:5432'],
+    ['POSTHORN_OPERATOR_TOKEN', 'two words'],
+    ['POSTHORN_OPERATOR_TOKEN', 'schlüssel'],
+    ['POSTHORN_MASTER_KEY', 'short'],
+    ['POSTHORN_MASTER_KEY', `${HEX}00`],
+    ['POSTHORN_PUBLIC_URL', 'msg.example.com'],
+    ['POSTHORN_PUBLIC_URL', 'ftp://msg.example.com'],
+    ['POSTHORN_PUBLIC_URL', 'https://user:word@msg.example.com'],
+    ['POSTHORN_PUBLIC_URL', 'https://msg.example.com/?a=b'],
+    ['POSTHORN_ALLOW_PRIVATE_HOSTS', 'https://localhost'],
+    ['POSTHORN_ALLOW_PRIVATE_HOSTS', '*.internal'],
+    ['POSTHORN_ALLOW_PRIVATE_HOSTS', 'localhost:70000'],
+    ['POSTHORN_SANDBOX', 'true'],
+    ['POSTHORN_LOG_LEVEL', 'verbose'],
+    ['POSTHORN_SYNC_WAIT_MS', '60001'],
+    ['POSTHORN_SYNC_WAIT_MS', '2s'],
+    ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '0'],
+    ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '-24'],
+    ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '721'],
+  ])('refuses %s = %s by name', (name, value) => {
+    const read = () => readConfig({ [name]: value })
+    expect(read).toThrow(Refusal)
+    expect(read).toThrow(new RegExp(`^Wrong settings: ${name} must `))
+  })
+
+  it('lists all that is wrong at once, with exit code 2', () => {
+    const wrong = { PORT: 'x', POSTHORN_SANDBOX: 'x', POSTHORN_PUBLIC_URL: 'x' }
+    try {
+      readConfig(wrong)
+      expect.unreachable()
+    } catch (error) {
+      for (const name of Object.keys(wrong)) expect((error as Refusal).message).toContain(name)
+      expect((error as Refusal).exitCode).toBe(2)
+    }
+  })
+
+  it('never repeats a value that may be a secret', () => {
+    const secrets = {
+      DATABASE_URL: 'hunter2@db',
+      POSTHORN_OPERATOR_TOKEN: 'hunter2 hunter2',
+      POSTHORN_MASTER_KEY: 'hunter2',
+      POSTHORN_PUBLIC_URL: 'https://user:hunter2@example.com',
+    }
+    expect(() => readConfig(secrets)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    )
+  })
+})

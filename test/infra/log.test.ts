@@ -1,0 +1,80 @@
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { createLog, type LogOptions } from '../../src/infra/log.ts'
+
+function capture(options: Partial<LogOptions> = {}) {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', stream: { write: line => void lines.push(line) }, ...options })
+  return { log, lines, fields: () => JSON.parse(lines.at(-1)!) as Record<string, unknown> }
+}
+
+describe('the log', () => {
+  it('writes one JSON object a line, with level and time in words', () => {
+    const { log, lines, fields } = capture()
+    log.info({ requestId: 'req_1', durationMs: 3 }, 'answered')
+    expect(lines).toHaveLength(1)
+    expect(fields()).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      requestId: 'req_1',
+      durationMs: 3,
+      message: 'answered',
+    })
+  })
+
+  it('keeps every secret out, at any depth and in any spelling', () => {
+    const { log, lines } = capture()
+    log.info(
+      {
+        headers: { Authorization: 'hunter2', 'X-API-Key': 'hunter2', cookie: ['hunter2'] },
+        send: { to: '+4915112345678', text: 'hunter2', content: { text: 'hunter2', otpCode: 'hunter2' } },
+        template: { variablesIndexed: ['hunter2'], variables_named: { 1: 'hunter2' } },
+        list: [{ connection: { config: { password: 'hunter2', access_token: 'hunter2' } } }],
+        appSecret: { nested: 'hunter2' },
+      },
+      'a send',
+    )
+    expect(lines[0]).not.toContain('hunter2')
+    expect(lines[0]).toContain('+4915112345678')
+  })
+
+  it('keeps them out of child loggers too', () => {
+    const { log, lines } = capture()
+    log.child({ apiKey: 'hunter2', token: 'hunter2', accountId: 'acc_1' }).info('hello')
+    expect(lines[0]).not.toContain('hunter2')
+    expect(lines[0]).toContain('acc_1')
+  })
+
+  it('keeps a key out that slipped into a sentence', () => {
+    const { log, fields } = capture()
+    log.warn('the key ph_live_0123456789abcdefABCDEF was revoked')
+    expect(fields()['message']).toBe('the key ph_live_•••••• was revoked')
+  })
+
+  it('tells of an error its name, code, message, stack and cause, and nothing else', () => {
+    const { log, fields } = capture()
+    const cause = Object.assign(new Error('inner'), { code: '23505', detail: 'Key (text)=(hunter2)' })
+    log.error({ err: new TypeError('outer', { cause }) }, 'failed')
+    expect(fields()['err']).toEqual({
+      type: 'TypeError',
+      message: 'outer',
+      stack: expect.stringContaining('TypeError: outer'),
+      cause: { type: 'Error', code: '23505', message: 'inner', stack: expect.any(String) },
+    })
+  })
+
+  it('does not walk into what is no plain data, and not deeper than is sensible', () => {
+    const { log, fields } = capture()
+    const deep = { a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } }
+    log.info({ at: new Date(0), deep })
+    expect(fields()['at']).toBe('1970-01-01T00:00:00.000Z')
+    expect(JSON.stringify(fields()['deep'])).not.toContain('"deep"')
+  })
+
+  it('writes for a person where one is looking', () => {
+    const { log, lines } = capture({ pretty: true })
+    log.warn({ port: 8080, err: new Error('too bad') }, 'careful')
+    const line = stripVTControlCharacters(lines[0]!)
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful port=8080\n {4}Error: too bad\n/)
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { createProgress } from '../../src/infra/progress.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+function capture(isTTY: boolean) {
+  const clock = createFakeClock()
+  const written: string[] = []
+  const progress = createProgress({ isTTY, write: text => void written.push(text) }, clock)
+  return { clock, progress, written: () => written.join('') }
+}
+
+describe('the progress at no terminal', () => {
+  it('announces what takes long, notes where it is, and says how long it took', async () => {
+    const { clock, progress, written } = capture(false)
+    const work = Promise.withResolvers<void>()
+    const step = progress.step('Migrating', async note => {
+      note('0001_first.sql')
+      await work.promise
+    })
+    await clock.advance(600)
+    work.resolve()
+    await step
+    expect(written()).toBe('Migrating: 0001_first.sql\nMigrating …\nMigrating (0.6 s)\n')
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('is silent about what is over at once', async () => {
+    const { progress, written } = capture(false)
+    expect(await progress.step('Starting', async () => 42)).toBe(42)
+    expect(written()).toBe('')
+  })
+
+  it('says what failed, and lets it fail', async () => {
+    const { clock, progress, written } = capture(false)
+    await expect(progress.step('Starting', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(written()).toBe('Starting failed (0.0 s)\n')
+    expect(clock.pending()).toBe(0)
+  })
+})
+
+describe('the progress at a terminal', () => {
+  it('spins on one line and leaves a clean one', async () => {
+    const { clock, progress, written } = capture(true)
+    const work = Promise.withResolvers<void>()
+    const step = progress.step('Starting', () => work.promise)
+    await clock.advance(200)
+    expect(written()).toBe('\r\u001b[K⠋ Starting\r\u001b[K⠙ Starting')
+    work.resolve()
+    await step
+    expect(written().endsWith('\r\u001b[K✓ Starting (0.2 s)\n')).toBe(true)
+    expect(clock.pending()).toBe(0)
+  })
+})

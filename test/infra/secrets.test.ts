@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ensureSecrets, type Secrets } from '../../src/infra/secrets.ts'
+import { createRandom } from '../../src/lib/random.ts'
+
+let parent: string
+let dataDir: string
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'posthorn-secrets-'))
+  dataDir = join(parent, 'data')
+})
+
+afterEach(() => rmSync(parent, { recursive: true }))
+
+function ensure(given: Partial<Secrets> = {}): Secrets {
+  return ensureSecrets({ dataDir, operatorToken: undefined, masterKey: undefined, ...given }, createRandom())
+}
+
+const SECRETS = fileURLToPath(new URL('../../src/infra/secrets.ts', import.meta.url))
+const RANDOM = fileURLToPath(new URL('../../src/lib/random.ts', import.meta.url))
+const PROGRAM = `
+  import { ensureSecrets } from ${JSON.stringify(SECRETS)}
+  import { createRandom } from ${JSON.stringify(RANDOM)}
+  const secrets = ensureSecrets({ dataDir: process.argv[1] }, createRandom())
+  console.log(secrets.operatorToken, secrets.masterKey.toString('hex'))
+`
+
+/** What a process of its own gets. */
+async function ensureElsewhere(): Promise<string> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return said
+}
+
+describe('the secrets', () => {
+  it('are made once, kept, and readable by their owner alone', () => {
+    const made = ensure()
+    expect(made.operatorToken).toMatch(/^ph_op_[0-9A-Za-z]{43}$/)
+    expect(made.masterKey).toHaveLength(32)
+    expect(ensure()).toEqual(made)
+    expect(readdirSync(dataDir).sort()).toEqual(['master-key', 'operator-token'])
+    for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600)
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+  })
+
+  it('are never the same on two machines', () => {
+    const made = ensure()
+    rmSync(dataDir, { recursive: true })
+    const again = ensure()
+    expect(again.operatorToken).not.toBe(made.operatorToken)
+    expect(again.masterKey).not.toEqual(made.masterKey)
+  })
+
+  it('are the settings where those give them, and then nothing is kept', () => {
+    const given = { operatorToken: 'mine', masterKey: Buffer.alloc(32, 1) }
+    expect(ensure(given)).toEqual(given)
+    expect(() => readdirSync(dataDir)).toThrow(/ENOENT/)
+  })
+
+  it('are the same for processes that start at once', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, ensureElsewhere))
+    const { operatorToken, masterKey } = ensure()
+    for (const said of all) expect(said).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
+    expect(readdirSync(dataDir).sort()).toEqual(['master-key', 'operator-token'])
+  })
+
+  it.each(['operator-token', 'master-key'])('are not replaced when %s is damaged', name => {
+    ensure()
+    writeFileSync(join(dataDir, name), '')
+    expect(() => ensure()).toThrow(new RegExp(`${name} does not hold what Posthorn wrote`))
+    expect(readFileSync(join(dataDir, name), 'utf8')).toBe('')
+  })
+})
