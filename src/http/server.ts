@@ -4,6 +4,7 @@ import { Problem } from '../contract/errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import { authenticate, authenticateOperator, type Keys, requireOwner, requirePermission } from './auth.ts'
+import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptJsonBodies } from './json-body.ts'
 import { allowedMethods } from './paths.ts'
@@ -41,12 +42,13 @@ const REQUEST_TIMEOUT_MS = 300_000
 const IDLE_TIMEOUT_MS = 120_000
 
 /**
- * The HTTP server with all its routes, not listening yet. `close()` stops
- * taking connections, lets requests under way finish, and closes idle ones.
+ * The HTTP server with all its routes, not listening yet. `close()` takes no
+ * more connections, closes idle ones, and lets requests under way finish.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const app = createFastify(deps)
   const onError = createErrorHandler(deps.log)
+  addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   acceptJsonBodies(app)
   app.setErrorHandler(onError)

@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+
+/** How long requests under way may take once the server closes; the rest of the stop needs time too. */
+const DRAIN_TIMEOUT_MS = 5_000
+
+/**
+ * Makes `close()` end: Node itself waits for connections that never sent a
+ * request, and for streams that never finish. The former are cut at once, the
+ * latter after `DRAIN_TIMEOUT_MS`.
+ */
+export function addDrain(app: FastifyInstance, clock: Clock): void {
+  const silent = new Set<Socket>()
+  app.server.on('connection', socket => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  app.server.on('request', request => silent.delete(request.socket))
+
+  app.addHook('preClose', done => {
+    for (const socket of silent) socket.destroy()
+    const cancel = clock.after(DRAIN_TIMEOUT_MS, () => app.server.closeAllConnections())
+    app.server.once('close', cancel)
+    done()
+  })
+}

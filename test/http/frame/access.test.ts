@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Keys } from '../../../src/http/auth.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { demoRoutes } from './demo.ts'
+import { caller, type Frame, KEY, keysOf, OPERATOR_TOKEN, startFrame } from './frame.ts'
+
+let frame: Frame
+afterEach(() => frame.close())
+
+async function startWith(change: Parameters<typeof caller>[0]): Promise<void> {
+  frame = await startFrame({ keys: keysOf({ [KEY]: caller(change) }) })
+}
+
+describe('a key', () => {
+  it.each([null, '', 'ph_test_other', 'x'.repeat(201)])(
+    'that is missing or wrong is a 401: %j',
+    async key => {
+      frame = await startFrame()
+      const answer = await frame.call('GET', '/demo/items', { key })
+      expect(answer.status).toBe(401)
+      expect(answer.body).toEqual({
+        success: false,
+        code: 'UNAUTHORIZED',
+        error: 'The API key is missing or not valid.',
+        requestId: answer.headers.get('x-request-id'),
+      })
+      expect(answer.headers.get('ratelimit')).toBeNull()
+    },
+  )
+
+  it('may be looked up in its own time', async () => {
+    const keys: Keys = { lookup: async rawKey => (rawKey === KEY ? caller() : null) }
+    frame = await startFrame({ keys })
+    expect((await frame.call('GET', '/demo/items/a')).body).toEqual({
+      id: 'a',
+      accountId: caller().account.id,
+    })
+    expect((await frame.call('GET', '/demo/items/a', { key: 'other' })).status).toBe(401)
+  })
+
+  it('whose look-up fails is a 503 with the store, never a 401', async () => {
+    const gone = Object.assign(new Error('gone'), { name: 'DatabaseUnavailable' })
+    frame = await startFrame({ keys: { lookup: () => Promise.reject(gone) } })
+    const answer = await frame.call('GET', '/demo/items/a')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+  })
+
+  it('of a suspended account is a 403', async () => {
+    await startWith({ account: { status: 'suspended' } })
+    const answer = await frame.call('GET', '/demo/items/a')
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+  })
+
+  it('without the permission is a 403, with a word on which', async () => {
+    await startWith({ permissions: new Set(['messages:create']) })
+    const answer = await frame.call('GET', '/demo/items')
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+    expect(answer.body['error']).toContain('messages:read')
+    expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(200)
+  })
+
+  it('of an account with an unverified phone is a 403 wherever a permission is needed, and there alone', async () => {
+    await startWith({ account: { phone: { number: null, verified: false } } })
+    expect((await frame.call('GET', '/demo/items')).status).toBe(403)
+    expect((await frame.call('POST', '/demo/echo', { body: { to: 'a' } })).status).toBe(403)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+  })
+
+  it('of a member may not do what only owners may', async () => {
+    await startWith({ role: 'member' })
+    expect((await frame.call('PUT', '/demo/items/a')).status).toBe(403)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+  })
+
+  it('is judged before the body is', async () => {
+    await startWith({ permissions: new Set() })
+    expect((await frame.call('POST', '/demo/echo', { body: '{"to"' })).status).toBe(403)
+    expect((await frame.call('POST', '/demo/echo', { body: '{"to"', key: 'wrong' })).status).toBe(401)
+    expect((await frame.call('GET', '/demo/items?limit=0', { key: null })).status).toBe(401)
+  })
+})
+
+describe('the operator', () => {
+  it.each([
+    [`Bearer ${OPERATOR_TOKEN}`, 200],
+    [`bearer ${OPERATOR_TOKEN}`, 200],
+    [`Bearer ${OPERATOR_TOKEN}x`, 401],
+    [`Basic ${OPERATOR_TOKEN}`, 401],
+    [OPERATOR_TOKEN, 401],
+    ['', 401],
+  ])('with Authorization %j gets %d', async (authorization, status) => {
+    frame = await startFrame()
+    const answer = await frame.call('GET', '/demo/admin', { key: null, headers: { authorization } })
+    expect(answer.status).toBe(status)
+  })
+
+  it('is not whoever holds a key, nor the other way round', async () => {
+    frame = await startFrame()
+    expect((await frame.call('GET', '/demo/admin')).status).toBe(401)
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    expect((await frame.call('GET', '/demo/items', { key: null, headers })).status).toBe(401)
+  })
+})
+
+describe('the rate limit', () => {
+  const plan = { ...caller().account.plan, rateLimitPerSecond: 5, verificationRateLimitPerSecond: 1 }
+  const other = 'ph_test_other'
+  const keys = keysOf({
+    [KEY]: caller({ account: { plan } }),
+    [other]: caller({ account: { plan, id: 'acc_00000000000000000000000002' } }),
+  })
+
+  it('lets twice the rate through at once, then the rate', async () => {
+    const clock = createFakeClock()
+    frame = await startFrame({ keys, clock })
+    const first = await frame.call('GET', '/demo/items/a')
+    expect(first.headers.get('ratelimit-policy')).toBe('"api";q=10;w=2')
+    expect(first.headers.get('ratelimit')).toBe('"api";r=9;t=1')
+    for (let taken = 2; taken <= 10; taken++)
+      expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+
+    const refused = await frame.call('GET', '/demo/items/a')
+    expect(refused.status).toBe(429)
+    expect(refused.body).toMatchObject({ success: false, code: 'RATE_LIMITED', retryAfterSeconds: 1 })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('ratelimit')).toBe('"api";r=0;t=2')
+
+    await clock.advance(200)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
+  })
+
+  it('counts accounts and groups of operations apart', async () => {
+    frame = await startFrame({ keys, clock: createFakeClock() })
+    for (let taken = 0; taken < 10; taken++) await frame.call('GET', '/demo/items/a')
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
+    expect((await frame.call('GET', '/demo/items/a', { key: other })).status).toBe(200)
+    const verify = await frame.call('POST', '/demo/verify')
+    expect(verify.status).toBe(200)
+    expect(verify.headers.get('ratelimit-policy')).toBe('"verification_send";q=2;w=2')
+  })
+
+  it('counts refused requests of a valid key too, and announces itself on them', async () => {
+    frame = await startFrame({ keys, clock: createFakeClock() })
+    const answer = await frame.call('POST', '/demo/echo', { body: '{}' })
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('ratelimit')).toBe('"api";r=9;t=1')
+  })
+
+  it('is dealt out over the nodes', async () => {
+    frame = await startFrame({ keys, clock: createFakeClock(), nodeCount: () => 5 })
+    const answer = await frame.call('GET', '/demo/items/a')
+    expect(answer.headers.get('ratelimit-policy')).toBe('"api";q=2;w=2')
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(429)
+  })
+
+  it('comes before the body: nothing of it is read', async () => {
+    const seen = { handlers: 0 }
+    frame = await startFrame({ keys, clock: createFakeClock(), routes: demoRoutes(seen) })
+    for (let taken = 0; taken < 10; taken++) await frame.call('POST', '/demo/echo', { body: { to: 'a' } })
+    expect((await frame.call('POST', '/demo/echo', { body: '{"broken' })).status).toBe(429)
+    expect(seen.handlers).toBe(10)
+  })
+})

@@ -1,0 +1,205 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CATALOGUE } from '../../../src/contract/errors.ts'
+import { isId } from '../../../src/lib/ids.ts'
+import { type Frame, KEY, sendRaw, splitRaw, startFrame } from './frame.ts'
+
+let frame: Frame
+beforeAll(async () => {
+  frame = await startFrame()
+})
+afterAll(() => frame.close())
+
+describe('every answer', () => {
+  it('carries a request id of our own making, in its header and in an error’s body', async () => {
+    const headers = { 'x-request-id': 'chosen-by-the-client', 'request-id': 'so-is-this' }
+    const right = await frame.call('GET', '/demo/items/a', { headers })
+    const wrong = await frame.call('GET', '/nowhere', { headers })
+    expect(isId('req', right.headers.get('x-request-id')!)).toBe(true)
+    expect(isId('req', wrong.headers.get('x-request-id')!)).toBe(true)
+    expect(wrong.body['requestId']).toBe(wrong.headers.get('x-request-id'))
+    expect(right.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it('is logged in one line that says who and what, and nothing of the content', async () => {
+    frame.log.length = 0
+    frame.requests.length = 0
+    const secret = 'code-4711'
+    const headers = { 'idempotency-key': secret }
+    const answer = await frame.call('POST', `/demo/echo?q=${secret}`, { body: { to: secret }, headers })
+    await frame.call('GET', '/demo/items/a')
+    const line = frame.log.find(entry => entry.fields['route'] === '/demo/echo')!
+    expect(line).toEqual({
+      level: 'info',
+      text: 'request',
+      fields: {
+        requestId: answer.headers.get('x-request-id'),
+        method: 'POST',
+        route: '/demo/echo',
+        status: 200,
+        durationMs: expect.any(Number),
+        accountId: 'acc_00000000000000000000000001',
+      },
+    })
+    expect(JSON.stringify(frame.log)).not.toContain(secret)
+    expect(JSON.stringify(frame.log)).not.toContain(KEY)
+    expect(frame.requests[0]).toMatchObject({ method: 'POST', route: '/demo/echo', status: 200 })
+  })
+
+  it('is measured by route pattern: unknown paths are one', async () => {
+    frame.requests.length = 0
+    await frame.call('GET', '/a/b/c')
+    await frame.call('GET', '/d')
+    await frame.call('GET', '/demo/items/x')
+    expect(frame.requests.map(request => request.route)).toEqual([
+      'unmatched',
+      'unmatched',
+      '/demo/items/:itemId',
+    ])
+  })
+})
+
+describe('paths and methods', () => {
+  it('answers 404 for a path that is not there', async () => {
+    for (const path of ['/', '/demo', '/demo/items/a/b', '/demo/echo/', '/DEMO/ECHO']) {
+      const answer = await frame.call('GET', path)
+      expect(answer.status).toBe(404)
+      expect(answer.body).toMatchObject({ success: false, code: 'NOT_FOUND', error: 'Not found.' })
+    }
+  })
+
+  it('answers 405 with Allow for a path that answers other methods', async () => {
+    const answer = await frame.call('DELETE', '/demo/items/a')
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, PUT')
+    expect(answer.body).toMatchObject({ success: false, code: 'METHOD_NOT_ALLOWED' })
+    expect((await frame.call('GET', '/demo/echo?x=1')).headers.get('allow')).toBe('POST')
+    expect((await frame.call('OPTIONS', '/demo/echo')).status).toBe(405)
+  })
+
+  it('answers 405 also to methods that nobody uses here', async () => {
+    const head = 'Host: x\r\nConnection: close\r\n\r\n'
+    const answer = splitRaw(await sendRaw(frame.port, `PROPFIND /demo/echo HTTP/1.1\r\n${head}`))
+    expect(answer.status).toBe(405)
+    expect(answer.head).toMatch(/^allow: POST$/im)
+  })
+
+  it('does not read the body of a request for nothing', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    expect((await frame.call('POST', '/nowhere', { body: 'x', headers })).status).toBe(404)
+    expect((await frame.call('POST', '/nowhere', { body: '{"broken' })).status).toBe(404)
+  })
+
+  it('answers HEAD as GET, without a body', async () => {
+    const answer = await frame.call('HEAD', '/demo/items/a')
+    expect([answer.status, answer.text]).toEqual([200, ''])
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0)
+    expect((await frame.call('HEAD', '/demo/items/a', { key: null })).status).toBe(401)
+  })
+})
+
+describe('what goes wrong inside', () => {
+  it.each(['unknown', 'string', 'status', 'slipped'])(
+    'is a 500 that says nothing (%s), logged once',
+    async how => {
+      frame.log.length = 0
+      const answer = await frame.call('GET', how === 'slipped' ? '/demo/slipped' : `/demo/fails/${how}`)
+      expect(answer.status).toBe(500)
+      expect(answer.body).toEqual({
+        success: false,
+        code: 'INTERNAL_ERROR',
+        error: CATALOGUE.INTERNAL_ERROR.text,
+        requestId: answer.headers.get('x-request-id'),
+      })
+      const errors = frame.log.filter(entry => entry.level === 'error')
+      expect(errors).toHaveLength(1)
+      expect(errors[0]!.fields['requestId']).toBe(answer.headers.get('x-request-id'))
+      expect(String(errors[0]!.fields['err'])).toMatch(how === 'slipped' ? /own schema/ : /hunter2/)
+    },
+  )
+
+  it('is a 503 with Retry-After while the database is away', async () => {
+    const answer = await frame.call('GET', '/demo/fails/database')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(answer.body).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 })
+    expect(answer.text).not.toContain('hunter2')
+  })
+
+  it('says when to come back, and what else a problem carries', async () => {
+    const provider = await frame.call('GET', '/demo/fails/provider')
+    expect(provider.headers.get('retry-after')).toBe('7')
+    expect(provider.body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 7 })
+    const balance = await frame.call('GET', '/demo/fails/balance')
+    expect(balance.status).toBe(402)
+    expect(balance.body).toMatchObject({ code: 'INSUFFICIENT_BALANCE', attemptsRemaining: 0 })
+    expect(balance.headers.get('retry-after')).toBeNull()
+  })
+})
+
+describe('what is no request at all', () => {
+  const close = 'Host: x\r\nConnection: close\r\n'
+
+  it.each([
+    ['nonsense', 'garbage\r\n\r\n'],
+    ['an unknown method', `FLY / HTTP/1.1\r\n${close}\r\n`],
+    ['a header without a colon', `GET / HTTP/1.1\r\nHost x\r\n\r\n`],
+    ['two lengths', `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
+    [
+      'a length beside chunks',
+      `POST /demo/echo HTTP/1.1\r\n${close}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+  ])('is told so in the usual body: %s', async (_, bytes) => {
+    const answer = splitRaw(await sendRaw(frame.port, bytes))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
+    expect(answer.head).toContain(`X-Request-Id: ${answer.body['requestId']}`)
+  })
+
+  it('is a 431 when its headers are too large', async () => {
+    const answer = splitRaw(
+      await sendRaw(frame.port, `GET / HTTP/1.1\r\n${close}X: ${'x'.repeat(20_000)}\r\n\r\n`),
+    )
+    expect(answer.status).toBe(431)
+    expect(answer.body).toMatchObject({ success: false, code: 'HEADERS_TOO_LARGE' })
+  })
+
+  it('survives a client that leaves in the middle of its body', async () => {
+    const socket = connect(frame.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(
+      `POST /demo/echo HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"to"`,
+    )
+    socket.destroy()
+    await once(socket, 'close')
+    expect((await frame.call('GET', '/demo/items/a')).status).toBe(200)
+  })
+
+  it('answers pipelined requests in their order', async () => {
+    const one = (path: string, last: boolean) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
+    const answer = await sendRaw(
+      frame.port,
+      one('/demo/items/a', false) + one('/nowhere', false) + one('/demo/items/b', true),
+    )
+    expect(answer.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200'])
+  })
+})
+
+describe('the stop', () => {
+  it('lets requests under way finish and closes idle connections', async () => {
+    const own = await startFrame()
+    const idle = connect(own.port, '127.0.0.1')
+    await once(idle, 'connect')
+    const closed = once(idle, 'close')
+    idle.resume()
+    const busy = own.call('POST', '/demo/large', { body: { base64: 'QUJD'.repeat(4_000_000) } })
+    const entered = new Promise(resolve => own.app.server.once('request', resolve))
+    await entered
+    await own.close()
+    expect((await busy).status).toBe(200)
+    await closed
+    await expect(own.call('GET', '/demo/items/a')).rejects.toThrow()
+  })
+})

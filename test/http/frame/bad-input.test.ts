@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demoRoutes } from './demo.ts'
+import { type Frame, startFrame } from './frame.ts'
+
+const seen = { handlers: 0 }
+let frame: Frame
+beforeAll(async () => {
+  frame = await startFrame({ routes: demoRoutes(seen) })
+})
+afterAll(() => frame.close())
+
+const WRONG = { string: 'x', number: 1.5, boolean: true, array: [1], object: { a: 1 } }
+
+describe('a body that is not what the route takes', () => {
+  it.each([
+    ['{}', 'to', 'is required'],
+    ['{"to":null}', 'to', 'is required'],
+    ['{"to":1}', 'to', 'must be a string or an array'],
+    ['{"to":""}', 'to', 'must not be empty'],
+    ['{"to":[]}', 'to', 'must not be empty'],
+    ['{"to":["a",2]}', 'to[1]', 'must be a string'],
+    ['{"to":["a",null]}', 'to[1]', 'must be a string'],
+    [`{"to":${JSON.stringify('x'.repeat(321))}}`, 'to', 'must have at most 320 characters'],
+    [`{"to":${JSON.stringify(new Array(101).fill('a'))}}`, 'to', 'must have at most 100 items'],
+    ['{"to":"a","channel":"fax"}', 'channel', 'must be one of auto, local_sms, email_user'],
+    ['{"to":"a","count":"1"}', 'count', 'must be an integer'],
+    ['{"to":"a","count":1.5}', 'count', 'must be an integer'],
+    ['{"to":"a","count":0}', 'count', 'must be at least 1'],
+    ['{"to":"a","count":11}', 'count', 'must be at most 10'],
+    ['{"to":"a","price":0}', 'price', 'must be greater than 0'],
+    ['{"to":"a","flag":1}', 'flag', 'must be a boolean'],
+    ['{"to":"a","flag":"true"}', 'flag', 'must be a boolean'],
+    ['{"to":"a","content":[]}', 'content', 'must be an object'],
+    ['{"to":"a","content":{"text":{}}}', 'content.text', 'must be a string'],
+    ['{"to":"a","template":{}}', 'template.id', 'is required'],
+    [
+      '{"to":"a","template":{"id":"t","variablesNamed":{"1":1}}}',
+      'template.variablesNamed["1"]',
+      'must be a string',
+    ],
+    [
+      '{"to":"a","template":{"id":"t","buttons":[{"index":0},{"index":-1}]}}',
+      'template.buttons[1].index',
+      'must be at least 0',
+    ],
+    [
+      '{"to":"a","options":{"scheduleAt":"tomorrow"}}',
+      'options.scheduleAt',
+      'must be an ISO 8601 time with its offset, such as 2030-01-31T09:30:00Z',
+    ],
+    ['{"to":"a","sender":{"id":7}}', 'sender.id', 'must be a string'],
+    ['{"to":"a","sender":[1,"b"]}', 'sender[1]', 'must be an integer'],
+    ['{"to":"a","sender":"me"}', 'sender', 'must be one of platform'],
+    ['[]', '', 'must be an object'],
+    ['"x"', '', 'must be an object'],
+    ['1', '', 'must be an object'],
+    ['null', '', 'a JSON body is required'],
+    ['', '', 'a JSON body is required'],
+    ['{"to":', '', 'must be complete, well-formed JSON'],
+    ['{"to":"a","to":"b"}', 'to', 'must be given once only'],
+    ['{"to":"a\\u0000b"}', 'to', 'must not contain NUL characters'],
+    ['{"to":"\\ud800"}', 'to', 'must not contain lone surrogates'],
+    ['{"to":"a","__proto__":{"flag":true}}', '__proto__', 'is not allowed as a key'],
+    ['{"to":"a","constructor":{"prototype":{}}}', 'constructor', 'must not hold a prototype'],
+    ['{"to":"a","count":1e999}', 'count', 'is too large a number'],
+    [`{"to":"a","x":${'['.repeat(40)}${']'.repeat(40)}}`, '', 'must not be nested deeper than 32 levels'],
+  ])('%s is refused at %j', async (body, path, message) => {
+    const before = seen.handlers
+    const answer = await frame.call('POST', '/demo/echo', { body })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({
+      success: false,
+      code: 'VALIDATION_ERROR',
+      details: [{ path, message }],
+    })
+    expect(answer.body['requestId']).toBe(answer.headers.get('x-request-id'))
+    expect(seen.handlers).toBe(before)
+  })
+
+  it.each(
+    (['to', 'channel', 'count', 'flag', 'content', 'template', 'options'] as const).flatMap(field =>
+      Object.entries(WRONG).map(([type, value]) => [field, type, value] as const),
+    ),
+  )('%s of the wrong type %s is refused by its name, and no other', async (field, type, value) => {
+    const fits = {
+      to: 'string array',
+      flag: 'boolean',
+      content: 'object',
+      template: '',
+      options: 'object',
+    } as Record<string, string>
+    const answer = await frame.call('POST', '/demo/echo', { body: { to: 'a', [field]: value } })
+    if (fits[field]?.includes(type) && !(field === 'to' && type === 'array')) expect(answer.status).toBe(200)
+    else {
+      expect(answer.status).toBe(400)
+      const [detail] = answer.body['details'] as { path: string }[]
+      expect(detail!.path.startsWith(field)).toBe(true)
+    }
+  })
+
+  it.each([[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80]])(
+    'bytes that are not UTF-8 are refused: %j',
+    async (...bytes) => {
+      const body = Buffer.concat([Buffer.from('{"to":"'), Buffer.from(bytes), Buffer.from('"}')])
+      const answer = await frame.call('POST', '/demo/echo', { body })
+      expect(answer.status).toBe(400)
+      expect(answer.body['details']).toEqual([{ path: '', message: 'must be encoded in UTF-8' }])
+    },
+  )
+
+  it('names several faults at once, and no more than twenty', async () => {
+    const some = await frame.call('POST', '/demo/echo', { body: { channel: 'x', count: 'y' } })
+    expect((some.body['details'] as { path: string }[]).map(detail => detail.path).sort()).toEqual([
+      'channel',
+      'count',
+      'to',
+    ])
+    const many = await frame.call('POST', '/demo/echo', { body: { to: new Array(90).fill(1) } })
+    expect(many.body['details']).toHaveLength(20)
+  })
+
+  it('is refused without long work when it is huge', async () => {
+    const body = `{"to":[${'1,'.repeat(400_000)}1]}`
+    const answer = await frame.call('POST', '/demo/echo', { body })
+    expect(answer.status).toBe(400)
+    expect(answer.text.length).toBeLessThan(3_000)
+  })
+
+  it('leaves the connection usable: the client need not reconnect', async () => {
+    const answer = await frame.call('POST', '/demo/echo', { body: '{"to"' })
+    expect(answer.headers.get('connection')).toBe('keep-alive')
+  })
+})
+
+describe('what passes', () => {
+  it('ignores unknown fields, and drops nothing of them', async () => {
+    const answer = await frame.call('POST', '/demo/echo', { body: { to: 'a', colour: 'red' } })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({ success: true, data: { body: { to: 'a', colour: 'red' } } })
+  })
+
+  it('takes null for an optional field as its absence, and keeps it inside metadata', async () => {
+    const body = {
+      to: 'a',
+      channel: null,
+      content: { text: null },
+      template: null,
+      options: { scheduleAt: null, metadata: { order: null, items: [null, { a: null }] } },
+    }
+    const answer = await frame.call('POST', '/demo/echo', { body })
+    expect(answer.body['data']).toEqual({
+      body: { to: 'a', content: {}, options: { metadata: { order: null, items: [null, { a: null }] } } },
+    })
+  })
+
+  it.each([
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/vnd.posthorn+json',
+    'Application/JSON',
+  ])('understands the content type %s', async type => {
+    const answer = await frame.call('POST', '/demo/echo', {
+      body: '{"to":"a"}',
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it('takes a body of up to the limit of its route', async () => {
+    const base64 = 'QUJD'.repeat(5 * 1024 * 1024)
+    const answer = await frame.call('POST', '/demo/large', { body: { base64 } })
+    expect(answer.body).toEqual({ size: base64.length })
+  })
+})
+
+describe('what is not even JSON', () => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    'nonsense',
+  ])('a body of %s is a 415', async type => {
+    const answer = await frame.call('POST', '/demo/echo', {
+      body: '{"to":"a"}',
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(415)
+    expect(answer.body).toMatchObject({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      details: [{ path: 'Content-Type', message: 'must be application/json' }],
+    })
+  })
+
+  it('a compressed body is a 415', async () => {
+    const headers = { 'content-encoding': 'gzip' }
+    const answer = await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })
+    expect(answer.status).toBe(415)
+    expect(answer.body['details']).toMatchObject([{ path: 'Content-Encoding' }])
+  })
+
+  it.each([
+    ['/demo/echo', 1_048_576],
+    ['/demo/large', 24 * 1_048_576],
+  ])('a body over the limit of %s is a 413', async (path, limitBytes) => {
+    const body = `{"to":"${'x'.repeat(limitBytes)}"}`
+    const answer = await frame.call('POST', path, { body })
+    expect(answer.status).toBe(413)
+    expect(answer.body).toMatchObject({ success: false, code: 'PAYLOAD_TOO_LARGE' })
+  })
+})
+
+describe('a query', () => {
+  it('is converted where its schema says so, with defaults filled in', async () => {
+    const answer = await frame.call('GET', '/demo/items?limit=7&deep=true&q=a+b%26c')
+    expect(answer.body['data']).toEqual([{ limit: 7, deep: true, q: 'a b&c' }])
+    const empty = await frame.call('GET', '/demo/items?unknown=1')
+    expect(empty.body['data']).toEqual([{ limit: 50 }])
+  })
+
+  it.each([
+    ['limit=0', 'limit', 'must be at least 1'],
+    ['limit=501', 'limit', 'must be at most 500'],
+    ['limit=1.5', 'limit', 'must be an integer'],
+    ['limit=', 'limit', 'must be an integer'],
+    ['limit=1e2', 'limit', 'must be an integer'],
+    ['limit=1&limit=2', 'limit', 'must be given once only'],
+    ['deep=yes', 'deep', 'must be a boolean'],
+    ['status=lost', 'status', 'must be one of sent, failed'],
+    ['q=%00', 'q', 'must be percent-encoded UTF-8'],
+    ['q=%ff', 'q', 'must be percent-encoded UTF-8'],
+    ['q=%ed%a0%80', 'q', 'must be percent-encoded UTF-8'],
+    ['q=%', 'q', 'must be percent-encoded UTF-8'],
+    ['%zz=1', '', 'the query must be percent-encoded UTF-8'],
+    [`q=${'x'.repeat(51)}`, 'q', 'must have at most 50 characters'],
+  ])('%s is refused at %j', async (query, path, message) => {
+    const answer = await frame.call('GET', `/demo/items?${query}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path, message }] })
+  })
+
+  it('cannot reach the prototype of anything', async () => {
+    const answer = await frame.call('GET', '/demo/items?__proto__=x&constructor=y&hasOwnProperty=z')
+    expect(answer.status).toBe(200)
+    expect(answer.body['data']).toEqual([{ limit: 50 }])
+  })
+})
+
+describe('a path parameter', () => {
+  it.each(['%00', 'a%00b', 'x'.repeat(41), 'x'.repeat(300), 'a%2Fb', '%F0%9F%98%80'])(
+    'that can be nobody’s id names nothing: %s',
+    async id => {
+      const answer = await frame.call('GET', `/demo/items/${id}`)
+      expect(answer.status).toBe(404)
+      expect(answer.body['code']).toBe('NOT_FOUND')
+    },
+  )
+
+  it.each(['%', '%ff', '%zz'])('that is not percent-encoded UTF-8 is a 400: %s', async id => {
+    const answer = await frame.call('GET', `/demo/items/${id}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
+    expect(answer.headers.get('x-request-id')).toBe(answer.body['requestId'])
+  })
+})
+
+describe('faults that are handed over', () => {
+  it('reach the handler, those of an unreadable body too', async () => {
+    const wrong = await frame.call('POST', '/demo/handed-over', { body: { to: 1 } })
+    expect(wrong.body).toEqual({ fault: [{ path: 'to', message: 'must be a string or an array' }] })
+    const broken = await frame.call('POST', '/demo/handed-over', { body: '{"to":' })
+    expect(broken.body).toEqual({ fault: [{ path: '', message: 'must be complete, well-formed JSON' }] })
+    const right = await frame.call('POST', '/demo/handed-over', { body: { to: 'a' } })
+    expect(right.body).toEqual({ fault: null })
+  })
+
+  it('include those of declared headers, by their own spelling', async () => {
+    const headers = { 'idempotency-key': 'k'.repeat(201) }
+    const answer = await frame.call('POST', '/demo/handed-over', { body: { to: 'a' }, headers })
+    expect(answer.body).toEqual({
+      fault: [{ path: 'Idempotency-Key', message: 'must have at most 200 characters' }],
+    })
+  })
+})

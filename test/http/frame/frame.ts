@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { hashToken, type Keys } from '../../../src/http/auth.ts'
+import type { Route } from '../../../src/http/route.ts'
+import { createServer } from '../../../src/http/server.ts'
+import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { demoRoutes } from './demo.ts'
+
+export const KEY = 'ph_test_key'
+export const OPERATOR_TOKEN = 'operator-token'
+
+export type Frame = {
+  app: FastifyInstance
+  origin: string
+  port: number
+  log: { level: string; fields: Record<string, unknown>; text: string }[]
+  requests: { method: string; route: string; status: number; seconds: number }[]
+  /** A request with the key, and a JSON body where `body` is given; what came back, parsed. */
+  call(method: string, path: string, init?: CallInit): Promise<Answer>
+  close(): Promise<void>
+}
+export type CallInit = {
+  /** A string or bytes go as they are, anything else as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+  key?: string | null
+}
+export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
+
+/** A server on a free port of the loopback, with demo routes, and what it logged. */
+export async function startFrame(
+  options: {
+    routes?: Route[]
+    keys?: Keys
+    clock?: Clock
+    nodeCount?: () => number
+    checkResponses?: boolean
+  } = {},
+): Promise<Frame> {
+  const log: Frame['log'] = []
+  const requests: Frame['requests'] = []
+  const write = (level: string) => (fields: object, text: string) =>
+    void log.push({ level, fields: { ...fields }, text })
+  const app = await createServer({
+    log: { info: write('info'), error: write('error') },
+    clock: options.clock ?? systemClock,
+    ids: createIds(systemClock, createRandom()),
+    keys: options.keys ?? keysOf({ [KEY]: caller() }),
+    operatorTokenHash: hashToken(OPERATOR_TOKEN),
+    metrics: {
+      httpRequest: (method, route, status, seconds) => void requests.push({ method, route, status, seconds }),
+    },
+    nodeCount: options.nodeCount ?? (() => 1),
+    routes: options.routes ?? demoRoutes(),
+    checkResponses: options.checkResponses ?? true,
+  })
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const port = Number(new URL(origin).port)
+
+  async function call(method: string, path: string, init: CallInit = {}): Promise<Answer> {
+    const key = init.key === undefined ? KEY : init.key
+    const raw = typeof init.body === 'string' || init.body instanceof Uint8Array
+    const response = await fetch(origin + path, {
+      method,
+      headers: {
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...init.headers,
+      },
+      ...(init.body === undefined ? {} : { body: (raw ? init.body : JSON.stringify(init.body)) as string }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
+  }
+
+  return { app, origin, port, log, requests, call, close: () => app.close() }
+}
+
+export function keysOf(callers: Record<string, Caller>): Keys {
+  return { lookup: rawKey => callers[rawKey] ?? null }
+}
+
+/** An owner's test key with every permission, changed as asked. */
+export function caller(
+  change: Partial<Omit<Caller, 'account'>> & { account?: Partial<Caller['account']> } = {},
+): Caller {
+  return {
+    keyId: 'key_00000000000000000000000001',
+    keyName: 'Test',
+    keyPrefix: 'ph_test_ab',
+    mode: 'test',
+    role: 'owner',
+    permissions: new Set(PERMISSIONS),
+    ...change,
+    account: {
+      id: 'acc_00000000000000000000000001',
+      name: 'Demo',
+      status: 'active',
+      homeCountry: 'EG',
+      currency: 'USD',
+      phone: { number: '+201000000000', verified: true },
+      plan: {
+        name: 'Default',
+        status: 'active',
+        allowsScheduling: true,
+        bulkCeilingPerSecond: 10,
+        rateLimitPerSecond: 10_000,
+        verificationRateLimitPerSecond: 10,
+        pools: [],
+      },
+      revision: 1,
+      ...change.account,
+    },
+  }
+}
+
+/** Sends bytes as they are, and gives back all that comes until the server closes. */
+export async function sendRaw(port: number, bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', chunk => chunks.push(chunk))
+  socket.on('error', () => undefined)
+  socket.write(bytes)
+  await once(socket, 'close')
+  return Buffer.concat(chunks).toString()
+}
+
+/** Head and JSON body of a raw answer. */
+export function splitRaw(answer: string): { status: number; head: string; body: Record<string, unknown> } {
+  const at = answer.indexOf('\r\n\r\n')
+  return {
+    status: Number(answer.split(' ')[1]),
+    head: answer.slice(0, at),
+    body: JSON.parse(answer.slice(at + 4)),
+  }
+}
