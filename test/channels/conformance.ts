@@ -334,7 +334,7 @@ export function createIo(emitFails = false): ObservedIo {
   let emits = 0
   const log = (fields: object, text: string) => void logged.push({ fields, text })
   return {
-    connectionId: 'con_00000000000000000000000001',
+    connectionId: 'cnn_00000000000000000000000001',
     clock: systemClock,
     random: createRandom(),
     log: { info: log, warn: log, debug: log },

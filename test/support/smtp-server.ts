@@ -29,6 +29,8 @@ export type ReceivedMail = {
 export type SmtpPeer = {
   port: number
   received: ReceivedMail[]
+  /** MAIL and RCPT as they stood on the wire; smtp-server itself decodes the domains. */
+  envelopes: string[]
   connections(): number
   connected(count: number): Promise<void>
   /** Mails read to their final dot, whatever the answer. */
@@ -47,6 +49,7 @@ export async function startSmtpServer(
   const sockets = new Set<Socket>()
   const waiting: { met(): boolean; resolve(): void }[] = []
   const received: ReceivedMail[] = []
+  const envelopes: string[] = []
   const counts = { connections: 0, submits: 0 }
   const visits = new Map<string, number>()
 
@@ -79,15 +82,17 @@ export async function startSmtpServer(
     ...options,
   })
   server.on('error', () => {})
+  /** STARTTLS strips the plain socket of all listeners, ours included. */
+  server.onSecure = (secured, session, done) => {
+    const plain = socketOf(session)
+    secured.once('close', () => gone(plain))
+    done()
+  }
   server.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     counts.connections++
-    socket
-      .on('error', () => {})
-      .once('close', () => {
-        sockets.delete(socket)
-        announce()
-      })
+    socket.on('data', chunk => envelopes.push(...(chunk.toString().match(/^(?:MAIL|RCPT) .*$/gm) ?? [])))
+    socket.on('error', () => {}).once('close', () => gone(socket))
     announce()
   })
 
@@ -112,6 +117,11 @@ export async function startSmtpServer(
     return [...sockets].find(socket => socket.remotePort === session.remotePort)!
   }
 
+  function gone(socket: Socket): void {
+    sockets.delete(socket)
+    announce()
+  }
+
   function announce(): void {
     for (const one of waiting) if (one.met()) one.resolve()
   }
@@ -127,6 +137,7 @@ export async function startSmtpServer(
   return {
     port: (server.server.address() as AddressInfo).port,
     received,
+    envelopes,
     connections: () => counts.connections,
     connected: count => until(() => counts.connections >= count),
     submitted: count => until(() => counts.submits >= count),

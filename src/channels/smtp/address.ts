@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import addressParser from 'nodemailer/lib/addressparser'
 
@@ -29,10 +30,17 @@ export function parseAddress(text: string): Mailbox | null {
   const local = text.slice(0, at)
   const domain = text.slice(at + 1)
   if (at < 1 || !isLocalPart(local)) return null
-  const ascii = isAddressLiteral(domain) ? domain : domainToASCII(domain)
+  const ascii = isAddressLiteral(domain) ? domain : asciiDomain(domain)
   const address = `${local}@${ascii}`
-  if (ascii === '' || Buffer.byteLength(address) > LONGEST_ADDRESS) return null
+  if (ascii === null || Buffer.byteLength(address) > LONGEST_ADDRESS) return null
   return { name: '', address, domain: ascii }
+}
+
+/** The converter is a URL's: it also reads `b/c` and `127.1` as hosts, so both ends are checked. */
+function asciiDomain(domain: string): string | null {
+  const labels = /^[a-z0-9\u0080-\uffff-]+(?:\.[a-z0-9\u0080-\uffff-]+)*$/i
+  const ascii = labels.test(domain) ? domainToASCII(domain) : ''
+  return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(ascii) && isIP(ascii) === 0 ? ascii : null
 }
 
 function isLocalPart(local: string): boolean {

@@ -11,10 +11,11 @@ export function checkServer(
   return new Promise(resolve => {
     const cut = () => finish({ ok: false, detail: 'No answer in time.' })
     function finish(result: { ok: boolean; detail: string }): void {
+      // Before closing, which is reported as an end of its own.
+      resolve(result)
       signal.removeEventListener('abort', cut)
       if (result.ok) connection.quit()
       else connection.close()
-      resolve(result)
     }
     const fail = (fault: SmtpFault) => finish({ ok: false, detail: describe(fault) })
     signal.addEventListener('abort', cut, { once: true })

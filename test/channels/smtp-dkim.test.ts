@@ -1,0 +1,91 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import fc from 'fast-check'
+import DKIM from 'nodemailer/lib/dkim'
+import { expect, test } from 'vitest'
+import { createDkimSigner, relaxedBody } from '../../src/channels/smtp/dkim.ts'
+import { verifyDkim } from '../support/dkim-verifier.ts'
+
+const keys = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }) as string
+const config = { domainName: 'example.org', keySelector: 's1', privateKey }
+
+const HEAD = [
+  'From: Posthorn <a@example.org>',
+  'To: b@example.com',
+  'Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?= from  a',
+  '\tlong subject   ',
+  'Message-ID: <1@example.org>',
+  'X-Not-Signed: 1',
+  'Date: Thu, 01 Jan 2026 00:00:00 +0000',
+  'MIME-Version: 1.0',
+  'Content-Type: text/plain; charset=utf-8',
+].join('\r\n')
+
+const mail = (body: string | Buffer) => Buffer.concat([Buffer.from(`${HEAD}\r\n\r\n`), Buffer.from(body)])
+
+/** Lines and blanks in all the mixtures that canonicalisation is about. */
+const body = fc
+  .array(fc.constantFrom(' ', '\t', '  ', '\r\n', '\r\n\r\n', 'a', 'word', '.', 'é', '=20', '\r\n.'), {
+    maxLength: 40,
+  })
+  .map(pieces => pieces.join(''))
+
+test('a receiver accepts every signed mail, and the mail itself is unchanged', async () => {
+  const sign = createDkimSigner(config)
+  await fc.assert(
+    fc.asyncProperty(body, async text => {
+      const signed = await sign(mail(text))
+      expect(verifyDkim(signed, publicKey)).toMatchObject({ ok: true, why: '' })
+      expect(signed.subarray(signed.length - mail(text).length)).toEqual(mail(text))
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('the body hash is the one that nodemailer computes', async () => {
+  const oracle = new DKIM(config)
+  await fc.assert(
+    fc.asyncProperty(body, async text => {
+      const signed = Buffer.concat(await oracle.sign(mail(text)).toArray()).toString()
+      const theirs = /bh=([^;]+);/.exec(signed)![1]!.replace(/\s+/g, '')
+      expect(
+        createHash('sha256')
+          .update(relaxedBody(Buffer.from(text)))
+          .digest('base64'),
+      ).toBe(theirs)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('whatever is changed on the way breaks the signature', async () => {
+  const signed = (await createDkimSigner(config)(mail('pay 10 to Bob\r\n'))).toString('latin1')
+  const verdict = (text: string) => verifyDkim(Buffer.from(text, 'latin1'), publicKey)
+  expect(verdict(signed).ok).toBe(true)
+  expect(verdict(signed.replace('pay 10', 'pay 90')).why).toBe('the body was changed')
+  expect(verdict(signed.replace('long subject', 'other subject')).why).toBe('the signature does not fit')
+  expect(verdict(signed.replace('s=s1', 's=s2')).why).toBe('the signature does not fit')
+  // The second `from` in h= is what refuses a From that somebody puts beside ours.
+  const second = signed.replace('Subject:', 'From: evil@example.net\r\nSubject:')
+  expect(verdict(second).why).toBe('the signature does not fit')
+  expect(verdict(signed.replace('X-Not-Signed: 1', 'X-Not-Signed: 2')).ok).toBe(true)
+  expect(verdict(signed.replace('pay 10 to', 'pay  10\t to').replace('Bob\r\n', 'Bob  \r\n\r\n')).ok).toBe(
+    true,
+  )
+})
+
+test('no line of the signature is longer than a mail may have', async () => {
+  const signed = (await createDkimSigner(config)(mail('x'))).toString('latin1')
+  for (const line of signed.slice(0, signed.indexOf('From:')).split('\r\n'))
+    expect(line.length).toBeLessThan(150)
+})
+
+test('a bad key is refused when the link is opened, unquoted', () => {
+  const bad = (key: string) => () => createDkimSigner({ ...config, privateKey: key })
+  expect(bad('secret nonsense')).toThrow('dkim.privateKey is not a readable PEM private key')
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  expect(bad(ec.export({ type: 'pkcs8', format: 'pem' }) as string)).toThrow(
+    'dkim.privateKey is not an RSA key',
+  )
+})

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseAddress, parseMailbox } from '../../src/channels/smtp/address.ts'
+import { htmlToText } from '../../src/channels/smtp/html-to-text.ts'
+import { outcomeOfFault } from '../../src/channels/smtp/outcome.ts'
+import { outgoing } from './conformance.ts'
+
+describe('the plain alternative of HTML', () => {
+  test.each([
+    ['words', 'Hello <b>you</b>', 'Hello you'],
+    ['blocks', '<h1>Hi</h1><p>One<br>two</p><p>Three</p>', 'Hi\n\nOne\ntwo\n\nThree'],
+    ['a list', '<ul><li>a</li><li>b</li></ul>', '- a\n\n- b'],
+    ['a table', '<table><tr><td>1</td><td>2</td></tr></table>', '1 2'],
+    [
+      'a link',
+      '<a class=x href="https://a.example/?b=1&amp;c=2">Open</a> it',
+      'Open (https://a.example/?b=1&c=2) it',
+    ],
+    ['a link that says itself', '<a href="https://a.example/">https://a.example/</a>', 'https://a.example/'],
+    ['a mail link', "<a href='mailto:a@b.example'>a@b.example</a>", 'a@b.example'],
+    ['a script link', '<a href="javascript:alert(1)">x</a>', 'x'],
+    ['entities', '&lt;&amp;&#39;&#x20ac;&nbsp;&unknown; &#0;', "<&'€ &unknown; &#0;"],
+    ['style and script', '<style>a > b {}</style>x<script>if (a<b && "</p>") {}</script>y', 'xy'],
+    ['a comment', 'a<!-- <b>hidden</b> -->b', 'ab'],
+    ['a doctype and a head', '<!doctype html><head><title>T</title></head><body>x</body>', 'x'],
+    ['a lone bracket', '1 < 2 and 3 > 2', '1 < 2 and 3 > 2'],
+    ['a bracket in an attribute', '<img alt="a > b">x', 'x'],
+    ['what never closes', 'a<p class="b', 'a'],
+    ['spaces', '  a \n\t b  ', 'a b'],
+  ])('%s', (_name, html, text) => expect(htmlToText(html)).toBe(text))
+
+  test('nothing makes it throw', () => {
+    const pieces = fc.constantFrom(
+      '<',
+      '>',
+      '"',
+      "'",
+      '<a href="',
+      '</a>',
+      '<style>',
+      '</style',
+      '<!--',
+      '-->',
+      '&#',
+      ';',
+      'x',
+      ' ',
+      '\n',
+    )
+    fc.assert(
+      fc.property(
+        fc.array(pieces, { maxLength: 60 }),
+        parts => typeof htmlToText(parts.join('')) === 'string',
+      ),
+    )
+  })
+
+  test.each(['<', '<style>', '<a href="', '<!--', '&#', '<p ', '</style', '<a href=" ', 'a '])(
+    'a million letters of %j take no time to speak of',
+    piece => {
+      const html = piece.repeat(1_000_000 / piece.length)
+      const startedAt = process.cpuUsage()
+      htmlToText(html)
+      const used = process.cpuUsage(startedAt)
+      // Anything quadratic takes minutes here.
+      expect(used.user / 1_000).toBeLessThan(5_000)
+    },
+  )
+})
+
+describe('addresses', () => {
+  test.each([
+    ['a@example.com', 'a@example.com'],
+    ['a.b+c@Example.COM', 'a.b+c@example.com'],
+    ['user@bücher.example', 'user@xn--bcher-kva.example'],
+    ['jürgen@example.com', 'jürgen@example.com'],
+    ['a@[192.0.2.1]', 'a@[192.0.2.1]'],
+  ])('%s goes out as %s', (text, address) => expect(parseAddress(text)?.address).toBe(address))
+
+  test.each([
+    '',
+    'a',
+    '@b.example',
+    'a@',
+    'a@b@c.example',
+    'a@b.example, c@d.example',
+    'a b@c.example',
+    '<a@b.example>',
+    'a@b.example\r\nRCPT TO:<x@y.example>',
+    'a\u0000@b.example',
+    'a@b.example>',
+    '"a b"@c.example',
+    'a@exa mple.com',
+    `${'a'.repeat(250)}@b.example`,
+    'a@b.example;c',
+    'a@b/c',
+    'a@127.1',
+    'a@b..c',
+  ])('%j is not one', text => expect(parseAddress(text)).toBeNull())
+
+  test('a mailbox has a name, and only one address', () => {
+    expect(parseMailbox('Post Horn <a@b.example>')).toEqual({
+      name: 'Post Horn',
+      address: 'a@b.example',
+      domain: 'b.example',
+    })
+    expect(parseMailbox('"Horn, Post" <a@b.example>')?.name).toBe('Horn, Post')
+    expect(parseMailbox('a@b.example')).toMatchObject({ name: '', address: 'a@b.example' })
+    for (const bad of ['', 'Name', 'a@b.example, c@d.example', 'group: a@b.example;'])
+      expect(parseMailbox(bad), bad).toBeNull()
+    expect(parseMailbox('Evil\r\nBcc: x <a@b.example>')?.name ?? '').not.toMatch(/[\r\n]/)
+  })
+})
+
+describe('what a reply to DATA itself means', () => {
+  const fault = (response: string) =>
+    outcomeOfFault(
+      outgoing(1),
+      { code: 'EENVELOPE', command: 'DATA', responseCode: Number(response.slice(0, 3)), response },
+      false,
+    )
+
+  test('refused for good, for now, and out of order', () => {
+    expect(fault('554 5.7.1 no')).toMatchObject({
+      kind: 'rejected',
+      code: 'MESSAGE_REJECTED',
+      providerCode: '554 5.7.1',
+    })
+    expect(fault('451 4.3.0 later')).toMatchObject({ kind: 'retry', afterMs: 15_000 })
+    expect(fault('503 5.5.1 bad sequence')).toMatchObject({ kind: 'retry' })
+  })
+
+  test('a wait grows with the attempts', () => {
+    const response = '450 4.7.1 Greylisted, come back'
+    const grey = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: 450, response }
+    expect(outcomeOfFault(outgoing(1, { attempt: 3 }), grey, false)).toMatchObject({
+      kind: 'retry',
+      afterMs: 180_000,
+    })
+  })
+})

@@ -1,0 +1,406 @@
+import { Readable } from 'node:stream'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  FileUnavailable,
+  type Link,
+  type Outcome,
+  type Outgoing,
+  type OutgoingFile,
+} from '../../src/channels/provider.ts'
+import { type SmtpConfig, smtpProvider } from '../../src/channels/smtp.ts'
+import { createCertificate } from '../support/certificate.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { type SmtpPeer, type SmtpScript, startSmtpServer } from '../support/smtp-server.ts'
+import { createIo, never, outgoing, settled } from './conformance.ts'
+
+const open: { link: Link; peer: SmtpPeer }[] = []
+afterEach(async () => {
+  for (const { link, peer } of open.splice(0)) {
+    await link.close()
+    await settled(peer.idle(), 'the last connection')
+    await peer.close()
+  }
+})
+
+async function start(
+  script: SmtpScript = {},
+  config: Partial<SmtpConfig> = {},
+  options: Parameters<typeof startSmtpServer>[1] = {},
+) {
+  const peer = await startSmtpServer(script, { allowInsecureAuth: true, ...options })
+  const io = { ...createIo(), clock: createFakeClock(Date.UTC(2026, 1, 3, 4, 5, 6)) }
+  const link = await smtpProvider.open(
+    { host: '127.0.0.1', port: peer.port, secure: false, from: 'Posthorn <no-reply@example.org>', ...config },
+    io,
+  )
+  open.push({ link, peer })
+  return { link, peer, io }
+}
+
+const send = (link: Link, more: Partial<Outgoing> = {}, signal = never()): Promise<Outcome> =>
+  settled(link.send(outgoing(1, { subject: 'Hello', ...more }), signal), 'send()')
+
+const headOf = (peer: SmtpPeer) => peer.received[0]!.bytes.toString('latin1').split('\r\n\r\n')[0]!
+
+function file(open: OutgoingFile['open'], more: Partial<OutgoingFile> = {}): OutgoingFile {
+  return { type: 'document', mimetype: 'application/pdf', fileName: 'a.pdf', open, ...more }
+}
+
+describe('what the server says, at every step', () => {
+  test.each<[string, SmtpScript, Partial<Outcome>]>([
+    ['greeting: busy', { connect: { reply: '421 4.3.2 busy' } }, { kind: 'retry' }],
+    ['greeting: go away', { connect: { reply: '554 5.7.1 go away' } }, { kind: 'retry' }],
+    ['login: wrong', { auth: { reply: '535 5.7.8 wrong' } }, { kind: 'retry', providerCode: '535 5.7.8' }],
+    ['login: not now', { auth: { reply: '454 4.7.0 later' } }, { kind: 'retry' }],
+    [
+      'sender: refused',
+      { mail: { reply: '550 5.1.8 no' } },
+      { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },
+    ],
+    ['sender: not now', { mail: { reply: '451 4.3.0 later' } }, { kind: 'retry', afterMs: 15_000 }],
+    ['sender: login wanted', { mail: { reply: '530 5.7.0 log in' } }, { kind: 'retry' }],
+    [
+      'sender: too large',
+      { mail: { reply: '552 5.3.4 big' } },
+      { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+    ],
+    ['sender: hangs up', { mail: 'reset' }, { kind: 'retry' }],
+    [
+      'recipient: unknown',
+      { rcpt: { reply: '550 5.1.1 who' } },
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.1.1' },
+    ],
+    [
+      'recipient: no enhanced code',
+      { rcpt: { reply: '553 who' } },
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '553' },
+    ],
+    [
+      'recipient: greylisted',
+      { rcpt: { reply: '451 4.7.1 greylisted' } },
+      { kind: 'retry', afterMs: 60_000 },
+    ],
+    ['recipient: full', { rcpt: { reply: '452 4.2.2 full' } }, { kind: 'retry', afterMs: 60_000 }],
+    ['recipient: hangs up', { rcpt: 'reset' }, { kind: 'retry' }],
+    ['recipient: nonsense', { rcpt: { raw: '???\r\n', cut: true } }, { kind: 'retry' }],
+    [
+      'mail: refused',
+      { end: { reply: '554 5.7.1 spam' } },
+      { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '554 5.7.1' },
+    ],
+    ['mail: not now', { end: { reply: '451 4.3.0 later' } }, { kind: 'retry' }],
+    ['mail: closing', { end: { reply: '421 4.3.2 bye' } }, { kind: 'retry' }],
+    ['mail: hangs up', { end: { raw: '', cut: true } }, { kind: 'unknown' }],
+    ['mail: resets', { end: 'reset' }, { kind: 'unknown' }],
+    ['mail: half a yes', { end: { raw: '250 2.0.0 O', cut: true } }, { kind: 'unknown' }],
+    ['mail: half a no', { end: { raw: '554 5.7.1 n', cut: true } }, { kind: 'unknown' }],
+    ['mail: a reply that goes on', { end: { raw: '250-yes\r\n', cut: true } }, { kind: 'unknown' }],
+    ['mail: no reply at all', { end: { raw: 'hello\r\n' } }, { kind: 'unknown' }],
+    ['mail: a reply out of place', { end: { raw: '354 go on\r\n' } }, { kind: 'unknown' }],
+    ['mail: a digit is no yes', { end: { raw: '2 be\r\n' } }, { kind: 'unknown' }],
+    ['taken', {}, { kind: 'accepted' }],
+  ])('%s', async (_name, script, expected) => {
+    const { link } = await start(script, { user: 'u', password: 'the-password-here' })
+    const outcome = await send(link)
+    expect(outcome).toMatchObject(expected)
+    expect(JSON.stringify(outcome)).not.toContain('the-password-here')
+  })
+
+  test('a connection that is cut in the middle of a mail: provably not taken', async () => {
+    const { link, peer } = await start({ data: 'reset' })
+    const big = file(async () => Readable.from([Buffer.alloc(8 * 1024 * 1024, 'x')]))
+    expect(await send(link, { files: [big] })).toMatchObject({ kind: 'retry' })
+    expect(peer.received).toEqual([])
+  })
+
+  test('a name that does not exist', async () => {
+    const { link } = await start({}, { host: 'mail.invalid' })
+    expect(await send(link)).toMatchObject({
+      kind: 'retry',
+      detail: expect.stringContaining('did not reach'),
+    })
+  })
+
+  test('a reply that quotes the code: only its own codes are kept', async () => {
+    const script = { end: { reply: '554 5.7.1 looks like spam: Your code is 471100' } }
+    const { link } = await start(script)
+    const otp = await send(link, { messageType: 'otp', subject: 'Your code is 471100' })
+    expect(otp).toMatchObject({ kind: 'rejected', detail: 'The server answered: 554 5.7.1' })
+    const other = await send(link, { subject: 'x' })
+    expect(other).toMatchObject({
+      detail: 'The server answered: 554 5.7.1 looks like spam: Your code is 471100',
+    })
+  })
+})
+
+describe('the caller’s signal', () => {
+  test.each<[string, SmtpScript, 'retry' | 'unknown']>([
+    ['before the greeting', { connect: 'silent' }, 'retry'],
+    ['at the login', { auth: 'silent' }, 'retry'],
+    ['at the sender', { mail: 'silent' }, 'retry'],
+    ['at the recipient', { rcpt: 'silent' }, 'retry'],
+    ['behind the mail', { end: 'silent' }, 'unknown'],
+  ])('%s', async (_name, script, kind) => {
+    const reached = Promise.withResolvers<void>()
+    const [point] = Object.keys(script) as (keyof SmtpScript)[]
+    const step = () => {
+      reached.resolve()
+      return 'silent' as const
+    }
+    const { link, peer } = await start({ [point!]: step }, { user: 'u', password: 'p' })
+    const stop = new AbortController()
+    const outcome = link.send(outgoing(1), stop.signal)
+    await settled(reached.promise, 'the step')
+    stop.abort()
+    expect((await settled(outcome, 'send()')).kind).toBe(kind)
+    await settled(peer.idle(), 'the connection')
+  })
+
+  test('while a file is read: the file is let go, and no connection was made', async () => {
+    const { link, peer } = await start()
+    const reading = Promise.withResolvers<void>()
+    const stream = new Readable({ read: () => reading.resolve() })
+    const closed = new Promise(resolve => stream.once('close', resolve))
+    const stop = new AbortController()
+    const outcome = link.send(outgoing(1, { files: [file(async () => stream)] }), stop.signal)
+    await settled(reading.promise, 'reading')
+    stop.abort()
+    expect((await settled(outcome, 'send()')).kind).toBe('retry')
+    await settled(closed, 'the file')
+    expect(peer.connections()).toBe(0)
+  })
+
+  test('a mail that waits for a connection is not sent', async () => {
+    const { link, peer } = await start({ end: 'silent' }, { maxConnections: 1 })
+    const stop = new AbortController()
+    const first = link.send(outgoing(1), stop.signal)
+    await settled(peer.submitted(1), 'the first mail')
+    const second = link.send(outgoing(2), stop.signal)
+    stop.abort()
+    expect(await settled(first, 'the first')).toMatchObject({ kind: 'unknown' })
+    expect(await settled(second, 'the second')).toMatchObject({ kind: 'retry' })
+    expect(peer.received.length).toBe(1)
+  })
+})
+
+describe('connections', () => {
+  test('one connection carries many mails, also after a refused one', async () => {
+    const { link, peer } = await start({ rcpt: nth => (nth === 2 ? { reply: '550 5.1.1 no' } : null) })
+    const kinds: string[] = []
+    for (let nth = 1; nth <= 4; nth++) kinds.push((await send(link)).kind)
+    expect(kinds).toEqual(['accepted', 'rejected', 'accepted', 'accepted'])
+    expect(peer.connections()).toBe(1)
+  })
+
+  test('a connection that the server ended while it was idle costs nothing', async () => {
+    const { link, peer } = await start()
+    expect((await send(link)).kind).toBe('accepted')
+    peer.hangUp()
+    await settled(peer.idle(), 'the idle connection')
+    expect((await send(link)).kind).toBe('accepted')
+    expect(peer.connections()).toBe(2)
+    expect(peer.received.length).toBe(2)
+  })
+
+  test('never more connections than configured', async () => {
+    const { link, peer } = await start({}, { maxConnections: 2 })
+    expect(link.concurrency).toBe(2)
+    const sends = Array.from({ length: 30 }, (_, nth) => link.send(outgoing(nth), never()))
+    const outcomes = await settled(Promise.all(sends), 'the sends')
+    expect(outcomes.every(one => one.kind === 'accepted')).toBe(true)
+    expect(peer.connections()).toBe(2)
+  })
+
+  test('the link says when it goes up and down, once each', async () => {
+    const { link, io } = await start({ connect: nth => (nth === 1 ? 'reset' : null) })
+    for (let nth = 1; nth <= 3; nth++) await send(link)
+    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down', 'up'])
+    expect(link.messagesPerSecond).toBeUndefined()
+  })
+})
+
+describe('TLS and login', () => {
+  const trusted = createCertificate(['127.0.0.1'])
+  const foreign = createCertificate(['mail.example.net'])
+
+  test('a certificate that nobody vouches for, or for another host: nothing is sent', async () => {
+    const unknown = await start({}, { secure: true, user: 'u', password: 'p' }, { secure: true, ...trusted })
+    expect(await send(unknown.link)).toMatchObject({ kind: 'retry' })
+    const wrong = await start({}, { secure: true, tlsCa: foreign.cert }, { secure: true, ...foreign })
+    expect(await send(wrong.link)).toMatchObject({ kind: 'retry' })
+    expect([...unknown.peer.received, ...wrong.peer.received]).toEqual([])
+    expect(await wrong.link.test!(never())).toMatchObject({ ok: false })
+  })
+
+  test.each([
+    ['from the start', true],
+    ['by STARTTLS', false],
+  ])('TLS %s, with login', async (_name, secure) => {
+    const config = { secure, requireTls: true, tlsCa: trusted.cert, user: 'u', password: 'pass' }
+    const { link, peer } = await start({}, config, { secure, ...trusted, allowInsecureAuth: false })
+    expect(await link.test!(never())).toEqual({ ok: true, detail: 'The server answers and takes the login.' })
+    expect((await send(link)).kind).toBe('accepted')
+    expect(peer.received[0]).toMatchObject({ secure: true, user: 'u:pass' })
+  })
+
+  test('requireTls against a server that offers none: the password stays at home', async () => {
+    let logins = 0
+    const script: SmtpScript = {
+      auth: () => {
+        logins++
+        return null
+      },
+    }
+    const { link, peer } = await start(script, { requireTls: true, user: 'u', password: 'p' })
+    expect(await send(link)).toMatchObject({ kind: 'retry' })
+    expect(await link.test!(never())).toMatchObject({ ok: false })
+    expect({ logins, received: peer.received }).toEqual({ logins: 0, received: [] })
+  })
+
+  test('a password without TLS is worth a warning; with it, none', async () => {
+    const plain = await start({}, { user: 'u', password: 'p' })
+    expect(plain.io.logged).toHaveLength(1)
+    const tls = await start({}, { user: 'u', password: 'p', requireTls: true })
+    expect(tls.io.logged).toEqual([])
+  })
+
+  test('the operator’s test says what is wrong', async () => {
+    const { link } = await start(
+      { auth: { reply: '535 5.7.8 the password p4ssw0rd is wrong' } },
+      { user: 'u', password: 'p4ssw0rd' },
+    )
+    expect(await link.test!(never())).toEqual({ ok: false, detail: 'EAUTH, reply 535' })
+    const open = await start()
+    expect(await open.link.test!(never())).toEqual({ ok: true, detail: 'The server answers.' })
+  })
+})
+
+describe('the mail', () => {
+  test('its id, date, sender and envelope', async () => {
+    const { link, peer } = await start()
+    const outcome = await send(link, { attemptId: 'msg_abc.2' })
+    expect(outcome).toMatchObject({
+      kind: 'accepted',
+      providerId: 'msg_abc.2@example.org',
+      code: expect.stringMatching(/^250 /),
+    })
+    const head = headOf(peer)
+    expect(head).toContain('Message-ID: <msg_abc.2@example.org>')
+    expect(head).toContain('Date: Tue, 03 Feb 2026 04:05:06 +0000')
+    expect(head).toContain('From: Posthorn <no-reply@example.org>')
+    expect(head).not.toContain('Auto-Submitted')
+    expect(head).not.toContain('DKIM-Signature')
+    expect(peer.received[0]).toMatchObject({ from: 'no-reply@example.org', to: ['someone@example.com'] })
+  })
+
+  test('a sender of its own; a code is an automatic mail', async () => {
+    const { link, peer } = await start()
+    await send(link, { from: 'Shop <shop@bücher.example>', messageType: 'otp' })
+    expect(peer.envelopes[0]).toMatch('MAIL FROM:<shop@xn--bcher-kva.example>')
+    expect(headOf(peer)).toMatch(/^From: Shop <shop@xn--bcher-kva\.example>/m)
+    expect(headOf(peer)).toMatch(/^Auto-Submitted: auto-generated/m)
+    expect(await send(link, { from: 'nobody' })).toMatchObject({ kind: 'rejected', code: 'SENDER_REJECTED' })
+  })
+
+  test('international addresses', async () => {
+    const { link, peer } = await start({}, {}, { hideSMTPUTF8: false })
+    await send(link, { to: 'user@bücher.example' })
+    await send(link, { to: 'jürgen@bücher.example' })
+    expect(peer.envelopes.filter(line => line.startsWith('RCPT')).map(line => line.trim())).toEqual([
+      'RCPT TO:<user@xn--bcher-kva.example>',
+      'RCPT TO:<jürgen@xn--bcher-kva.example>',
+    ])
+    expect(peer.received.map(one => 'SMTPUTF8' in one.mailArgs)).toEqual([false, true])
+  })
+
+  test('no field begins a header or a recipient of its own', async () => {
+    const { link, peer } = await start()
+    const evil = 'x\r\nBcc: victim@example.net\r\nX-Evil: 1\r\n\r\nbody'
+    const outcome = await send(link, {
+      subject: evil,
+      from: 'Evil\r\nBcc victim <no-reply@example.org>',
+      files: [
+        file(async () => Readable.from(['x']), {
+          fileName: `${evil}.pdf`,
+          mimetype: `text/plain\r\nX-Evil: 1`,
+        }),
+      ],
+    })
+    expect(outcome).toMatchObject({ kind: 'accepted' })
+    const lines = peer.received[0]!.bytes.toString('latin1').split('\r\n')
+    expect(lines.filter(line => /^(?:bcc|x-evil):/i.test(line))).toEqual([])
+    expect(peer.received[0]!.to).toEqual(['someone@example.com'])
+    for (const to of [
+      'a@b.example\r\nRCPT TO:<c@d.example>',
+      'a@b.example, c@d.example',
+      '<a@b.example>',
+      'nobody',
+    ]) {
+      expect(await send(link, { to })).toMatchObject({ kind: 'rejected', code: 'RECIPIENT_REJECTED' })
+    }
+    expect(peer.received.length).toBe(1)
+  })
+
+  test('a mail that is larger than the server says it takes is not sent', async () => {
+    const { link, peer } = await start({}, {}, { size: 2_000 })
+    expect(await send(link, { text: 'x'.repeat(5_000) })).toMatchObject({
+      kind: 'rejected',
+      code: 'MESSAGE_REJECTED',
+    })
+    expect((await send(link)).kind).toBe('accepted')
+    expect(peer.received.length).toBe(1)
+  })
+})
+
+describe('files that cannot be had: nobody is asked for anything', () => {
+  const broken = (error: Error) =>
+    file(async () =>
+      Readable.from(
+        (async function* () {
+          yield Buffer.from('half')
+          throw error
+        })(),
+      ),
+    )
+
+  test.each<[string, OutgoingFile, Partial<Outcome>]>([
+    [
+      'never',
+      file(() => Promise.reject(new FileUnavailable('gone', false))),
+      { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+    ],
+    ['not now', file(() => Promise.reject(new FileUnavailable('later', true))), { kind: 'retry' }],
+    [
+      'broken for good',
+      broken(new FileUnavailable('too large', false)),
+      { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+    ],
+    ['broken for now', broken(new FileUnavailable('cut', true)), { kind: 'retry' }],
+    ['broken somehow', broken(new Error('secret path /x')), { kind: 'retry' }],
+  ])('%s', async (_name, bad, expected) => {
+    const { link, peer } = await start()
+    const stream = Readable.from(['ok'])
+    const closed = new Promise(resolve => stream.once('close', resolve))
+    const good = file(async () => stream)
+    const outcome = await send(link, { files: [good, bad] })
+    expect(outcome).toMatchObject(expected)
+    expect(JSON.stringify(outcome)).not.toContain('secret path')
+    await settled(closed, 'the good file')
+    expect(peer.connections()).toBe(0)
+  })
+
+  test('a file without end is cut at the largest mail', async () => {
+    const { link, peer } = await start()
+    const piece = Buffer.alloc(1024 * 1024)
+    const endless = new Readable({
+      read() {
+        this.push(piece)
+      },
+    })
+    const closed = new Promise(resolve => endless.once('close', resolve))
+    const outcome = await send(link, { files: [file(async () => endless)] })
+    expect(outcome).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
+    await settled(closed, 'the file')
+    expect(peer.connections()).toBe(0)
+  })
+})
