@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema } from 'typebox'
+import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
 import { CATALOGUE, type Detail, type ErrorCode, type Problem } from './errors.ts'
 
 /** `{success: true, data}`: the answer of every operation that has no body of its own. */
@@ -20,9 +20,8 @@ export function page<T extends TSchema>(item: T) {
 /** The query of a list: `limit`, `cursor`, and the list's own filters. */
 export function pageQuery<T extends TProperties>(filters: T) {
   return Type.Object({
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows of one page.' }),
-    ),
+    // Not optional to whoever reads it: the default is filled in.
+    limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Rows of one page.' }),
     cursor: Type.Optional(
       Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque.' }),
     ),
@@ -31,8 +30,8 @@ export function pageQuery<T extends TProperties>(filters: T) {
 }
 
 /** One of `values`, as an enum that the documentation lists. */
-export function oneOf<const T extends readonly string[]>(values: T, options: { description?: string } = {}) {
-  return Type.Enum([...values] as unknown as [...T], options)
+export function oneOf<const T extends string>(values: readonly T[], options: { description?: string } = {}) {
+  return Type.Enum([...values] as T[], options) as TEnum<T[]>
 }
 
 export function nullable<T extends TSchema>(schema: T) {

@@ -101,18 +101,19 @@ function securityOf({ auth }: Route): Json[] {
   return 'operator' in auth ? [{ operator: [] }] : [{ apiKey: [] }]
 }
 
+type ParameterSchema = TSchema & { description?: string; default?: unknown }
+
 function toParameters(place: 'path' | 'query' | 'header', schema: TObject | undefined): Json[] {
   if (!schema) return []
   const required = new Set<string>(schema.required)
-  return Object.entries(schema.properties as Record<string, TSchema & { description?: string }>).map(
-    ([name, value]) => ({
-      name,
-      in: place,
-      required: place === 'path' || required.has(name),
-      ...(value.description === undefined ? {} : { description: value.description }),
-      schema: value,
-    }),
-  )
+  return Object.entries(schema.properties as Record<string, ParameterSchema>).map(([name, value]) => ({
+    name,
+    in: place,
+    // What has a default may be left out, though the handler always finds it.
+    required: required.has(name) && value.default === undefined,
+    ...(value.description === undefined ? {} : { description: value.description }),
+    schema: value,
+  }))
 }
 
 function toSuccesses(route: Route): Json {

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../../../src/contract/errors.ts'
 import { isId } from '../../../src/lib/ids.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 import { type Frame, KEY, sendRaw, splitRaw, startFrame } from './frame.ts'
 
 let frame: Frame
@@ -188,18 +189,38 @@ describe('what is no request at all', () => {
 })
 
 describe('the stop', () => {
-  it('lets requests under way finish and closes idle connections', async () => {
-    const own = await startFrame()
-    const idle = connect(own.port, '127.0.0.1')
-    await once(idle, 'connect')
-    const closed = once(idle, 'close')
-    idle.resume()
+  it('lets requests under way finish and closes idle connections at once', async () => {
+    // A clock that stands still: nothing here may need the deadline.
+    const own = await startFrame({ clock: createFakeClock() })
+    const silent = connect(own.port, '127.0.0.1')
+    await once(silent, 'connect')
+    const silentClosed = once(silent, 'close')
+    silent.resume()
+    const entered = once(own.app.server, 'request')
     const busy = own.call('POST', '/demo/large', { body: { base64: 'QUJD'.repeat(4_000_000) } })
-    const entered = new Promise(resolve => own.app.server.once('request', resolve))
     await entered
     await own.close()
     expect((await busy).status).toBe(200)
-    await closed
+    await silentClosed
     await expect(own.call('GET', '/demo/items/a')).rejects.toThrow()
+  })
+
+  it('cuts what does not finish within its time', async () => {
+    const clock = createFakeClock()
+    const own = await startFrame({ clock })
+    const stuck = connect(own.port, '127.0.0.1')
+    const stuckClosed = once(stuck, 'close')
+    stuck.on('error', () => undefined).resume()
+    const entered = once(own.app.server, 'request')
+    stuck.write(
+      `POST /demo/large HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`,
+    )
+    await entered
+    const stopped = own.close()
+    // The deadline is set once the hooks of the close run.
+    while (clock.pending() === 0) await new Promise(setImmediate)
+    await clock.advance(5_000)
+    await stopped
+    await stuckClosed
   })
 })
