@@ -1,5 +1,4 @@
-/** Does the command's work; resolves with the process's exit code. Throws a Refusal for what its user can mend. */
-export type Run = (args: readonly string[]) => Promise<number>
+import type { Run } from './run.ts'
 
 export type Command = {
   /** One line for `posthorn help`. */

@@ -3,7 +3,7 @@ import { createLog } from '../infra/log.ts'
 import { createProgress } from '../infra/progress.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Refusal } from '../lib/refusal.ts'
-import type { Run } from './commands.ts'
+import type { Run } from './run.ts'
 import { openStore } from './store.ts'
 
 /** `posthorn migrate`: so that an upgrade can be done before any node serves. */

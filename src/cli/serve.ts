@@ -6,7 +6,7 @@ import { ensureSecrets } from '../infra/secrets.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
-import type { Run } from './commands.ts'
+import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
 
 /** Ten seconds are promised; the last half is for the exit itself. */

@@ -1,0 +1,89 @@
+/**
+ * Who may import whom: ARCHITECTURE.md draws it, this enforces it. A room that
+ * is not named in its own list is out of its reach.
+ */
+const ROOMS = {
+  lib: [],
+  contract: ['lib'],
+  infra: ['lib'],
+  channels: ['lib', 'contract'],
+  core: ['lib', 'contract', 'infra'],
+  http: ['lib', 'contract', 'core'],
+  workers: ['lib', 'contract', 'infra', 'core', 'channels'],
+}
+
+/** What a room may know by its types alone. */
+const TYPES = {
+  core: '^src/channels/provider\\.ts$',
+  http: '^src/infra/',
+}
+
+function floor([room, rooms]) {
+  const allowed = `^src/(${[room, ...rooms].join('|')})/`
+  return {
+    name: `floor-${room}`,
+    comment: `${room} imports ${['itself', ...rooms].join(', ')} and nothing else of ours`,
+    severity: 'error',
+    from: { path: `^src/${room}/` },
+    to: { path: '^(src|test|scripts)/', pathNot: [allowed, ...(TYPES[room] ? [TYPES[room]] : [])] },
+  }
+}
+
+function typesOnly([room, path]) {
+  return {
+    name: `types-only-${room}`,
+    comment: `${room} knows ${path} by its types alone`,
+    severity: 'error',
+    from: { path: `^src/${room}/` },
+    to: { path, dependencyTypesNot: ['type-only'] },
+  }
+}
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(ROOMS).map(floor),
+    ...Object.entries(TYPES).map(typesOnly),
+    {
+      name: 'provider-alone',
+      comment: 'a provider imports its own files, provider.ts and shared/, never another provider',
+      severity: 'error',
+      from: { path: '^src/channels/([^/.]+)', pathNot: '^src/channels/(registry|links|provider)\\.ts$' },
+      to: { path: '^src/channels/', pathNot: ['^src/channels/$1(/|\\.ts$)', '^src/channels/(provider\\.ts$|shared/)'] },
+    },
+    {
+      name: 'no-cycle',
+      comment: 'of two files that need each other one has two jobs',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-cycle-of-rooms',
+      comment: 'the rooms of core stand in an order',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^src/core' },
+      to: { circular: true, path: '^src/core' },
+    },
+    {
+      name: 'shipped-code-needs-shipped-packages',
+      severity: 'error',
+      from: { path: '^(src|bin)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'config-knows-little',
+      comment: 'the configuration is read before there is anything else',
+      severity: 'error',
+      from: { path: '^src/config\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(lib|infra)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // The old compiler API that the default reader needs is gone from TypeScript 7.
+    parser: 'swc',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+    moduleSystems: ['es6', 'cjs'],
+  },
+}
