@@ -55,8 +55,13 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler(createNotFoundHandler(deps.routes))
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(responseCompiler(deps.checkResponses ?? false))
-  // Pages ask for it; the API's answers need none of these headers.
-  await app.register(helmet, { global: false, contentSecurityPolicy: { directives: PAGE_POLICY } })
+  // Pages ask for it; the API's answers need none of these headers. Whether all of a
+  // domain speaks TLS is for the proxy in front of us to promise.
+  await app.register(helmet, {
+    global: false,
+    contentSecurityPolicy: { directives: PAGE_POLICY },
+    strictTransportSecurity: false,
+  })
 
   const limiter = createRateLimiter(deps)
   for (const route of deps.routes) addRoute(app, route, createGate(route, deps, limiter))
@@ -76,7 +81,7 @@ const PAGE_POLICY = {
   baseUri: ["'none'"],
   formAction: ["'self'"],
   frameAncestors: ["'none'"],
-  // The operator decides about TLS in front of us; on plain http this would break every link.
+  // On plain http it would break every link.
   upgradeInsecureRequests: null,
 }
 
