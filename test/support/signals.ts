@@ -23,3 +23,8 @@ export function createSignals(): Signals {
       }),
   }
 }
+
+/** Lets the event loop turn until `holds`; for states that nobody announces. */
+export async function turnsUntil(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(resolve => setImmediate(resolve))
+}

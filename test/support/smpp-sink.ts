@@ -79,7 +79,10 @@ export async function startSmppSink(options: { receipts?: boolean; port?: number
       if (pdu.kind === 'bind') {
         counts.binds++
         writeIdResponse(writer, responseTo(pdu.command), 0, pdu.sequence, 'sink')
-        if (pdu.command !== COMMAND.bindTransmitter) receivers.push((deliver = sendReceipt))
+        if (pdu.command !== COMMAND.bindTransmitter) {
+          deliver = sendReceipt
+          receivers.push(deliver)
+        }
       } else if (pdu.kind === 'message') {
         const id = String(++counts.submits)
         writeIdResponse(writer, responseTo(pdu.command), 0, pdu.sequence, id)

@@ -24,14 +24,14 @@ export type Pool = {
 const ROOM_WAIT_MS = 3000
 const MOST_WAITING = 10_000
 /** On closing: for answers to what is under way. */
-const DRAIN_MS = 2000
+const DRAIN_MS = 1000
 
 type Waiter = { start(session: Session): void; giveUp(): void }
 
 export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   const waiters = new Set<Waiter>()
   const watchers = new Set<() => void>()
-  let closing = false
+  let closing: Promise<void> | null = null
   let drained: (() => void) | null = null
   let reported = ''
 
@@ -150,8 +150,13 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return senders.reduce((sum, bind) => sum + (bind.session()?.inFlight() ?? 0), 0)
   }
 
-  async function close(): Promise<void> {
-    closing = true
+  function close(): Promise<void> {
+    closing ??= shutDown()
+    return closing
+  }
+
+  async function shutDown(): Promise<void> {
+    await Promise.resolve()
     for (const waiter of waiters) waiter.giveUp()
     await drain()
     await Promise.all(binds.map(bind => bind.close()))

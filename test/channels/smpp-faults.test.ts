@@ -1,0 +1,333 @@
+import { connect, createServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createCertificate } from '../support/certificate.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { turnsUntil } from '../support/signals.ts'
+import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
+import {
+  type Answer,
+  freePort,
+  type Smsc,
+  type SmscBehaviour,
+  type SmscOptions,
+  startSmsc,
+} from '../support/smsc.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+
+async function centre(
+  behaviour: SmscBehaviour | Answer = 'accept',
+  options: SmscOptions = {},
+): Promise<Smsc> {
+  const smsc = await startSmsc(behaviour, options)
+  cleanups.push(() => smsc.close())
+  return smsc
+}
+
+/** Time stands still unless a test moves it, so nothing here is late by accident. */
+async function linkTo(port: number, options: TestLinkOptions = {}) {
+  const clock = createFakeClock()
+  const test = await openTestLink(port, { clock, ...options })
+  cleanups.push(() => closing(test, clock))
+  return { test, link: test.link, clock }
+}
+
+async function open(
+  behaviour: SmscBehaviour | Answer = 'accept',
+  options: TestLinkOptions & SmscOptions = {},
+) {
+  const smsc = await centre(behaviour, options)
+  const linked = await linkTo(smsc.port, options)
+  await linked.test.state('up')
+  return { smsc, ...linked }
+}
+
+/** Closing waits for answers and the unbind; time moves on until it is done. */
+async function closing(test: TestLink, clock: FakeClock): Promise<void> {
+  let closed = false
+  test.link.close().then(() => {
+    closed = true
+  })
+  while (!closed) await clock.advance(1000)
+}
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+describe('a submit that was written is unknown', () => {
+  it('when no answer comes in time; the late answer is logged, and the bind lives on', async () => {
+    const { smsc, link, clock, test } = await open('silent')
+    const outcome = link.send(sms(), never())
+    await smsc.submitted(1)
+    await clock.advance(10_000)
+    expect(await outcome).toEqual({ kind: 'unknown', detail: 'no answer within 10000 ms' })
+    smsc.behave('accept')
+    smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late' })
+    await test.warned(1)
+    expect(test.warnings).toEqual(['smpp: an answer came after its time-out'])
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+    expect(smsc.commands.filter(command => command === 'bind_transceiver')).toHaveLength(1)
+  })
+
+  it('each after its own time, the others untouched', async () => {
+    const { smsc, link, clock } = await open('silent')
+    const early = link.send(sms(), never())
+    await smsc.submitted(1)
+    await clock.advance(6000)
+    const late = link.send(sms(), never())
+    await smsc.submitted(2)
+    await clock.advance(4000)
+    expect(await early).toMatchObject({ kind: 'unknown' })
+    smsc.send('submit_sm_resp', { sequence_number: smsc.submits[1]!.sequence, message_id: 'b' })
+    expect(await late).toMatchObject({ kind: 'accepted', providerId: 'b' })
+  })
+
+  it('when its signal aborts', async () => {
+    const { smsc, link } = await open('silent')
+    const stop = new AbortController()
+    const outcome = link.send(sms(), stop.signal)
+    await smsc.submitted(1)
+    stop.abort()
+    expect(await outcome).toMatchObject({ kind: 'unknown' })
+  })
+
+  it.each([
+    ['reset-after-submit', 'the connection is reset'],
+    ['garbage', 'garbage comes back'],
+  ] as const)('on %s: %s', async behaviour => {
+    const { link } = await open(behaviour)
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
+  })
+
+  it('when half an answer comes and then nothing', async () => {
+    const { smsc, link, clock } = await open('half')
+    const outcome = link.send(sms(), never())
+    await smsc.submitted(1)
+    await clock.advance(10_000)
+    expect(await outcome).toMatchObject({ kind: 'unknown' })
+  })
+
+  it.each([
+    ['an answer to another question', { command: 'enquire_link_resp' }],
+    ['a nack without a reason', { command: 'generic_nack', status: 0 }],
+  ])('on %s, and the session ends', async (_name, answer) => {
+    const { smsc, link } = await open(() => answer)
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
+    await smsc.idle()
+  })
+
+  it('together with all others of its bind', async () => {
+    const { smsc, link } = await open('silent')
+    const sends = Array.from({ length: 50 }, () => link.send(sms(), never()))
+    await smsc.submitted(50)
+    smsc.reset()
+    const outcomes = await Promise.all(sends)
+    expect(outcomes.map(outcome => outcome.kind)).toEqual(Array(50).fill('unknown'))
+  })
+})
+
+describe('a submit that never left is tried again', () => {
+  it('when nobody listens: after three seconds', async () => {
+    const { link, clock, test } = await linkTo(await freePort())
+    await test.state('down')
+    const outcome = link.send(sms(), never())
+    await clock.advance(3000)
+    expect(await outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('ECONNREFUSED') })
+  })
+
+  it('when its signal aborts while no bind is up', async () => {
+    const { link } = await linkTo((await centre('slow-connect')).port)
+    const stop = new AbortController()
+    const outcome = link.send(sms(), stop.signal)
+    stop.abort()
+    expect(await outcome).toMatchObject({ kind: 'retry' })
+  })
+
+  it('at once when the bind was refused for who we are; the link is down and says why', async () => {
+    const smsc = await centre('refuse-bind')
+    const { link, test, clock } = await linkTo(smsc.port)
+    await test.state('down')
+    expect(test.states.at(-1)!.detail).toContain('ESME_RINVPASWD (0x0000000E)')
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'retry' })
+    expect(await link.test!(never())).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('RINVPASWD'),
+    })
+    // Not hammered: the next try is a good while later, and then works.
+    await clock.advance(14_000)
+    expect(smsc.commands).toEqual(['bind_transceiver'])
+    smsc.behave('accept')
+    await clock.advance(16_000)
+    await test.state('up')
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('when the link was closed', async () => {
+    const { link } = await open()
+    await link.close()
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'retry' })
+  })
+})
+
+describe('the bind', () => {
+  it('comes back after the centre did; a waiting submit goes out', async () => {
+    const { smsc, test, link, clock } = await open()
+    await smsc.close()
+    await test.state('down')
+    const waiting = link.send(sms(), never())
+    const again = await centre('accept', { port: smsc.port })
+    await clock.advance(200)
+    await test.state('up')
+    expect(await waiting).toMatchObject({ kind: 'accepted' })
+    expect(again.submits).toHaveLength(1)
+  })
+
+  it('is tried ever more slowly, up to ten seconds', async () => {
+    const { smsc, test, clock } = await open()
+    await smsc.close()
+    await test.state('down')
+    const gaps: number[] = []
+    let triedAtMs = clock.now()
+    const counter = createServer(socket => {
+      gaps.push(clock.now() - triedAtMs)
+      triedAtMs = clock.now()
+      socket.destroy()
+    })
+    await new Promise<void>(resolve => counter.listen(smsc.port, '127.0.0.1', resolve))
+    cleanups.push(() => new Promise(resolve => counter.close(resolve)))
+    for (let tries = 1; tries <= 9; tries++) {
+      // Small steps, and the timer for the next try is set again before the next step.
+      while (gaps.length < tries) {
+        await clock.advance(50)
+        await turnsUntil(() => clock.pending() > 0)
+      }
+      await turnsUntil(() => clock.pending() > 0)
+    }
+    expect(gaps[0]).toBeLessThanOrEqual(250)
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(10_100)
+    expect(gaps.at(-1)).toBeGreaterThan(4900)
+  })
+
+  it('is dead when enquire_link stays without an answer for ten seconds, and is built anew', async () => {
+    const { smsc, test, clock } = await open('accept', { answerEnquiries: false })
+    await clock.advance(30_000)
+    await smsc.commanded('enquire_link')
+    await clock.advance(9999)
+    expect(test.states.at(-1)!.state).toBe('up')
+    await clock.advance(1)
+    expect(test.states.at(-1)).toEqual({
+      state: 'down',
+      detail: '0 of 1 bound; transceiver: no answer to enquire_link',
+    })
+    await clock.advance(200)
+    await smsc.bound(2)
+  })
+
+  it('lives on while enquire_link is answered', async () => {
+    const { smsc, test, clock } = await open()
+    for (let minute = 1; minute <= 3; minute++) {
+      await clock.advance(30_000)
+      await turnsUntil(() => smsc.commands.length === 1 + minute)
+      // The answer arrived when the next enquiry is on the clock and the wait for this one is not.
+      await turnsUntil(() => clock.pending() === 1)
+    }
+    expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
+    expect(smsc.commands).toEqual(['bind_transceiver', 'enquire_link', 'enquire_link', 'enquire_link'])
+  })
+
+  it('ends when the centre unbinds, with an answer, and is built anew', async () => {
+    const { smsc, test, clock, link } = await open()
+    smsc.send('unbind')
+    await smsc.commanded('unbind_resp')
+    await test.state('down')
+    await clock.advance(200)
+    await test.state('up')
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('is given up when no answer to it comes', async () => {
+    const smsc = await centre('slow-connect')
+    const { test, clock } = await linkTo(smsc.port)
+    await smsc.commanded('bind_transceiver')
+    await clock.advance(10_000)
+    expect(test.states.at(-1)).toMatchObject({
+      state: 'down',
+      detail: expect.stringContaining('no answer to the bind'),
+    })
+  })
+
+  it.each([
+    ['a length of zero', Buffer.alloc(16)],
+    ['text', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['a deliver_sm that is cut short', Buffer.from('00000014000000050000000000000001' + '41424344', 'hex')],
+  ])('ends on %s', async (_name, bytes) => {
+    const { smsc, test } = await open()
+    smsc.write(bytes)
+    await test.state('down')
+    await smsc.idle()
+  })
+
+  it('unbinds on close', async () => {
+    const { smsc, link } = await open()
+    await link.close()
+    expect(smsc.commands.at(-1)).toBe('unbind')
+    await smsc.idle()
+  })
+})
+
+describe('the connection', () => {
+  const ours = createCertificate(['127.0.0.1'])
+  const strange = createCertificate(['smsc.example.org'])
+
+  it('over TLS trusts the authority it was given', async () => {
+    const { link } = await open('accept', { tls: ours, config: { tls: true, tlsCa: ours.cert } })
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('over TLS takes the name in the certificate from the configuration', async () => {
+    const { link } = await open('accept', {
+      tls: strange,
+      config: { tls: true, tlsCa: strange.cert, tlsServerName: 'smsc.example.org' },
+    })
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+  })
+
+  it.each([
+    ['that nobody vouches for', ours, {}],
+    ['of another name', strange, { tlsCa: strange.cert }],
+    ['while the authority is no PEM', ours, { tlsCa: '-----BEGIN CERTIFICATE-----' }],
+  ])('refuses a certificate %s, and nothing is said to it', async (_name, tls, config) => {
+    const smsc = await centre('accept', { tls })
+    const { test } = await linkTo(smsc.port, { config: { tls: true, ...config } })
+    await test.state('down')
+    expect(smsc.commands).toEqual([])
+    expect(test.states.map(one => one.state)).not.toContain('up')
+  })
+
+  it('is given up when TLS does not begin within five seconds', async () => {
+    const mute = createServer(socket => socket.on('error', () => {}).resume())
+    await new Promise<void>(resolve => mute.listen(0, '127.0.0.1', resolve))
+    cleanups.push(() => new Promise(resolve => mute.close(resolve)))
+    const { port } = mute.address() as { port: number }
+    const { test, clock } = await linkTo(port, { config: { tls: true } })
+    await clock.advance(5000)
+    expect(test.states.at(-1)).toMatchObject({
+      state: 'down',
+      detail: expect.stringContaining('no connection within 5000 ms'),
+    })
+  })
+
+  it('is closed for good, also in the middle of a pause', async () => {
+    const smsc = await centre()
+    const { test, link } = await linkTo(smsc.port)
+    await test.state('up')
+    await smsc.close()
+    await test.state('down')
+    await link.close()
+    const probe = connect(smsc.port, '127.0.0.1')
+    await expect(
+      new Promise((resolve, reject) => probe.on('connect', resolve).on('error', reject)),
+    ).rejects.toThrow()
+  })
+})

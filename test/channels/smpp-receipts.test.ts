@@ -1,0 +1,447 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Receipt } from '../../src/channels/provider.ts'
+import { createPartGroups } from '../../src/channels/smpp/part-groups.ts'
+import { TLV } from '../../src/channels/smpp/pdu.ts'
+import { createReceiptIds } from '../../src/channels/smpp/receipt-ids.ts'
+import { isReceipt, readReceipt } from '../../src/channels/smpp/receipts.ts'
+import type { Delivery } from '../../src/channels/smpp/session.ts'
+import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
+import { type Answer, type Smsc, type SmscBehaviour, startSmsc } from '../support/smsc.ts'
+
+const opened: { smsc: Smsc; test: TestLink }[] = []
+
+async function open(behaviour: SmscBehaviour | Answer = 'accept', options: TestLinkOptions = {}) {
+  const smsc = await startSmsc(behaviour)
+  const test = await openTestLink(smsc.port, options)
+  opened.push({ smsc, test })
+  await test.state('up')
+  return { smsc, test, link: test.link }
+}
+
+afterEach(async () => {
+  for (const { smsc, test } of opened.splice(0)) {
+    await test.link.close()
+    await smsc.close()
+  }
+})
+
+function delivery(
+  text: string,
+  tlvs: [number, Buffer][] = [],
+  more: Partial<Delivery['message']> = {},
+): Delivery {
+  return {
+    message: {
+      serviceType: '',
+      sourceTon: 1,
+      sourceNpi: 1,
+      source: '491701234567',
+      destTon: 5,
+      destNpi: 0,
+      dest: 'Posthorn',
+      esmClass: 4,
+      registeredDelivery: 0,
+      dataCoding: 0,
+      udh: null,
+      body: Buffer.from(text, 'latin1'),
+      ...more,
+    },
+    tlvs: new Map(tlvs),
+  }
+}
+
+const id = (text: string): [number, Buffer] => [TLV.receiptedMessageId, Buffer.from(text)]
+const state = (value: number): [number, Buffer] => [TLV.messageState, Buffer.from([value])]
+
+const TEXT =
+  'id:0123456789 sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:DELIVRD err:000 text:Hello'
+
+describe('reading a receipt', () => {
+  it('by its text', () => {
+    expect(readReceipt(delivery(TEXT))).toEqual({
+      id: '0123456789',
+      exact: false,
+      status: 'delivered',
+      atMs: null,
+      providerCode: null,
+      detail: null,
+    })
+  })
+
+  it('by optional parameters, which count more than the text', () => {
+    const read = readReceipt(delivery(TEXT, [id('abc\0'), state(5)]))
+    expect(read).toMatchObject({ id: 'abc', exact: true, status: 'undelivered', detail: 'UNDELIV' })
+    expect(readReceipt(delivery('', [id('without an end'), state(2)]))).toMatchObject({
+      id: 'without an end',
+    })
+  })
+
+  it.each([
+    ['ENROUTE', 'sent'],
+    ['ACCEPTD', 'sent'],
+    ['UNKNOWN', 'sent'],
+    ['DELIVRD', 'delivered'],
+    ['UNDELIV', 'undelivered'],
+    ['EXPIRED', 'undelivered'],
+    ['DELETED', 'undelivered'],
+    ['REJECTD', 'undelivered'],
+    ['delivrd', 'delivered'],
+    ['UNDELIVERABLE', 'undelivered'],
+  ])('state %s is %s', (word, status) => {
+    expect(readReceipt(delivery(`id:1 stat:${word} err:000`))).toMatchObject({ status })
+  })
+
+  it.each([
+    [1, 'sent'],
+    [2, 'delivered'],
+    [3, 'undelivered'],
+    [4, 'undelivered'],
+    [5, 'undelivered'],
+    [6, 'sent'],
+    [7, 'sent'],
+    [8, 'undelivered'],
+  ])('message_state %i is %s', (value, status) => {
+    expect(readReceipt(delivery('', [id('1'), state(value)]))).toMatchObject({ status })
+  })
+
+  it('keeps the error, from the text or from network_error_code', () => {
+    expect(readReceipt(delivery('id:1 stat:UNDELIV err:045'))).toMatchObject({ providerCode: '045' })
+    const network: [number, Buffer] = [TLV.networkErrorCode, Buffer.from([3, 1, 4])]
+    expect(readReceipt(delivery('', [id('1'), state(5), network]))).toMatchObject({ providerCode: '3:260' })
+  })
+
+  it('in UCS-2, and in message_payload', () => {
+    const ucs2 = Buffer.from('id:7 stat:DELIVRD', 'utf16le').swap16()
+    expect(readReceipt(delivery('', [], { dataCoding: 8, body: ucs2 }))).toMatchObject({ id: '7' })
+    const payload: [number, Buffer] = [TLV.messagePayload, Buffer.from('id:8 stat:DELIVRD')]
+    expect(readReceipt(delivery('', [payload]))).toMatchObject({ id: '8' })
+  })
+
+  it('takes nothing from the quoted message', () => {
+    expect(readReceipt(delivery('id:1 stat:UNDELIV text:id:2 stat:DELIVRD err:099'))).toMatchObject({
+      id: '1',
+      status: 'undelivered',
+      providerCode: null,
+    })
+    expect(readReceipt(delivery('text:id:2 stat:DELIVRD'))).toBeNull()
+  })
+
+  it.each(['', 'stat:DELIVRD', 'id:1', 'id:1 stat:SOMETHING', 'garbage'])('says nothing by %j', text => {
+    expect(readReceipt(delivery(text))).toBeNull()
+  })
+
+  it('is told from a message of a phone', () => {
+    expect(isReceipt(delivery(TEXT, [], { esmClass: 0 }))).toBe(false)
+    expect(isReceipt(delivery('', [], { esmClass: 0x20 }))).toBe(true)
+    expect(isReceipt(delivery('', [id('1'), state(2)], { esmClass: 0 }))).toBe(true)
+    // UDHI and the receipt bit together.
+    expect(isReceipt(delivery('', [], { esmClass: 0x44 }))).toBe(true)
+  })
+})
+
+describe('the id of a receipt', () => {
+  const read = (text: string, exact = false) => ({
+    id: text,
+    exact,
+    status: 'delivered' as const,
+    atMs: null,
+    providerCode: null,
+    detail: null,
+  })
+
+  it.each([
+    ['same', '00ff', '00ff'],
+    ['hex-to-dec', '00ff', '255'],
+    ['dec-to-hex', '255', 'ff'],
+    ['dec-to-hex', 'no number', 'no number'],
+  ] as const)('by %s: %s becomes %s', (format, given, expected) => {
+    const ids = createReceiptIds(format)
+    expect(ids.resolve(read(given))).toBe(expected)
+    expect(ids.resolve(read(given, true))).toBe(given)
+  })
+
+  const auto = (...submitted: string[]) => {
+    const ids = createReceiptIds('auto')
+    for (const one of submitted) ids.submitted(one)
+    return ids
+  }
+
+  it.each([
+    ['as it is', '7F3A21', '7F3A21', '7F3A21'],
+    ['as it is, when it is no number', 'a-b-c', 'a-b-c', 'a-b-c'],
+    ['from decimal to the hexadecimal of the submit', '0000002AF0', '10992', '0000002AF0'],
+    ['from hexadecimal to the decimal of the submit', '10992', '2af0', '10992'],
+    ['with other zeros and case', '00002AF0', '2af0', '00002AF0'],
+    ['as it is, when nothing is known', '99', '1234567', '1234567'],
+  ])('is found %s', (_name, submitted, given, expected) => {
+    expect(auto(submitted).resolve(read(given))).toBe(expected)
+  })
+
+  it('is found among small running numbers in hexadecimal', () => {
+    const ids = auto(...Array.from({ length: 300 }, (_, index) => (index + 1).toString(16)))
+    for (let number = 1; number <= 300; number++) {
+      expect(ids.resolve(read(String(number)))).toBe(number.toString(16))
+    }
+  })
+
+  it('is found among small running numbers that are the same on both sides', () => {
+    const decimal = auto(...Array.from({ length: 300 }, (_, index) => String(index + 1)))
+    const hexadecimal = auto(...Array.from({ length: 300 }, (_, index) => (index + 1).toString(16)))
+    for (let number = 300; number >= 1; number--) {
+      expect(decimal.resolve(read(String(number)))).toBe(String(number))
+      // From 300 downwards the first one with a letter is 12f: enough to know.
+      const hex = number.toString(16)
+      if (hex !== '12c') expect(hexadecimal.resolve(read(hex))).toBe(hex)
+    }
+  })
+
+  it('is converted as before when the submit is not remembered', () => {
+    const ids = auto('0000002AF0')
+    ids.resolve(read('10992'))
+    expect(ids.resolve(read('10993'))).toBe('0000002AF1')
+  })
+
+  it('is taken as it is for good, once the centre shows that it names messages so', () => {
+    const ids = auto('10')
+    expect(ids.resolve(read('10', true))).toBe('10')
+    ids.submitted('a')
+    expect(ids.resolve(read('10'))).toBe('10')
+  })
+
+  it('remembers a bounded number, the latest ones', () => {
+    const ids = createReceiptIds('auto')
+    for (let number = 1_000_000; number < 1_100_000; number++) ids.submitted(number.toString(16))
+    expect(ids.resolve(read('1099999'))).toBe((1_099_999).toString(16))
+  })
+})
+
+describe('receipts of parts', () => {
+  const receipt = (providerId: string, status: Receipt['status'] = 'delivered'): Receipt => ({
+    kind: 'receipt',
+    providerId,
+    status,
+    atMs: null,
+    providerCode: null,
+    detail: null,
+  })
+
+  function grouped(...ids: string[]) {
+    const groups = createPartGroups()
+    const group = groups.begin()
+    for (const one of ids) group.taken(one)
+    group.end(ids.at(-1)!)
+    return groups
+  }
+
+  it('make the message delivered when the last of them comes, in any order', () => {
+    for (const order of [
+      ['a', 'b', 'c'],
+      ['c', 'a', 'b'],
+      ['c', 'b', 'a'],
+    ]) {
+      const groups = grouped('a', 'b', 'c')
+      const passed = order.map(one => groups.apply(receipt(one)))
+      expect(passed.slice(0, 2)).toEqual([null, null])
+      expect(passed[2]).toMatchObject({ providerId: 'c', status: 'delivered' })
+    }
+  })
+
+  it('make it undelivered with the first that failed, and stay silent after that', () => {
+    const groups = grouped('a', 'b', 'c')
+    expect(groups.apply(receipt('a', 'undelivered'))).toMatchObject({
+      providerId: 'c',
+      status: 'undelivered',
+    })
+    expect(groups.apply(receipt('b'))).toBeNull()
+    expect(groups.apply(receipt('c'))).toBeNull()
+  })
+
+  it('may come twice: a repeated one counts once, and the final one is repeated', () => {
+    const groups = grouped('a', 'b')
+    expect(groups.apply(receipt('a'))).toBeNull()
+    expect(groups.apply(receipt('a'))).toBeNull()
+    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b' })
+    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b' })
+  })
+
+  it('pass on an interim state of the last part alone', () => {
+    const groups = grouped('a', 'b')
+    expect(groups.apply(receipt('a', 'sent'))).toBeNull()
+    expect(groups.apply(receipt('b', 'sent'))).toMatchObject({ providerId: 'b', status: 'sent' })
+  })
+
+  it('may come while others are still being submitted, and even before their own answer', () => {
+    const groups = createPartGroups()
+    const group = groups.begin()
+    expect(groups.apply(receipt('a'))).toMatchObject({ providerId: 'a' })
+    group.taken('a')
+    group.taken('b')
+    expect(groups.apply(receipt('b'))).toBeNull()
+    group.taken('c')
+    group.end('c')
+    expect(groups.apply(receipt('c'))).toMatchObject({ providerId: 'c', status: 'delivered' })
+  })
+
+  it('a part that failed before the message had an id is told with the next receipt', () => {
+    const groups = createPartGroups()
+    const group = groups.begin()
+    group.taken('a')
+    expect(groups.apply(receipt('a', 'undelivered'))).toBeNull()
+    group.taken('b')
+    group.end('b')
+    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b', status: 'undelivered' })
+  })
+
+  it('are kept to ourselves where the message never became whole', () => {
+    const groups = createPartGroups()
+    const group = groups.begin()
+    group.taken('a')
+    group.end(null)
+    expect(groups.apply(receipt('a'))).toBeNull()
+  })
+
+  it('of other messages pass as they are', () => {
+    expect(grouped('a', 'b').apply(receipt('z'))).toEqual(receipt('z'))
+  })
+})
+
+describe('over the wire', () => {
+  it('a receipt is acknowledged only after it is stored', async () => {
+    let store: () => void = () => {}
+    const { smsc, test } = await open('accept', {
+      emit: () =>
+        new Promise(resolve => {
+          store = resolve
+        }),
+    })
+    smsc.deliver({ esm_class: 4, short_message: 'id:x stat:DELIVRD err:000' })
+    await test.emitted(1)
+    // Whatever was written before this answer would have come before it.
+    smsc.send('enquire_link')
+    await smsc.commanded('enquire_link_resp')
+    expect(smsc.acknowledgements).toEqual([])
+    store()
+    await smsc.acknowledged(1)
+    expect(smsc.acknowledgements).toEqual([0])
+    expect(test.inbound).toMatchObject([{ kind: 'receipt', providerId: 'x', status: 'delivered' }])
+  })
+
+  it('a receipt that cannot be stored is refused for now, and taken when it comes again', async () => {
+    const { smsc, test } = await open('accept', {
+      emit: (_inbound, nth) =>
+        nth === 1 ? Promise.reject(new Error('the store is gone')) : Promise.resolve(),
+    })
+    const fields = { esm_class: 4, receipted_message_id: 'x', message_state: 2 }
+    smsc.deliver(fields)
+    await smsc.acknowledged(1)
+    smsc.deliver(fields)
+    await smsc.acknowledged(2)
+    expect(smsc.acknowledgements).toEqual([0x64, 0])
+    expect(test.inbound).toHaveLength(2)
+  })
+
+  it('a receipt before the answer of its submit is passed on first', async () => {
+    const order: string[] = []
+    let smsc: Smsc
+    const opened = await open(
+      () => ({
+        id: 'early',
+        before: () => smsc.deliver({ esm_class: 4, short_message: 'id:early stat:DELIVRD err:000' }),
+      }),
+      {
+        emit: async inbound => {
+          order.push(`receipt ${inbound[0]!.providerId}`)
+        },
+      },
+    )
+    smsc = opened.smsc
+    const outcome = await opened.link.send(sms(), never())
+    order.push(`answer ${outcome.kind === 'accepted' && outcome.providerId}`)
+    expect(order).toEqual(['receipt early', 'answer early'])
+  })
+
+  it('many at once keep their order, and all are acknowledged', async () => {
+    const { smsc, test } = await open()
+    const many = 3000
+    for (let number = 0; number < many; number++) {
+      smsc.deliver({ esm_class: 4, short_message: `id:n-${number} stat:DELIVRD err:000` })
+    }
+    await smsc.acknowledged(many)
+    expect(test.inbound.map(one => one.providerId)).toEqual(
+      Array.from({ length: many }, (_, number) => `n-${number}`),
+    )
+  })
+
+  it('reading stops while too many are unstored, and goes on after that', async () => {
+    const pending: (() => void)[] = []
+    const { smsc, test } = await open('accept', {
+      emit: () => new Promise(resolve => pending.push(resolve)),
+    })
+    const many = 20_000
+    for (let number = 0; number < many; number++) {
+      smsc.deliver({ esm_class: 4, short_message: `id:n-${number} stat:DELIVRD err:000` })
+    }
+    await test.emitted(1001)
+    // What came with the same read is still taken; far from all of it.
+    expect(test.inbound.length).toBeLessThan(5000)
+    let stored = 0
+    while (stored < many) {
+      await test.emitted(stored + 1)
+      for (const store of pending.splice(0)) {
+        store()
+        stored++
+      }
+    }
+    await smsc.acknowledged(many)
+    expect(new Set(smsc.acknowledgements)).toEqual(new Set([0]))
+  })
+
+  it('a long message is delivered when all its parts are', async () => {
+    const { smsc, test, link } = await open()
+    await link.send(sms({ text: 'a'.repeat(400) }), never())
+    for (const part of ['id-2', 'id-3', 'id-1']) {
+      smsc.deliver({ esm_class: 4, short_message: `id:${part} stat:DELIVRD err:000` })
+    }
+    await smsc.acknowledged(3)
+    expect(test.inbound).toMatchObject([{ providerId: 'id-3', status: 'delivered' }])
+    expect(test.inbound).toHaveLength(1)
+  })
+
+  it('ids in hexadecimal are matched with decimal ones right behind the answer', async () => {
+    let smsc: Smsc
+    const opened = await open(() => {
+      setImmediate(() => smsc.deliver({ esm_class: 4, short_message: 'id:16702650 stat:DELIVRD err:000' }))
+      return { id: 'FEDCBA' }
+    })
+    smsc = opened.smsc
+    expect(await opened.link.send(sms(), never())).toMatchObject({ providerId: 'FEDCBA' })
+    await opened.test.emitted(1)
+    expect(opened.test.inbound).toMatchObject([{ providerId: 'FEDCBA' }])
+  })
+
+  it('over data_sm count as well', async () => {
+    const { smsc, test } = await open()
+    smsc.send('data_sm', { esm_class: 4, receipted_message_id: 'x', message_state: 2 })
+    await smsc.acknowledged(1)
+    expect(test.inbound).toMatchObject([{ providerId: 'x', status: 'delivered' }])
+  })
+
+  it('a message from a phone is acknowledged and goes nowhere', async () => {
+    const { smsc, test } = await open()
+    smsc.deliver({
+      source_addr: '491701234567',
+      destination_addr: '70123',
+      short_message: 'id:1 stat:DELIVRD',
+    })
+    await smsc.acknowledged(1)
+    expect(smsc.acknowledgements).toEqual([0])
+    expect(test.inbound).toEqual([])
+  })
+
+  it('a receipt that says nothing is acknowledged, with a warning', async () => {
+    const { smsc, test } = await open()
+    smsc.deliver({ esm_class: 4, short_message: 'nothing to see' })
+    await smsc.acknowledged(1)
+    expect(test.warnings).toEqual(['smpp: a receipt without an id or a known state was acknowledged'])
+  })
+})

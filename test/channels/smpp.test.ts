@@ -1,0 +1,260 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { turnsUntil } from '../support/signals.ts'
+import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
+import { type Answer, type Smsc, type SmscBehaviour, startSmsc } from '../support/smsc.ts'
+
+const opened: { smsc: Smsc; test: TestLink }[] = []
+
+async function open(behaviour: SmscBehaviour | Answer = 'accept', options: TestLinkOptions = {}) {
+  const smsc = await startSmsc(behaviour)
+  const test = await openTestLink(smsc.port, options)
+  opened.push({ smsc, test })
+  await test.state('up')
+  return { smsc, test, link: test.link }
+}
+
+afterEach(async () => {
+  for (const { smsc, test } of opened.splice(0)) {
+    await test.link.close()
+    await smsc.idle()
+    await smsc.close()
+  }
+})
+
+describe('a submit', () => {
+  it('is taken, and named as the centre names it', async () => {
+    const { link, smsc } = await open(() => ({ id: 'abc-42' }))
+    expect(await link.send(sms(), never())).toEqual({ kind: 'accepted', providerId: 'abc-42', parts: 1 })
+    expect(smsc.submits[0]).toMatchObject({
+      text: 'Hello there',
+      source_addr: 'Posthorn',
+      destination_addr: '491701234567',
+      dest_addr_ton: 1,
+      dest_addr_npi: 1,
+      registered_delivery: 1,
+      esm_class: 0,
+      data_coding: 0,
+    })
+  })
+
+  it.each([
+    ['Posthorn', 5, 0, 'Posthorn'],
+    ['+4915112345678', 1, 1, '4915112345678'],
+    ['4915112345678', 1, 1, '4915112345678'],
+    ['70123', 3, 0, '70123'],
+    [null, 0, 0, ''],
+  ])('from %s has type %i and plan %i', async (from, ton, npi, address) => {
+    const { link, smsc } = await open()
+    await link.send(sms({ from }), never())
+    expect(smsc.submits[0]).toMatchObject({
+      source_addr_ton: ton,
+      source_addr_npi: npi,
+      source_addr: address,
+    })
+  })
+
+  it('takes numbering, service type and the sender from the configuration', async () => {
+    const { link, smsc } = await open('accept', {
+      config: {
+        sourceAddress: '12345',
+        sourceTon: 6,
+        sourceNpi: 9,
+        destTon: 2,
+        destNpi: 8,
+        serviceType: 'CMT',
+      },
+    })
+    await link.send(sms({ from: null }), never())
+    expect(smsc.submits[0]).toMatchObject({
+      source_addr: '12345',
+      source_addr_ton: 6,
+      source_addr_npi: 9,
+      dest_addr_ton: 2,
+      dest_addr_npi: 8,
+      service_type: 'CMT',
+    })
+  })
+
+  it.each([
+    ['the whole alphabet @£$¥èéùìòÇΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ¡ÄÖÑÜ§¿äöñüà {[€]} ~^|\\', 0],
+    ['кириллица и 中文 и 😀', 8],
+  ])('%j arrives as it was', async (text, dataCoding) => {
+    const { link, smsc } = await open()
+    await link.send(sms({ text }), never())
+    expect(smsc.submits[0]).toMatchObject({ text, data_coding: dataCoding })
+  })
+
+  it.each([
+    [{ to: 'someone@example.org' }, 'RECIPIENT_REJECTED'],
+    [{ to: '+49\u0000170' }, 'RECIPIENT_REJECTED'],
+    [{ from: 'a sender too long' }, 'SENDER_REJECTED'],
+    [{ from: 'Büro' }, 'SENDER_REJECTED'],
+    [{ text: 'a'.repeat(255 * 153 + 1) }, 'MESSAGE_REJECTED'],
+  ])('that SMPP cannot carry (%#) is refused before it leaves', async (more, code) => {
+    const { link, smsc } = await open()
+    expect(await link.send(sms(more), never())).toMatchObject({ kind: 'rejected', code })
+    expect(smsc.submits).toHaveLength(0)
+  })
+
+  it('without an id in its answer is taken all the same', async () => {
+    const { link } = await open(() => ({ id: '' }))
+    expect(await link.send(sms({ attemptId: 'msg_x.1' }), never())).toMatchObject({
+      kind: 'accepted',
+      providerId: 'unnamed-msg_x.1',
+    })
+  })
+})
+
+describe('a refusal', () => {
+  it.each([
+    [0x0a, { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '0x0000000A' }],
+    [0x0b, { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '0x0000000B' }],
+    [0x33, { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '0x00000033' }],
+    [0x45, { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '0x00000045' }],
+    [0x421, { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '0x00000421' }],
+    [0x08, { kind: 'retry', providerCode: '0x00000008' }],
+    [0x64, { kind: 'retry', providerCode: '0x00000064' }],
+    [0x58, { kind: 'throttled', afterMs: 250, providerCode: '0x00000058' }],
+    [0x14, { kind: 'throttled', afterMs: 250, providerCode: '0x00000014' }],
+  ])('with status %i', async (status, outcome) => {
+    const { link } = await open(() => ({ status }), { config: { throttleMs: 250 } })
+    expect(await link.send(sms(), never())).toMatchObject(outcome)
+  })
+
+  it('by generic_nack counts by its status', async () => {
+    const { link } = await open(() => ({ command: 'generic_nack', status: 0x58 }))
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'throttled', providerCode: '0x00000058' })
+  })
+})
+
+describe('a message of several parts', () => {
+  const LONG = 'a'.repeat(400)
+
+  it('goes in order with one reference, and is named by its last part', async () => {
+    const { link, smsc } = await open()
+    expect(await link.send(sms({ text: LONG }), never())).toEqual({
+      kind: 'accepted',
+      providerId: 'id-3',
+      parts: 3,
+    })
+    const headers = smsc.submits.map(submit => [...submit.udh!])
+    const reference = headers[0]![2]!
+    expect(headers).toEqual([
+      [0, 3, reference, 3, 1],
+      [0, 3, reference, 3, 2],
+      [0, 3, reference, 3, 3],
+    ])
+    expect(smsc.submits.map(submit => submit.text).join('')).toBe(LONG)
+    expect(smsc.submits.every(submit => submit['esm_class'] === 0x40)).toBe(true)
+  })
+
+  it('has another reference than the one before', async () => {
+    const { link, smsc } = await open()
+    await link.send(sms({ text: LONG }), never())
+    await link.send(sms({ text: LONG }), never())
+    expect(smsc.submits[3]!.udh![2]).toBe((smsc.submits[0]!.udh![2]! + 1) & 0xff)
+  })
+
+  it.each([
+    [0x0b, 'rejected'],
+    [0x58, 'throttled'],
+    [0x08, 'retry'],
+  ])('is not taken when the first part is refused with %i', async (status, kind) => {
+    const { link, smsc } = await open(() => ({ status }))
+    expect(await link.send(sms({ text: LONG }), never())).toMatchObject({ kind })
+    expect(smsc.submits).toHaveLength(1)
+  })
+
+  it('tries a later part again when the centre cannot take it now', async () => {
+    const clock = createFakeClock()
+    const { link, smsc } = await open((_submit, nth) => (nth === 2 ? { status: 0x58 } : {}), { clock })
+    const timers = clock.pending()
+    const outcome = link.send(sms({ text: LONG }), never())
+    await smsc.submitted(2)
+    // One timer watches over the answers; the other is the pause before the next try.
+    await turnsUntil(() => clock.pending() === timers + 2)
+    await clock.advance(1000)
+    expect(await outcome).toEqual({ kind: 'accepted', providerId: 'id-4', parts: 3 })
+    expect(smsc.submits.map(submit => submit.udh![4])).toEqual([1, 2, 2, 3])
+  })
+
+  it('is unknown when a later part is refused for good: part of it is out', async () => {
+    const { link, smsc } = await open((_submit, nth) => (nth === 3 ? { status: 0x45 } : {}))
+    expect(await link.send(sms({ text: LONG }), never())).toEqual({
+      kind: 'unknown',
+      detail: '2 of 3 parts were taken, then: refused with ESME_RSUBMITFAIL',
+      providerCode: '0x00000045',
+    })
+    expect(smsc.submits).toHaveLength(3)
+  })
+
+  it('is unknown when its signal ends it between two parts', async () => {
+    const { link, smsc } = await open((_submit, nth) => (nth === 2 ? { status: 0x08 } : {}), {
+      clock: createFakeClock(),
+    })
+    const stop = new AbortController()
+    const outcome = link.send(sms({ text: LONG }), stop.signal)
+    await smsc.submitted(2)
+    stop.abort()
+    expect(await outcome).toMatchObject({ kind: 'unknown', detail: expect.stringContaining('1 of 3 parts') })
+  })
+})
+
+describe('binds', () => {
+  it('says who we are, and that it is a transceiver', async () => {
+    const { smsc, test } = await open('accept', { config: { systemType: 'VMA' } })
+    expect(smsc.commands).toEqual(['bind_transceiver'])
+    expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
+  })
+
+  it('of mode tx_rx send over the transmitter and hear over the receiver', async () => {
+    const { smsc, test, link } = await open('accept', { config: { bindMode: 'tx_rx', binds: 2 } })
+    await smsc.bound(4)
+    expect(smsc.commands.toSorted()).toEqual([
+      'bind_receiver',
+      'bind_receiver',
+      'bind_transmitter',
+      'bind_transmitter',
+    ])
+    await link.send(sms(), never())
+    smsc.deliver({ esm_class: 4, short_message: 'id:id-1 stat:DELIVRD err:000' })
+    await test.emitted(1)
+    expect(test.inbound).toMatchObject([{ providerId: 'id-1', status: 'delivered' }])
+  })
+
+  it('share the load, and no window holds more than it may', async () => {
+    const { smsc, link } = await open('silent', { config: { binds: 3, window: 2 } })
+    await smsc.bound(3)
+    expect(link.concurrency).toBe(6)
+    const stop = new AbortController()
+    const sends = Array.from({ length: 9 }, () => link.send(sms(), stop.signal))
+    await smsc.submitted(6)
+    const perSession = new Map<unknown, number>()
+    for (const { session } of smsc.submits) perSession.set(session, (perSession.get(session) ?? 0) + 1)
+    expect([...perSession.values()]).toEqual([2, 2, 2])
+    stop.abort()
+    const kinds = (await Promise.all(sends)).map(outcome => outcome.kind)
+    expect(kinds).toEqual([...Array(6).fill('unknown'), ...Array(3).fill('retry')])
+  })
+
+  it('hand a freed place to whoever waits', async () => {
+    const { smsc, link } = await open('silent', { config: { window: 1 } })
+    const first = link.send(sms({ text: 'first' }), never())
+    await smsc.submitted(1)
+    const second = link.send(sms({ text: 'second' }), never())
+    smsc.behave('accept')
+    smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late' })
+    expect(await first).toMatchObject({ kind: 'accepted', providerId: 'late' })
+    expect(await second).toMatchObject({ kind: 'accepted', providerId: 'id-2' })
+  })
+
+  it('answer enquire_link, nack what they do not know, and ignore notices', async () => {
+    const { smsc } = await open()
+    smsc.send('alert_notification', { source_addr: '1', esme_addr: '2' })
+    smsc.send('query_sm', { message_id: '1', source_addr: '2' })
+    smsc.send('enquire_link')
+    await smsc.commanded('enquire_link_resp')
+    expect(smsc.commands).toEqual(['bind_transceiver', 'generic_nack', 'enquire_link_resp'])
+  })
+})
