@@ -143,7 +143,7 @@ export const PriceInput = Type.Object({
 })
 export type PriceInput = Static<typeof PriceInput>
 
-export const PricesReplace = Type.Object({ prices: Type.Array(PriceInput, { maxItems: 100_000 }) })
+export const PricesReplace = Type.Object({ prices: Type.Array(PriceInput, { maxItems: 20_000 }) })
 
 // Connections
 

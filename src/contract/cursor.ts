@@ -1,5 +1,12 @@
 import { invalid } from './errors.ts'
 
+/** What a list is asked for; `limit` is filled in by the schema of the query. */
+export type PageQuery = { limit?: number; cursor?: string }
+export type Page<T> = { success: true; data: T[]; nextCursor: string | null }
+
+/** Rows of a page when nobody says. */
+export const DEFAULT_LIMIT = 50
+
 /** Where a list goes on: a few words, opaque on the wire. */
 export function writeCursor(...words: readonly string[]): string {
   return Buffer.from(words.join(' ')).toString('base64url')
@@ -18,7 +25,7 @@ export function pageOf<Row, View>(
   limit: number,
   view: (row: Row) => View,
   cursorAfter: (last: Row) => string,
-): { success: true; data: View[]; nextCursor: string | null } {
+): Page<View> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : null

@@ -56,28 +56,36 @@ function addDemo(tx: Db, deps: SeedDeps) {
   })
 }
 
-/** What a start needs; every operator brings their own list. */
-const DEFAULT_PRICES: PriceInput[] = [
-  ...anywhere({
-    local_sms: 0.01,
-    int_sms: 0.08,
-    official_chatapp: 0.03,
-    user_chatapp_session: 0.005,
-    botapp_bot: 0.001,
-    email_user: 0.001,
-  }),
-  usd('local_sms', 'US', 0.0079),
-  usd('int_sms', 'US', 0.0079),
-  usd('int_sms', 'GB', 0.04),
-  usd('int_sms', 'DE', 0.09),
-  usd('int_sms', 'IN', 0.03),
-  { ...usd('official_chatapp', '*', 0.02), messageType: 'otp' },
-]
+/** What a start needs; every operator brings their own list. The same figures in each currency. */
+const DEFAULT_PRICES: PriceInput[] = ['USD', 'EUR', 'GBP'].flatMap(currency =>
+  usualPrices().map(price => ({ ...price, currency })),
+)
 
-function anywhere(prices: Record<Channel, number>): PriceInput[] {
-  return CHANNELS.map(channel => usd(channel, '*', prices[channel]))
+type Price = Omit<PriceInput, 'currency'>
+
+function usualPrices(): Price[] {
+  return [
+    ...anywhere({
+      local_sms: 0.01,
+      int_sms: 0.08,
+      official_chatapp: 0.03,
+      user_chatapp_session: 0.005,
+      botapp_bot: 0.001,
+      email_user: 0.001,
+    }),
+    to('local_sms', 'US', 0.0079),
+    to('int_sms', 'US', 0.0079),
+    to('int_sms', 'GB', 0.04),
+    to('int_sms', 'DE', 0.09),
+    to('int_sms', 'IN', 0.03),
+    { ...to('official_chatapp', '*', 0.02), messageType: 'otp' },
+  ]
 }
 
-function usd(channel: Channel, country: string, price: number): PriceInput {
-  return { channel, country, price, currency: 'USD' }
+function anywhere(prices: Record<Channel, number>): Price[] {
+  return CHANNELS.map(channel => to(channel, '*', prices[channel]))
+}
+
+function to(channel: Channel, country: string, price: number): Price {
+  return { channel, country, price }
 }

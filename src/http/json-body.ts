@@ -48,8 +48,8 @@ function unreadable(path: string, message: string): Problem {
     : invalid(path, message)
 }
 
-/** The user's own JSON, stored as it came. */
-const KEPT_WHOLE = 'metadata'
+/** JSON of its own kind: the user's, stored as it came, and a provider's, where null clears a field. */
+const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 
 /** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
 function dropNulls(value: unknown): void {
@@ -58,7 +58,7 @@ function dropNulls(value: unknown): void {
     const members = value as Record<string, unknown>
     for (const key of Object.keys(members)) {
       if (members[key] === null) delete members[key]
-      else if (key !== KEPT_WHOLE) dropNulls(members[key])
+      else if (!KEPT_WHOLE.has(key)) dropNulls(members[key])
     }
   }
 }

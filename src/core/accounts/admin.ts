@@ -7,7 +7,14 @@ import type {
   KeyCreate,
 } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
@@ -35,7 +42,6 @@ import { viewAccount, viewKey } from './views.ts'
 
 export type CreatedAccount = { account: AdminAccount; liveKey: string; testKey: string }
 export type CreatedKey = { key: AdminKey; apiKey: string }
-export type AccountPage = { success: true; data: AdminAccount[]; nextCursor: string | null }
 
 /** The operator's hand on accounts and keys. A refusal is a Problem: VALIDATION_ERROR or NOT_FOUND. */
 export type AccountAdmin = {
@@ -46,7 +52,7 @@ export type AccountAdmin = {
   update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
   read(id: string): Promise<AdminAccountWithKeys>
   /** The newest first. */
-  list(query: { limit: number; cursor?: string }): Promise<AccountPage>
+  list(query: PageQuery): Promise<Page<AdminAccount>>
   createKey(accountId: string, input: KeyCreate): Promise<CreatedKey>
   /** Of a key that was revoked before, nothing changes. */
   revokeKey(accountId: string, keyId: string): Promise<AdminKey>
@@ -128,7 +134,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     return { ...viewAccount(row, clock.now()), keys: keys.map(viewKey) }
   }
 
-  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<AccountPage> {
+  async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<AdminAccount>> {
     const before = cursor === undefined ? null : readListCursor(cursor)
     const rows = await listAccounts(db, before, limit + 1)
     const nowMs = clock.now()

@@ -1,4 +1,4 @@
-import { readCursor, writeCursor } from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, readCursor, writeCursor } from '../../contract/cursor.ts'
 import type { LedgerEntry, LedgerType } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -6,18 +6,14 @@ import { type AccountId, fromUuid, timeOf } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
 
-export type LedgerPage = { success: true; data: LedgerEntry[]; nextCursor: string | null }
-
 export type Ledger = {
   /**
    * Movements of the wallet, by the time of their usage, the newest first; of a
    * usage its outcome, then its hold. A page may be short, even empty, and still
    * have a next one: what a plan's pool paid is passed over.
    */
-  list(account: { id: AccountId; currency: string }, query: LedgerQuery): Promise<LedgerPage>
+  list(account: { id: AccountId; currency: string }, query: PageQuery): Promise<Page<LedgerEntry>>
 }
-
-type LedgerQuery = { limit: number; cursor?: string }
 
 /** Where a page starts: at a usage, of which this many entries were shown before. */
 type Place = { uuid: string | null; shown: number }
@@ -29,8 +25,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export function createLedger({ db }: { db: Db }): Ledger {
   async function list(
     account: { id: AccountId; currency: string },
-    { limit, cursor }: LedgerQuery,
-  ): Promise<LedgerPage> {
+    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+  ): Promise<Page<LedgerEntry>> {
     const place = cursor === undefined ? { uuid: null, shown: 0 } : readPlace(cursor)
     const { usages, horizon } = await read(account.id, place.uuid, limit + 1)
     const entries = usages.flatMap(usage => expand(usage, account.currency)).slice(place.shown)

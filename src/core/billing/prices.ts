@@ -1,6 +1,13 @@
 import type { PriceInput, PriceRow } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
 import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Changes } from '../../infra/changes.ts'
@@ -11,12 +18,10 @@ import { fromMicros } from '../../lib/money.ts'
 import { allPrices, listPrices, replacePrices } from './price-store.ts'
 import { createPriceTable, type Price, type PriceTable } from './price-table.ts'
 
-export type PricePage = { success: true; data: PriceRow[]; nextCursor: string | null }
-
 export type Prices = {
   /** The whole list, ready for look-ups: at once when warm. */
   table(): PriceTable | Promise<PriceTable>
-  list(query: { limit: number; cursor?: string }): Promise<PricePage>
+  list(query: PageQuery): Promise<Page<PriceRow>>
   /** The list becomes this one. VALIDATION_ERROR names each row that is wrong or repeated. */
   replace(input: readonly PriceInput[]): Promise<PriceRow[]>
   replaceIn(db: Db, input: readonly PriceInput[]): Promise<PriceRow[]>
@@ -45,7 +50,7 @@ export function createPrices({ db, clock, changes }: PricesDeps): Prices {
     reset: cache.clear,
   })
 
-  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<PricePage> {
+  async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<PriceRow>> {
     const after = cursor === undefined ? null : readCursor(cursor, words => words.length === 5)
     const rows = await listPrices(db, after, limit + 1)
     return pageOf(rows, limit, viewPrice, cursorAfter)

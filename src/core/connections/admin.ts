@@ -4,7 +4,14 @@ import type {
   ConnectionUpdate,
   ConnectionView,
 } from '../../contract/admin.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import type { Channel } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
@@ -32,8 +39,6 @@ import {
   updateConnection,
 } from './store.ts'
 
-export type ConnectionPage = { success: true; data: ConnectionView[]; nextCursor: string | null }
-
 /**
  * The operator's hand on connections. Secrets go in and never come out, save to
  * the link that needs them. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND.
@@ -44,7 +49,7 @@ export type ConnectionAdmin = {
   update(id: string, input: ConnectionUpdate): Promise<ConnectionView>
   remove(id: string): Promise<{ id: string; deleted: true }>
   /** The newest first. */
-  list(query: { limit: number; cursor?: string }): Promise<ConnectionPage>
+  list(query: PageQuery): Promise<Page<ConnectionView>>
   /** Asks the far side, with what is stored. */
   test(id: string): Promise<ConnectionTest>
   /**
@@ -174,7 +179,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     return { provider: row.provider, config, revision: row.revision }
   }
 
-  async function list({ limit, cursor }: { limit: number; cursor?: string }): Promise<ConnectionPage> {
+  async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<ConnectionView>> {
     const before = cursor === undefined ? null : readListCursor(cursor)
     const rows = await listConnections(db, before, limit + 1)
     return pageOf(rows, limit, view, row => writeCursor(row.id))

@@ -13,10 +13,10 @@ export type ProviderFactsByKey = ReadonlyMap<string, ProviderFacts>
 export type Config = Record<string, unknown>
 
 /** Tells the faults of a value by its schema as they are told of a request's body. */
-export type Explain = (faults: ReturnType<typeof Value.Errors>) => {
-  steps: (string | number)[]
-  message: string
-}[]
+export type Explain = (
+  faults: ReturnType<typeof Value.Errors>,
+  value: unknown,
+) => { steps: (string | number)[]; message: string }[]
 
 /** The given fields over what was there; null clears one. */
 export function mergeConfig(before: Config, given: Config): Config {
@@ -32,8 +32,8 @@ export function mergeConfig(before: Config, given: Config): Config {
  */
 export function checkConfig(schema: TSchema, config: Config, explain: Explain, faults: Faults): Config {
   const known = Value.Clean(schema, Value.Clone(config)) as Config
-  const errors = Value.Errors(schema, withDefaults(schema, known))
-  for (const { steps, message } of explain(errors)) faults.add(joinPath(['config', ...steps]), message)
+  const whole = withDefaults(schema, known)
+  for (const { steps, message } of explain(Value.Errors(schema, whole), whole)) faults.add(joinPath(['config', ...steps]), message)
   return known
 }
 

@@ -74,6 +74,15 @@ export async function listConnections(
   return rows.map(toRow)
 }
 
+/** Of every account; for the links, which every node opens. */
+export async function selectAllConnections(db: Db): Promise<ConnectionRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'connections_all',
+    text: `select ${COLUMNS} from connections order by id`,
+  })
+  return rows.map(toRow)
+}
+
 export async function insertConnection(db: Db, row: ConnectionRow): Promise<void> {
   await db.query({
     name: 'connection_insert',

@@ -1,5 +1,12 @@
 import type { AdminSender, SenderCreate } from '../../contract/admin.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -17,12 +24,10 @@ import {
   selectSender,
 } from './store.ts'
 
-export type SenderPage = { success: true; data: AdminSender[]; nextCursor: string | null }
-
 /** The operator's review of SMS sender names, and the platform's own names. */
 export type SenderReview = {
   /** Of every account, the newest first. */
-  list(query: { limit: number; cursor?: string; status?: SenderStatus }): Promise<SenderPage>
+  list(query: PageQuery & { status?: SenderStatus }): Promise<Page<AdminSender>>
   /** An account's own. */
   ofAccount(accountId: AccountId): Promise<SmsSenderView[]>
   /** The platform's own name, approved as it is made. VALIDATION_ERROR for one that stands already. */
@@ -66,7 +71,7 @@ export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): Sen
   }
 
   return {
-    async list({ limit, cursor, status }) {
+    async list({ limit = DEFAULT_LIMIT, cursor, status }) {
       const before = cursor === undefined ? null : readListCursor(cursor)
       const rows = await listSenders(db, status ?? null, before, limit + 1)
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))

@@ -1,0 +1,64 @@
+import type { Channel } from '../../contract/enums.ts'
+import { isSms } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { SendBody, SenderSource } from '../../contract/send.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
+
+/** Who a message comes from; `from` is null where the connection speaks for itself. */
+export type SenderChoice = { from: string | null; source: SenderSource }
+
+/** The literal that names the platform's own official number. */
+const PLATFORM_OFFICIAL = 'platform'
+
+/**
+ * Chooses the sender of a message (contract, rule 6): the one that was asked for,
+ * else the account's approved default, else the platform's. Throws a 400 that
+ * names the field for a sender that is unknown or not approved.
+ */
+export function chooseSender(
+  body: SendBody,
+  channel: Channel,
+  accountId: AccountId,
+  senders: SendersSnapshot,
+): SenderChoice {
+  if (isSms(channel)) return smsSender(body, accountId, senders)
+  switch (channel) {
+    case 'official_chatapp':
+      return officialSender(body)
+    case 'user_chatapp_session':
+      return { from: body.conversationContext?.accountId ?? null, source: 'session' }
+    case 'botapp_bot':
+      return { from: body.conversationContext?.accountId ?? null, source: 'bot' }
+    default:
+      // A mail comes from the address of its connection.
+      return { from: null, source: 'platform' }
+  }
+}
+
+function smsSender(body: SendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
+  const asked = body.sender?.id ?? body.senderId
+  if (asked !== undefined) {
+    return requested(senders.byId.get(asked), body.sender?.id === undefined ? 'senderId' : 'sender.id')
+  }
+  if (body.sender?.name !== undefined) return requested(senders.byName.get(body.sender.name), 'sender.name')
+  const sender = senders.default
+  if (!sender) return { from: null, source: 'platform' }
+  return { from: sender.name, source: sender.accountId === accountId ? 'account_default' : 'platform' }
+}
+
+function requested(sender: SenderSnapshot | undefined, path: string): SenderChoice {
+  if (!sender) throw invalid(path, 'there is no such SMS sender')
+  if (sender.status !== 'approved')
+    throw invalid(path, `the SMS sender "${sender.name}" is ${sender.status}, not approved`)
+  return { from: sender.name, source: 'request' }
+}
+
+function officialSender(body: SendBody): SenderChoice {
+  const asked = body.sender?.officialId ?? body.officialSenderId
+  if (asked !== undefined && asked !== PLATFORM_OFFICIAL) {
+    const path = body.sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+    throw invalid(path, 'there is no such official sender')
+  }
+  return { from: null, source: asked === undefined ? 'official_default' : 'request' }
+}

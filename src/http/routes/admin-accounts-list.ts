@@ -1,0 +1,20 @@
+import { AdminAccount } from '../../contract/admin.ts'
+import { page, pageQuery } from '../../contract/envelope.ts'
+import type { AccountAdmin } from '../../core/accounts/admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/admin/accounts` */
+export const adminAccountsList = (deps: { accountAdmin: AccountAdmin }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/admin/accounts',
+    auth: { operator: true },
+    schema: {
+      summary: 'List accounts',
+      description: 'The newest first.',
+      tags: ['Operator'],
+      querystring: pageQuery({}),
+      response: { 200: page(AdminAccount) },
+    },
+    handler: request => deps.accountAdmin.list(request.query),
+  })

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { AccountUpdate, AdminAccountWithKeys } from '../../contract/admin.ts'
+import { success } from '../../contract/envelope.ts'
+import type { AccountAdmin } from '../../core/accounts/admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PATCH /api/admin/accounts/{id}` */
+export const adminAccountsUpdate = (deps: { accountAdmin: AccountAdmin }) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/api/admin/accounts/:id',
+    auth: { operator: true },
+    schema: {
+      summary: 'Change an account',
+      description:
+        'What is absent stays. A given `plan.pool` replaces the pools; one on the same channels keeps what it has used.',
+      tags: ['Operator'],
+      params: Type.Object({ id: Type.String() }),
+      body: AccountUpdate,
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 200: success(AdminAccountWithKeys) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.accountAdmin.update(request.params.id, request.body),
+    }),
+  })

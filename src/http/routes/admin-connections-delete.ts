@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { ConnectionAdmin } from '../../core/connections/admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/admin/connections/{id}` */
+export const adminConnectionsDelete = (deps: { connectionAdmin: ConnectionAdmin }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/admin/connections/:id',
+    auth: { operator: true },
+    schema: {
+      summary: 'Remove a connection',
+      tags: ['Operator'],
+      params: Type.Object({ id: Type.String() }),
+      errors: ['NOT_FOUND'],
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+    },
+    handler: async request => ({ success: true, data: await deps.connectionAdmin.remove(request.params.id) }),
+  })

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { PriceRow, PricesReplace } from '../../contract/admin.ts'
+import { success } from '../../contract/envelope.ts'
+import type { Prices } from '../../core/billing/prices.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PUT /api/admin/prices` */
+export const adminPricesReplace = (deps: { prices: Prices }) =>
+  defineRoute({
+    method: 'PUT',
+    url: '/api/admin/prices',
+    auth: { operator: true },
+    schema: {
+      summary: 'Replace the price list',
+      description:
+        'Per SMS part, per message elsewhere. The closest destination wins (longest prefix, country, `*`), and ' +
+        "within it the message's own type over `*`.",
+      tags: ['Operator'],
+      body: PricesReplace,
+      response: { 200: success(Type.Object({ prices: Type.Array(PriceRow) })) },
+    },
+    handler: async request => ({
+      success: true,
+      data: { prices: await deps.prices.replace(request.body.prices) },
+    }),
+  })

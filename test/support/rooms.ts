@@ -1,0 +1,109 @@
+import type { Provider } from '../../src/channels/provider.ts'
+import { createRegistry } from '../../src/channels/registry.ts'
+import { createSandboxProvider } from '../../src/channels/sandbox.ts'
+import type { ConnectionTest } from '../../src/contract/admin.ts'
+import { createAccountAdmin } from '../../src/core/accounts/admin.ts'
+import { createKeys } from '../../src/core/accounts/keys.ts'
+import { createAccountReader } from '../../src/core/accounts/reader.ts'
+import { createAccountSnapshots } from '../../src/core/accounts/snapshots.ts'
+import { accountExists } from '../../src/core/accounts/store.ts'
+import { createLedger } from '../../src/core/billing/ledger.ts'
+import { createPrices } from '../../src/core/billing/prices.ts'
+import { createWallets } from '../../src/core/billing/wallets.ts'
+import { createConnectionAdmin } from '../../src/core/connections/admin.ts'
+import { createConnectionSnapshots } from '../../src/core/connections/snapshot.ts'
+import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
+import { createSenderReview } from '../../src/core/senders/review.ts'
+import { createSenderSnapshots } from '../../src/core/senders/snapshot.ts'
+import { explain } from '../../src/http/schema-faults.ts'
+import { createChanges, type ListenClient } from '../../src/infra/changes.ts'
+import type { Database } from '../../src/infra/db.ts'
+import { createSeal } from '../../src/infra/seal.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import { createIds } from '../../src/lib/ids.ts'
+import { createPhones } from '../../src/lib/phone.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createSignals } from './signals.ts'
+
+export type Rooms = Awaited<ReturnType<typeof openRooms>>
+
+/** All the accounts' and the operator's rooms of one node over a real store, as app.ts puts them together. */
+export async function openRooms(
+  db: Database,
+  options: {
+    clock?: Clock
+    /** How the node's listening connection is made; a dedicated one by default. */
+    connect?: () => Promise<ListenClient>
+    testLink?: (id: string) => Promise<ConnectionTest>
+  } = {},
+) {
+  const clock = options.clock ?? systemClock
+  const random = createRandom()
+  const ids = createIds(clock, random)
+  const heard = createSignals()
+  const log: string[] = []
+  const write = (_: object, text: string) => {
+    log.push(text)
+    heard.notify()
+  }
+  const changes = createChanges({
+    clock,
+    connect: options.connect ?? db.dedicated,
+    log: { info: write, warn: write },
+  })
+  const shared = { db, clock, changes }
+  const accounts = createAccountSnapshots(shared)
+  const keys = createKeys({ ...shared, accounts })
+  const wallets = createWallets({ db, ids })
+  const accountAdmin = createAccountAdmin({
+    db,
+    clock,
+    ids,
+    random,
+    phones: createPhones({ cacheSize: 10 }),
+    openWallet: wallets.open,
+  })
+  const senderReview = createSenderReview({ db, ids })
+  const providers = createRegistry(
+    createSandboxProvider({ inbox: createSandboxInbox({ db }) }) as unknown as Provider,
+  )
+  const rooms = {
+    clock,
+    ids,
+    changes,
+    log,
+    heard,
+    accounts,
+    keys,
+    wallets,
+    accountAdmin,
+    senderReview,
+    senders: createSenderSnapshots(shared),
+    ledger: createLedger({ db }),
+    prices: createPrices(shared),
+    connections: createConnectionSnapshots(shared),
+    connectionAdmin: createConnectionAdmin({
+      db,
+      ids,
+      seal: createSeal(Buffer.alloc(32, 7), random),
+      providers,
+      explain,
+      accountExists: id => accountExists(db, id),
+      testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
+    }),
+    account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    stop: () => changes.stop(),
+  }
+  // Last, so that what they tell finds the caches told already.
+  changes.subscribe({ changed: () => heard.notify(), reset: () => heard.notify() })
+  await changes.start()
+  return rooms
+}
+
+/** A valid account of an operator who says as little as possible. */
+export const BASIC_ACCOUNT = {
+  name: 'Acme',
+  homeCountry: 'US',
+  currency: 'USD',
+  phone: { number: '+12025550123', verified: true },
+}
