@@ -67,7 +67,8 @@ create table outbox (
   primary key (account_id, message_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 0);
-create index outbox_due on outbox (due_at) where owner is null;
+create index outbox_due on outbox (connection_id, due_at) where owner is null and not begun;
+create index outbox_unknown on outbox (due_at) where owner is null and begun;
 
 -- One row per idempotency key: either the message that answers for it, or the
 -- stored answer of a request that was refused before there was one.

@@ -28,8 +28,8 @@ export type Outcome =
   | { kind: 'rejected'; code: RejectCode; detail: string; providerCode?: string }
   /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
   | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
-  /** The lane is too fast: it rests for `afterMs`; does not count as a try. */
-  | { kind: 'throttled'; afterMs: number; detail?: string; providerCode?: string }
+  /** Too fast: the lane rests for `afterMs`, for all or for this account alone; does not count as a try. */
+  | { kind: 'throttled'; afterMs: number; scope?: 'account'; detail?: string; providerCode?: string }
   /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
   | { kind: 'unknown'; detail: string; providerCode?: string }
 
@@ -111,8 +111,6 @@ export type Io = {
   clock: Clock
   random: Random
   log: LinkLog
-  /** HTTP through the guarded client, for addresses that users gave. */
-  fetchFile(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
   /** Resolves once stored: only then may the provider be told that we have it. */
   emit(inbound: readonly Inbound[]): Promise<void>
   /** A change of the link's health. */
@@ -152,6 +150,8 @@ export type Provider<C = Record<string, unknown>> = {
   readonly secrets: readonly (keyof C & string)[]
   /** Honours our attempt id, so that an unknown attempt may be sent again. */
   readonly dedupes: boolean
+  /** What one of its codes means, in words; null for one that it does not know. */
+  explain?(code: string): string | null
   /** Never waits for the far side: connecting goes on in the background. */
   open(config: C, io: Io): Promise<Link>
 }

@@ -13,16 +13,16 @@ const CONCURRENCY = 200
 const REST_MS = 5_000
 /** When to come back after one of the failures of the ending 0003. */
 const FAILURE_MS = 200
+/** How long an answer that never comes is waited for: past the wait of a single send. */
+const ANSWER_MS = 3_000
 /** When to come back where the inbox could not be written. */
 const INBOX_MS = 1_000
-
-type SandboxConfig = Record<string, never>
 
 /**
  * A carrier that sends nothing: it keeps what it takes in `inbox` and behaves as
  * the recipient's ending says (`docs/sandbox.md`), on every channel.
  */
-export function createSandboxProvider(options: { inbox: SandboxInbox }): Provider<SandboxConfig> {
+export function createSandboxProvider(options: { inbox: SandboxInbox }): Provider {
   return {
     key: 'sandbox',
     channels: CHANNELS,
@@ -102,10 +102,15 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     } catch (error) {
       return inboxFailed(error)
     }
-    if (!script.answers) return new Promise(() => {})
+    if (!script.answers) return noAnswer()
     const providerId = providerIdOf(message)
     if (script.receiptFirst) await io.emit([receiptOf(providerId, 'delivered', nowMs)])
     return { kind: 'accepted', providerId }
+  }
+
+  /** It has the message, but nobody hears of it: like a carrier whose answer was lost on the way. */
+  function noAnswer(): Promise<Outcome> {
+    return new Promise(resolve => io.clock.after(ANSWER_MS, () => resolve(UNKNOWN)))
   }
 
   /** The inbox takes a message once however often it is tried: a repeat is safe even if this one got through. */
@@ -146,7 +151,7 @@ function failure({ attempt }: Outgoing): Outcome {
 
 function throttle(afterMs: number): Outcome {
   const detail = 'The sandbox lets the lane rest for recipients that end in 0006.'
-  return { kind: 'throttled', afterMs, detail, providerCode: '0006' }
+  return { kind: 'throttled', scope: 'account', afterMs, detail, providerCode: '0006' }
 }
 
 function takenOf(

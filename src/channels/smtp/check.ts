@@ -9,18 +9,19 @@ export function checkServer(
 ): Promise<{ ok: boolean; detail: string }> {
   const connection = new SMTPConnection(options)
   return new Promise(resolve => {
-    const cut = () => finish({ ok: false, detail: 'No answer in time.' })
+    // The first result counts; what closing then reports is too late.
     function finish(result: { ok: boolean; detail: string }): void {
-      // Before closing, which is reported as an end of its own.
       resolve(result)
-      signal.removeEventListener('abort', cut)
       if (result.ok) connection.quit()
       else connection.close()
     }
     const fail = (fault: SmtpFault) => finish({ ok: false, detail: describe(fault) })
+    const cut = () => finish({ ok: false, detail: 'No answer in time.' })
+    // Until the very end: a server may also never answer the goodbye.
     signal.addEventListener('abort', cut, { once: true })
-    connection.once('error', fail)
+    connection.once('end', () => signal.removeEventListener('abort', cut))
     connection.once('end', () => fail({ code: 'ECONNECTION' }))
+    connection.on('error', fail)
     connection.connect(error => {
       if (error) return fail(error)
       if (login === null) return finish({ ok: true, detail: 'The server answers.' })

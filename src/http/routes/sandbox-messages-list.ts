@@ -7,7 +7,7 @@ export const sandboxMessagesList = (deps: { sandboxMessages: SandboxMessages }) 
   defineRoute({
     method: 'GET',
     url: '/api/v2/sandbox/messages',
-    auth: { permission: 'messages:read' },
+    auth: {},
     schema: {
       summary: 'Read what the sandbox took',
       description:

@@ -1,0 +1,164 @@
+import { hostname } from 'node:os'
+import type { AddressInfo } from 'node:net'
+import { createRegistry } from './channels/registry.ts'
+import { createSandboxProvider } from './channels/sandbox.ts'
+import { createAccountRooms } from './compose/accounts.ts'
+import { listChores } from './compose/chores.ts'
+import { createFoundation, type Foundation } from './compose/foundation.ts'
+import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
+import type { Config } from './config.ts'
+import { seed } from './core/accounts/seed.ts'
+import { snapshotOf } from './core/connections/snapshot.ts'
+import { selectAllConnections } from './core/connections/store.ts'
+import { countOutbox } from './core/outbox/store.ts'
+import { createSandboxMessages } from './core/sandbox/messages.ts'
+import { createSandboxInbox } from './core/sandbox/store.ts'
+import { hashToken } from './http/auth.ts'
+import { createReadiness } from './http/readiness.ts'
+import { listRoutes } from './http/routes.ts'
+import { createServer } from './http/server.ts'
+import type { Log } from './infra/log.ts'
+import type { Progress } from './infra/progress.ts'
+import type { Secrets } from './infra/secrets.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
+import { createRandom, type Random } from './lib/random.ts'
+import { VERSION } from './version.ts'
+import { startChores } from './workers/chores.ts'
+import { startLoop } from './workers/loop.ts'
+import { startNodeLease } from './workers/node-lease.ts'
+
+export type AppOptions = {
+  config: Config
+  secrets: Secrets
+  log: Log
+  databaseUrl: string
+  progress: Progress
+  /** The machine's, unless a test says otherwise. */
+  clock?: Clock
+  random?: Random
+  /** Checks every answer against its schema: for tests. */
+  checkResponses?: boolean
+}
+
+export type App = {
+  /** Where it listens. */
+  url: string
+  /** The raw test key of a store that was empty: this once. */
+  testKey: string | null
+  /** Drains: takes nothing new, lets what has begun finish, and leaves the rest to other nodes. */
+  stop(): Promise<void>
+}
+
+/** How often this node looks for messages that became due, in ms. */
+const POLL_EVERY_MS = 250
+
+/** Puts the program together and starts it. The store must be migrated. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, secrets, log } = options
+  const clock = options.clock ?? systemClock
+  const base = createFoundation({ ...options, clock, random: options.random ?? createRandom() })
+  const { db, changes, metrics } = base
+  let stopping = false
+
+  const inbox = createSandboxInbox({ db })
+  const providers = createRegistry(createSandboxProvider({ inbox }))
+  const rooms = createAccountRooms(base, providers, () => messages.links)
+  const sandboxMessages = createSandboxMessages({ db })
+  await changes.start()
+  const testKey = await seed({ db, ...rooms })
+  const lease = await startNodeLease({
+    db,
+    clock,
+    log,
+    host: hostname(),
+    // Nobody else can be on the embedded store.
+    alone: config.databaseUrl === undefined,
+    unknownDeadlineMs: config.unknownDeadlineMs,
+  })
+  const messages: MessageRooms = createMessageRooms(base, rooms, providers, lease, () => stopping)
+  await openLinks(base, messages)
+
+  const poll = startLoop({
+    clock,
+    everyMs: POLL_EVERY_MS,
+    round: async () => ((await messages.dispatcher.poll()) > 0 ? 'again' : undefined),
+    onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
+  })
+  messages.dispatcher.onDue(poll.wakeAt)
+  const chores = startChores(listChores(base, rooms, messages, sandboxMessages), clock, log)
+  readMetrics(base, messages)
+
+  const readiness = createReadiness({
+    clock,
+    checks: { 'the database': () => db.query({ name: 'ready', text: 'select 1' }) },
+  })
+  const server = await createServer({
+    log,
+    clock,
+    ids: base.ids,
+    keys: rooms.keys,
+    operatorTokenHash: hashToken(secrets.operatorToken),
+    metrics,
+    nodeCount: lease.count,
+    routes: listRoutes(
+      { ...rooms, ...messages, sandboxMessages, readiness, metrics },
+      { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
+    ),
+    checkResponses: options.checkResponses ?? false,
+  })
+  await server.listen({ host: config.host, port: config.port })
+
+  async function stop(): Promise<void> {
+    readiness.drain()
+    await server.close()
+    await poll.stop()
+    await messages.dispatcher.stop()
+    stopping = true
+    await messages.links.close()
+    await messages.settle.idle()
+    await chores.stop()
+    await leave()
+  }
+
+  /** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
+  async function leave(): Promise<void> {
+    await rooms.keys.flushUsed().catch(() => {})
+    await lease.stop().catch(() => {})
+    await changes.stop()
+    await db.close()
+  }
+
+  return { url: urlOf(server.server.address() as AddressInfo), testKey, stop }
+}
+
+/** Links follow the connections, here and on every other node. */
+async function openLinks({ db, log, changes }: Foundation, { links }: MessageRooms): Promise<void> {
+  const sync = async () => links.sync((await selectAllConnections(db)).map(snapshotOf))
+  const later = () => void sync().catch(error => log.warn({ err: error }, 'connections could not be read; links stay as they are'))
+  changes.subscribe({
+    changed(table) {
+      if (table === 'connections') later()
+    },
+    reset: later,
+  })
+  await sync()
+}
+
+function readMetrics({ db, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {
+  metrics.read({
+    lanes: () =>
+      dispatcher.stats().map(lane => ({
+        connection: lane.connectionId,
+        provider: lane.provider,
+        up: links.get(lane.connectionId)?.state().state !== 'down',
+        inFlight: lane.busy,
+        waiting: lane.held,
+      })),
+    outboxDepth: async () => (await countOutbox(db)).waiting,
+    unknownMessages: async () => (await countOutbox(db)).unknown,
+  })
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,53 @@
+import type { Links } from '../channels/links.ts'
+import type { Provider } from '../channels/provider.ts'
+import { createAccountAdmin } from '../core/accounts/admin.ts'
+import { createKeys } from '../core/accounts/keys.ts'
+import { createAccountReader } from '../core/accounts/reader.ts'
+import { createAccountSnapshots } from '../core/accounts/snapshots.ts'
+import { accountExists } from '../core/accounts/store.ts'
+import { createLedger } from '../core/billing/ledger.ts'
+import { createPrices } from '../core/billing/prices.ts'
+import { createWallets } from '../core/billing/wallets.ts'
+import { createConnectionAdmin } from '../core/connections/admin.ts'
+import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
+import { createSenderReview } from '../core/senders/review.ts'
+import { createSenderSnapshots } from '../core/senders/snapshot.ts'
+import { explain } from '../http/schema-faults.ts'
+import type { Foundation } from './foundation.ts'
+
+export type AccountRooms = ReturnType<typeof createAccountRooms>
+
+/** The far side may take its time; the operator waits. */
+const LINK_TEST_MS = 10_000
+
+/** Who may send, with what money, through whom. `links` is asked late: it needs this room to open. */
+export function createAccountRooms(
+  base: Foundation,
+  providers: ReadonlyMap<string, Provider>,
+  links: () => Links,
+) {
+  const { db, clock, changes, ids, random, phones, seal } = base
+  const accounts = createAccountSnapshots({ db, clock, changes })
+  const wallets = createWallets({ db, ids })
+  const senderReview = createSenderReview({ db, ids })
+  return {
+    keys: createKeys({ db, clock, changes, accounts }),
+    prices: createPrices({ db, clock, changes }),
+    connections: createConnectionSnapshots({ db, clock, changes }),
+    senders: createSenderSnapshots({ db, clock, changes }),
+    wallets,
+    ledger: createLedger({ db }),
+    senderReview,
+    account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
+    connectionAdmin: createConnectionAdmin({
+      db,
+      ids,
+      seal,
+      providers,
+      explain,
+      accountExists: id => accountExists(db, id),
+      testLink: id => links().test(id, AbortSignal.timeout(LINK_TEST_MS)),
+    }),
+  }
+}

@@ -1,0 +1,50 @@
+import { sweepKeys } from '../core/messages/idempotency-store.ts'
+import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
+import { failStranded } from '../core/messages/withdraw-store.ts'
+import { applyParked, closeUnknown, sweepAttachments } from '../core/outbox/store.ts'
+import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
+import type { SandboxMessages } from '../core/sandbox/messages.ts'
+import type { Chore } from '../workers/chores.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+import type { MessageRooms } from './messages.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** No receipt comes later than this after its message. */
+const RECEIPT_WINDOW_MS = 7 * DAY_MS
+const FEW = 500
+const MANY = 20_000
+
+/** The housekeeping on one screen. Each is one idempotent statement that any node may run. */
+export function listChores(
+  base: Foundation,
+  rooms: AccountRooms,
+  messages: MessageRooms,
+  sandbox: SandboxMessages,
+): Chore[] {
+  const { db, clock } = base
+  return [
+    { name: 'withdraw unconfirmed', everyMs: SECOND_MS, run: messages.accept.withdrawUnconfirmed },
+    { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
+    { name: 'close unknown', everyMs: SECOND_MS, run: () => closeUnknown(db, clock.now(), FEW) },
+    { name: 'note key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
+    { name: 'fail stranded', everyMs: 30 * SECOND_MS, run: () => failStranded(db, clock.now(), FEW) },
+    {
+      name: 'sweep idempotency keys',
+      everyMs: MINUTE_MS,
+      run: () => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, MANY),
+    },
+    {
+      name: 'sweep provider ids',
+      everyMs: 10 * MINUTE_MS,
+      run: () => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
+    },
+    { name: 'sweep attachments', everyMs: 10 * MINUTE_MS, run: () => sweepAttachments(db, clock.now() - HOUR_MS) },
+    { name: 'sweep parked receipts', everyMs: HOUR_MS, run: () => sweepParked(db, clock.now() - DAY_MS) },
+    { name: 'sweep the sandbox', everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
+    { name: 'make partitions', everyMs: HOUR_MS, run: () => ensureMonths(db, clock.now()) },
+  ]
+}

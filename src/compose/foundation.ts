@@ -1,0 +1,67 @@
+import type { Config } from '../config.ts'
+import { type Changes, createChanges } from '../infra/changes.ts'
+import { createDatabase, type Database } from '../infra/db.ts'
+import { createGuardedFetch, type GuardedFetch } from '../infra/guarded-fetch.ts'
+import type { Log } from '../infra/log.ts'
+import { createMetrics, type Metrics } from '../infra/metrics.ts'
+import { createSeal, type Seal } from '../infra/seal.ts'
+import type { Secrets } from '../infra/secrets.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createIds, type Ids } from '../lib/ids.ts'
+import { createPhones, type Phones } from '../lib/phone.ts'
+import type { Random } from '../lib/random.ts'
+
+/** What everything stands on. */
+export type Foundation = {
+  config: Config
+  log: Log
+  clock: Clock
+  random: Random
+  ids: Ids
+  seal: Seal
+  metrics: Metrics
+  db: Database
+  changes: Changes
+  phones: Phones
+  guarded: GuardedFetch
+}
+
+/** The largest file that a message takes from an address, in bytes. */
+const MOST_FILE_BYTES = 100 * 1024 * 1024
+const FILE_TIMEOUT_MS = 20_000
+/** Numbers whose country is remembered: parsing one anew costs about 10 µs. */
+const PHONES_REMEMBERED = 20_000
+
+export function createFoundation(options: {
+  config: Config
+  secrets: Secrets
+  log: Log
+  databaseUrl: string
+  clock: Clock
+  random: Random
+}): Foundation {
+  const { config, log, clock, random } = options
+  const db = createDatabase({
+    connectionString: options.databaseUrl,
+    poolSize: config.databasePool,
+    onIdleError: error => log.debug({ err: error }, 'an idle database connection was lost'),
+  })
+  return {
+    config,
+    log,
+    clock,
+    random,
+    ids: createIds(clock, random),
+    seal: createSeal(options.secrets.masterKey, random),
+    metrics: createMetrics(),
+    db,
+    changes: createChanges({ clock, connect: () => db.dedicated(), log }),
+    phones: createPhones({ cacheSize: PHONES_REMEMBERED }),
+    guarded: createGuardedFetch({
+      allowPrivateHosts: config.allowPrivateHosts,
+      clock,
+      maxBytes: MOST_FILE_BYTES,
+      timeoutMs: FILE_TIMEOUT_MS,
+    }),
+  }
+}

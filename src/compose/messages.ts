@@ -1,0 +1,124 @@
+import { createLinks, type Links, type LinkSpec } from '../channels/links.ts'
+import type { Io, LinkState, Provider } from '../channels/provider.ts'
+import type { Caller } from '../contract/caller.ts'
+import { createAccept } from '../core/messages/accept.ts'
+import { createIdempotency } from '../core/messages/idempotency.ts'
+import type { World } from '../core/messages/prepare.ts'
+import { createMessages } from '../core/messages/read.ts'
+import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
+import { createSend } from '../core/messages/send.ts'
+import { createSettle } from '../core/messages/settle.ts'
+import { createWaiters } from '../core/messages/waiters.ts'
+import { storeAttachment } from '../core/outbox/store.ts'
+import { createPolicies } from '../core/routing/policies.ts'
+import { createDispatcher } from '../workers/dispatch.ts'
+import { createFileSources } from '../workers/files.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+
+export type MessageRooms = ReturnType<typeof createMessageRooms>
+
+/** The way of a message: accept, dispatch, settle, and what is read of it. */
+export function createMessageRooms(
+  base: Foundation,
+  rooms: AccountRooms,
+  providers: ReadonlyMap<string, Provider>,
+  lease: NodeLease,
+  stopping: () => boolean,
+) {
+  const { config, db, clock, ids, random, seal, log, metrics } = base
+  const waiters = createWaiters()
+  const accept = createAccept({ db, clock, node: lease.id, observe: items => metrics.batch('accept', items) })
+  const settle = createSettle({
+    db,
+    clock,
+    node: lease.id,
+    stopping,
+    observe: items => metrics.batch('settle', items),
+  })
+  const receipts = createReceipts({ settle, ids, observe: metrics.receipt })
+  const links: Links = createLinks({
+    providers,
+    log,
+    io: (spec, report) => createIo(base, receipts, spec, report),
+    openConfig: async id => (await rooms.connectionAdmin.openConfig(id))?.config ?? null,
+    changed: () => dispatcher.relink(),
+  })
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    ids,
+    random,
+    seal,
+    log,
+    links,
+    settle,
+    waiters,
+    files: createFileSources(db, base.guarded),
+    node: lease.id,
+    unknownDeadlineMs: config.unknownDeadlineMs,
+    observe(outcome, item, provider, durationMs) {
+      metrics.attempt(item.channel, provider, outcome)
+      metrics.settled(item.channel, durationMs / 1_000)
+    },
+  })
+  const send = createSend({
+    clock,
+    ids,
+    seal,
+    accept,
+    waiters,
+    dispatch: dispatcher,
+    idempotency: createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs }),
+    world: caller => worldOf(rooms, caller),
+    phones: base.phones,
+    checkUrl: base.guarded.check,
+    sandboxForLive: config.sandbox,
+    async storeAttachment(accountId, messageId, bytes) {
+      const id = ids.next('att')
+      await storeAttachment(db, accountId, id, messageId, bytes)
+      return id
+    },
+    syncWaitMs: config.syncWaitMs,
+  })
+  return {
+    accept,
+    settle,
+    links,
+    dispatcher,
+    send,
+    messages: createMessages({ db, clock, explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null }),
+    policies: createPolicies({ connections: rooms.connections, providers }),
+  }
+}
+
+/** What a send depends on; at once when the caches are warm. */
+function worldOf(rooms: AccountRooms, caller: Caller): World | Promise<World> {
+  const connections = rooms.connections.forAccount(caller.account.id)
+  const senders = rooms.senders.forAccount(caller.account.id)
+  const prices = rooms.prices.table()
+  if (!(connections instanceof Promise) && !(senders instanceof Promise) && !(prices instanceof Promise)) {
+    return { connections, senders, prices }
+  }
+  return Promise.all([connections, senders, prices]).then(([connections, senders, prices]) => ({
+    connections,
+    senders,
+    prices,
+  }))
+}
+
+function createIo(base: Foundation, receipts: Receipts, spec: LinkSpec, report: (state: LinkState) => void): Io {
+  const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
+  return {
+    connectionId: spec.id,
+    clock: base.clock,
+    random: base.random,
+    log,
+    emit: inbound => receipts.take(spec.id, inbound),
+    report(state) {
+      report(state)
+      log.debug({ state: state.state, detail: state.detail }, 'link')
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
+import { SENDER_SOURCES } from './send.ts'
+
+/** What stands for the words of an OTP wherever they could be read later. */
+export const MASKED = '••••••'
+
+/** A message as lists show it. */
+export const Message = Type.Object({
+  messageId: Type.String(),
+  requestId: Type.String(),
+  usageId: Type.String(),
+  mode: oneOf(KEY_MODES, { description: 'The kind of key that sent it' }),
+  status: oneOf(MESSAGE_STATUSES),
+  channel: oneOf(CHANNELS),
+  channels: Type.Array(oneOf(CHANNELS), { description: 'The channels that routing considered, in order' }),
+  messageType: oneOf(MESSAGE_TYPES),
+  to: Type.String(),
+  country: nullable(Type.String()),
+  sender: nullable(Type.String()),
+  senderSource: oneOf(SENDER_SOURCES),
+  provider: Type.String(),
+  connectionId: Type.String(),
+  providerMessageId: nullable(Type.String()),
+  text: nullable(Type.String({ description: `The words of an OTP read ${MASKED}` })),
+  subject: nullable(Type.String()),
+  html: Type.Boolean(),
+  attachment: nullable(
+    Type.Object({
+      type: oneOf(ATTACHMENT_TYPES),
+      mimetype: Type.String(),
+      fileName: Type.String(),
+      publicUrl: nullable(Type.String()),
+      sizeBytes: nullable(Type.Integer()),
+    }),
+  ),
+  conversationContext: nullable(
+    Type.Object({
+      moduleType: Type.String(),
+      accountId: Type.String(),
+      chatId: Type.String(),
+      contactId: nullable(Type.String()),
+      conversationKey: nullable(Type.String()),
+    }),
+  ),
+  templateId: nullable(Type.String()),
+  bulkJobId: nullable(Type.String()),
+  metadata: Type.Unknown(),
+  billing: Type.Object({
+    cost: Type.Number(),
+    currency: Type.String(),
+    parts: nullable(Type.Integer()),
+    source: oneOf(['wallet', 'pool', 'none'] as const),
+    state: oneOf(['held', 'captured', 'released', 'none'] as const),
+  }),
+  attempts: Type.Integer(),
+  errorCode: nullable(Type.String()),
+  errorMessage: nullable(Type.String()),
+  createdAt: IsoTime,
+  scheduledAt: nullable(IsoTime),
+  sentAt: nullable(IsoTime),
+  deliveredAt: nullable(IsoTime),
+  readAt: nullable(IsoTime),
+  endedAt: nullable(IsoTime),
+})
+export type Message = Static<typeof Message>
+
+/** One step in the life of a message. */
+export const TimelineEntry = Type.Object({
+  at: IsoTime,
+  event: oneOf(['status', 'attempt'] as const),
+  status: Type.Optional(oneOf(MESSAGE_STATUSES)),
+  attempt: Type.Optional(Type.Integer()),
+  outcome: Type.Optional(oneOf(['accepted', 'rejected', 'retry', 'throttled', 'unknown', 'pending'] as const)),
+  settledAt: Type.Optional(nullable(IsoTime)),
+  provider: Type.Optional(Type.String()),
+  providerCode: Type.Optional(nullable(Type.String())),
+  explanation: Type.Optional(nullable(Type.String({ description: 'What the provider means by its code' }))),
+  detail: Type.Optional(nullable(Type.String())),
+})
+export type TimelineEntry = Static<typeof TimelineEntry>
+
+export const MessageWithTimeline = Type.Object({ ...Message.properties, timeline: Type.Array(TimelineEntry) })
+export type MessageWithTimeline = Static<typeof MessageWithTimeline>
+
+export const MessageQuery = pageQuery({
+  status: Type.Optional(oneOf(MESSAGE_STATUSES)),
+  channel: Type.Optional(oneOf(CHANNELS)),
+  messageType: Type.Optional(oneOf(MESSAGE_TYPES)),
+  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  templateId: Type.Optional(Type.String({ maxLength: 200 })),
+  bulkJobId: Type.Optional(Type.String({ maxLength: 200 })),
+  createdAfter: Type.Optional(IsoTime),
+  createdBefore: Type.Optional(IsoTime),
+})
+export type MessageQuery = Static<typeof MessageQuery>
+
+/** How messages over one connection behave; `GET /messages/policies` lists them. */
+export const ProviderMessagePolicy = Type.Object({
+  providerKey: Type.String(),
+  channel: oneOf(CHANNELS),
+  enabled: Type.Boolean(),
+  allowedTypes: Type.Array(oneOf(MESSAGE_TYPES)),
+  sendModeByType: Type.Record(Type.String(), Type.String()),
+  requiresApprovedTemplate: Type.Boolean(),
+  supportsUserSender: Type.Boolean(),
+  supportsSystemSenderFallback: Type.Boolean(),
+  priorityOrder: Type.Integer(),
+  retryPolicy: Type.Object({ maxAttempts: Type.Integer(), backoffMs: Type.Integer() }),
+})
+export type ProviderMessagePolicy = Static<typeof ProviderMessagePolicy>

@@ -1,0 +1,143 @@
+import { type Static, Type } from 'typebox'
+import { ATTACHMENT_TYPES, CHANNELS, MESSAGE_TYPES } from './enums.ts'
+
+/** An e-mail address has at most 254 characters, a chat id fewer. */
+const Recipient = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  description: 'E.164 phone, e-mail address, chat-app group id (`<id>@g.us`) or bot chat id',
+})
+/** 500,000 characters hold any HTML mail; each channel has its own, lower limit. */
+const TEXT_MAX = 500_000
+const Key = Type.String({ minLength: 1, maxLength: 200 })
+const Reference = Type.String({ minLength: 1, maxLength: 200 })
+const Address = Type.String({ minLength: 1, maxLength: 2_048 })
+
+export const Content = Type.Object({
+  text: Type.Optional(
+    Type.String({ maxLength: TEXT_MAX, description: 'The text; the caption where there is media' }),
+  ),
+  otpCode: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 32,
+      description: 'A one-time code, for messageType otp without a template',
+    }),
+  ),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'E-mail alone' })),
+})
+
+export const Attachment = Type.Object({
+  type: Type.Enum(ATTACHMENT_TYPES),
+  publicUrl: Type.Optional(Address),
+  base64: Type.Optional(Type.String({ minLength: 1, description: 'Raw base64 without a data: prefix' })),
+  mimetype: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
+  fileName: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  assetId: Type.Optional(Reference),
+})
+
+export const MODULE_TYPES = ['chatapp_web', 'chatapp_official', 'botapp_bot'] as const
+
+export const ConversationContext = Type.Object({
+  moduleType: Type.Enum(MODULE_TYPES),
+  accountId: Type.String({ minLength: 1, maxLength: 200, description: 'Session name or bot id' }),
+  chatId: Type.String({ minLength: 1, maxLength: 200, description: 'Group or user chat id' }),
+  contactId: Type.Optional(Reference),
+  conversationKey: Type.Optional(Reference),
+})
+
+export const TemplateUse = Type.Object({
+  id: Type.Optional(Reference),
+  key: Type.Optional(Reference),
+  language: Type.Optional(Type.String({ minLength: 2, maxLength: 20 })),
+  variablesIndexed: Type.Optional(Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100 })),
+  variablesNamed: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4_096 }))),
+  buttonVariables: Type.Optional(
+    Type.Array(
+      Type.Object({
+        index: Type.Integer({ minimum: 0, maximum: 9 }),
+        subType: Type.Optional(Type.String({ maxLength: 20 })),
+        text: Type.String({ maxLength: 2_000 }),
+      }),
+      { maxItems: 10 },
+    ),
+  ),
+  headerAssetId: Type.Optional(Reference),
+  headerMediaUrl: Type.Optional(Address),
+  headerMediaType: Type.Optional(Type.Enum(['image', 'video', 'document'] as const)),
+  header: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2_048, description: 'Alias of headerMediaUrl' }),
+  ),
+})
+
+export const SendOptions = Type.Object({
+  scheduleAt: Type.Optional(
+    Type.String({ maxLength: 40, description: 'ISO 8601, in the future, at most a year ahead' }),
+  ),
+  idempotencyKey: Type.Optional(Key),
+  metadata: Type.Optional(
+    Type.Unknown({ description: 'Any JSON of at most 16 KiB; stored with the message' }),
+  ),
+  priority: Type.Optional(Type.Unknown({ deprecated: true, description: 'Ignored' })),
+})
+
+export const SenderChoice = Type.Object({
+  id: Type.Optional(Reference),
+  name: Type.Optional(Reference),
+  officialId: Type.Optional(Reference),
+})
+
+/** The body of `POST /api/v2/messages/send`. */
+export const SendBody = Type.Object({
+  to: Recipient,
+  text: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'Shortcut for content.text' })),
+  channel: Type.Optional(Type.Enum(['auto', ...CHANNELS] as const)),
+  messageType: Type.Optional(Type.Enum(MESSAGE_TYPES)),
+  content: Type.Optional(Content),
+  attachment: Type.Optional(Attachment),
+  conversationContext: Type.Optional(ConversationContext),
+  template: Type.Optional(TemplateUse),
+  options: Type.Optional(SendOptions),
+  sender: Type.Optional(SenderChoice),
+  senderId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Alias of sender.id' })),
+  officialSenderId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Alias of sender.officialId' }),
+  ),
+  idempotencyKey: Type.Optional(Key),
+})
+export type SendBody = Static<typeof SendBody>
+
+export const SENDER_SOURCES = [
+  'request',
+  'account_default',
+  'platform',
+  'official_default',
+  'session',
+  'bot',
+] as const
+export type SenderSource = (typeof SENDER_SOURCES)[number]
+
+/** The answer to a single send. */
+export const SendResult = Type.Object({
+  success: Type.Literal(true),
+  requestId: Type.String(),
+  status: Type.Enum(['sent', 'queued', 'scheduled'] as const),
+  scheduledAt: Type.Optional(Type.String()),
+  resolved: Type.Object({
+    channel: Type.Enum(CHANNELS),
+    provider: Type.String(),
+    senderSource: Type.Enum(SENDER_SOURCES),
+    channels: Type.Array(Type.Enum(CHANNELS)),
+  }),
+  billing: Type.Object({
+    estimatedCost: Type.Number(),
+    currency: Type.String(),
+    parts: Type.Optional(Type.Integer({ description: 'SMS alone' })),
+  }),
+  tracking: Type.Object({
+    messageId: Type.String(),
+    usageId: Type.String(),
+    queueId: Type.Union([Type.String(), Type.Null()]),
+  }),
+})
+export type SendResult = Static<typeof SendResult>

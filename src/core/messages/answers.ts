@@ -1,0 +1,96 @@
+import { errorBody } from '../../contract/envelope.ts'
+import { CATALOGUE, type ErrorCode, Problem } from '../../contract/errors.ts'
+import type { Channel } from '../../contract/enums.ts'
+import type { SenderSource, SendResult } from '../../contract/send.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type MessageId, sameAs } from '../../lib/ids.ts'
+import { fromMicros } from '../../lib/money.ts'
+
+/** An answer as bytes, so that a replay repeats it to the letter. */
+export type Answer = {
+  status: number
+  /** JSON. */
+  body: string
+  replayed: boolean
+  /** The sandbox took it: it must not pass for the real thing. */
+  sandbox: boolean
+  retryAfterSeconds: number | null
+}
+
+/** All that the answer to a send says; the same from memory and from the message's row. */
+export type AnswerFacts = {
+  id: MessageId
+  scheduledAt: number | null
+  channel: Channel
+  provider: string
+  senderSource: SenderSource
+  candidates: readonly Channel[]
+  /** Micros. */
+  amount: number
+  currency: string
+  parts: number | null
+}
+
+export type FailureFacts = { errorCode: ErrorCode; errorDetail: string | null }
+
+const SANDBOX = 'sandbox'
+
+/** The 200 of a send that was accepted. */
+export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], replayed: boolean): Answer {
+  const body: SendResult = {
+    success: true,
+    requestId: sameAs('req', facts.id),
+    status,
+    ...(status === 'scheduled' && { scheduledAt: toIso(facts.scheduledAt!) }),
+    resolved: {
+      channel: facts.channel,
+      provider: facts.provider,
+      senderSource: facts.senderSource,
+      channels: [...facts.candidates],
+    },
+    billing: {
+      estimatedCost: fromMicros(facts.amount),
+      currency: facts.currency,
+      ...(facts.parts !== null && { parts: facts.parts }),
+    },
+    tracking: {
+      messageId: facts.id,
+      usageId: sameAs('usg', facts.id),
+      queueId: status === 'sent' ? null : sameAs('que', facts.id),
+    },
+  }
+  return {
+    status: 200,
+    body: JSON.stringify(body),
+    replayed,
+    sandbox: facts.provider === SANDBOX,
+    retryAfterSeconds: null,
+  }
+}
+
+/** The error of a send that its provider refused for good. */
+export function failedAnswer(facts: AnswerFacts, failure: FailureFacts, replayed: boolean): Answer {
+  const problem = failureProblem(failure)
+  return { ...problemAnswer(problem, facts.id, replayed), sandbox: facts.provider === SANDBOX }
+}
+
+/** The refusal as a Problem, with the provider's reason behind the catalogue's sentence. */
+function failureProblem({ errorCode, errorDetail }: FailureFacts): Problem {
+  const text = CATALOGUE[errorCode].text
+  const atRecipient = errorCode === 'RECIPIENT_REJECTED' || errorCode === 'CHATAPP_NOT_REGISTERED'
+  return new Problem(errorCode, errorDetail ? `${text} (${errorDetail})` : text, {
+    ...(atRecipient && { details: [{ path: 'to', message: errorDetail ?? text }] }),
+    ...(errorCode === 'PROVIDER_UNAVAILABLE' && { retryAfterSeconds: 5 }),
+  })
+}
+
+/** Any refusal as an answer. */
+export function problemAnswer(problem: Problem, id: MessageId, replayed = false): Answer {
+  return {
+    status: problem.status,
+    body: JSON.stringify(errorBody(problem, sameAs('req', id))),
+    replayed,
+    sandbox: false,
+    retryAfterSeconds: problem.retryAfterSeconds ?? null,
+  }
+}

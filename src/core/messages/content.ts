@@ -1,0 +1,91 @@
+import type { Channel, MessageType } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { SendBody } from '../../contract/send.ts'
+import { isSms } from '../../contract/enums.ts'
+import { countSms } from '../../lib/sms-parts.ts'
+
+/** What a message says, once template and shortcuts are resolved. */
+export type Said = {
+  text: string
+  subject: string | null
+  /** E-mail alone: the text is HTML. */
+  html: boolean
+  sms: { encoding: 'GSM-7' | 'UCS-2'; characters: number; parts: number } | null
+}
+
+/** Ten parts: what carriers reassemble everywhere, and what Twilio takes (1,600 characters). */
+export const MAX_SMS_PARTS = 10
+/** Characters that a chat message holds on both chat platforms. */
+const MAX_CHAT_CHARACTERS = 4_096
+/** Characters of a caption under a picture. */
+const MAX_CAPTION_CHARACTERS = 1_024
+
+/** The type that the body means when it does not say. */
+export function readMessageType(body: SendBody): MessageType {
+  const inferred = body.content?.otpCode === undefined ? 'free_text' : 'otp'
+  const type = body.messageType ?? inferred
+  if (body.content?.otpCode !== undefined && type !== 'otp') {
+    throw invalid('content.otpCode', `belongs to messageType otp, not ${type}`)
+  }
+  return type
+}
+
+/** Refuses a body that says nothing, or that contradicts itself, before any channel is chosen. */
+export function checkContent(body: SendBody): void {
+  const { content, attachment, template } = body
+  const text = content?.text ?? body.text
+  if (!text && content?.otpCode === undefined && !attachment && !template) {
+    throw invalid('content', 'give content.text, content.otpCode, a template or an attachment')
+  }
+  if (content?.otpCode !== undefined) {
+    if (!/^[\p{L}\p{N}-]+$/u.test(content.otpCode)) {
+      throw invalid('content.otpCode', 'must be letters, digits and hyphens')
+    }
+    if (text && !text.includes(content.otpCode)) {
+      throw invalid('content.text', 'must contain content.otpCode when both are given')
+    }
+  }
+  if (content?.subject !== undefined && /[\r\n]/.test(content.subject)) {
+    throw invalid('content.subject', 'must be one line')
+  }
+}
+
+/** The words of a message without a template, within the limits of its channel. */
+export function compose(body: SendBody, channel: Channel): Said {
+  const text = body.content?.text ?? body.text ?? otpText(body.content?.otpCode)
+  if (channel === 'email_user') return composeEmail(body, text)
+  if (body.content?.subject !== undefined) throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
+  if (isSms(channel)) return composeSms(text)
+  const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
+  if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
+  return { text, subject: null, html: false, sms: null }
+}
+
+/** A code without words of its own; the account's template replaces this sentence. */
+function otpText(code: string | undefined): string {
+  return code === undefined ? '' : `Your verification code is ${code}`
+}
+
+function composeEmail(body: SendBody, text: string): Said {
+  const subject = body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
+  if (subject === null) throw invalid('content.subject', 'is required for e-mail')
+  return { text, subject, html: looksLikeHtml(text), sms: null }
+}
+
+/** "HTML or text": whatever opens as a document, closes an element, or breaks a line is HTML. */
+function looksLikeHtml(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
+}
+
+function composeSms(text: string): Said {
+  if (text === '') throw invalid('content.text', 'must not be empty for an SMS')
+  const sms = countSms(text)
+  if (sms.parts > MAX_SMS_PARTS) {
+    throw invalid('content.text', `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`)
+  }
+  return { text, subject: null, html: false, sms }
+}
+
+function textPath(body: SendBody): string {
+  return body.content?.text === undefined ? 'text' : 'content.text'
+}

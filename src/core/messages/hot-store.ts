@@ -1,0 +1,260 @@
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
+
+/**
+ * The hot path's calls: one statement each, a whole batch as parallel arrays.
+ * The functions are in migrations/0003_hot_path.sql.
+ */
+
+/** An idempotency key as a request gave it, scoped to account and operation. */
+export type KeyClaim = { operation: number; key: string; bodyHash: Buffer }
+
+export const SEND_OPERATION = 1
+
+export type AcceptRow = {
+  accountId: AccountId
+  id: MessageId
+  claim: KeyClaim | null
+  /** The answer to store should neither pool nor wallet cover it. */
+  refusal: string | null
+  live: boolean
+  status: 'queued' | 'sending' | 'scheduled'
+  channel: string
+  messageType: string
+  recipient: string
+  country: string | null
+  provider: string
+  connectionId: ConnectionId
+  sender: string | null
+  senderSource: string
+  candidates: string
+  /** JSON text. */
+  content: string | null
+  /** JSON text. */
+  metadata: string | null
+  amount: number
+  parts: number | null
+  pooled: boolean
+  dueAt: number
+  scheduledAt: number | null
+  /** This node holds it; else it is due to whoever comes. */
+  owned: boolean
+  /** Its first attempt is recorded with it. */
+  begun: boolean
+  secret: Buffer | null
+  answer: 'scheduled' | 'queued' | null
+}
+
+/** A key that was there before. */
+export type ExistingKey = {
+  bodyHash: Buffer
+  messageId: MessageId | null
+  status: number | null
+  body: string | null
+  createdAt: number
+}
+
+export type AcceptVerdict =
+  | { kind: 'accepted' }
+  | { kind: 'insufficient' }
+  | ({ kind: 'exists' } & ExistingKey)
+  /** The database refuses a value of this item; its neighbours went on. */
+  | { kind: 'faulty'; cause: unknown }
+
+const ACCEPTED: AcceptVerdict = { kind: 'accepted' }
+
+type VerdictRow = {
+  item: number
+  verdict: 'exists' | 'again' | 'insufficient'
+  key_hash: Buffer | null
+  key_message: string | null
+  key_status: number | null
+  key_body: string | null
+  key_created: Date | null
+}
+
+/**
+ * Accepts a batch; `repeated` says that a flush with these ids may have been
+ * committed before. Verdicts in the order of the rows. The rows must be sorted
+ * by account and id, and must share one operation.
+ */
+export async function acceptSends(
+  db: Db,
+  node: number,
+  nowMs: number,
+  rows: readonly AcceptRow[],
+  repeated: boolean,
+): Promise<AcceptVerdict[]> {
+  const { rows: exceptions } = await db.query<VerdictRow>({
+    name: 'accept_sends',
+    text: `select * from accept_sends($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,
+             $21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33)`,
+    values: [
+      node,
+      toIso(nowMs),
+      SEND_OPERATION,
+      repeated,
+      uuids(rows, row => row.accountId),
+      uuids(rows, row => row.id),
+      textArray(rows.map(row => row.claim?.key ?? null)),
+      bytesArray(rows.map(row => row.claim?.bodyHash ?? null)),
+      textArray(rows.map(row => row.refusal)),
+      bareArray(rows.map(row => row.live)),
+      bareArray(rows.map(row => row.status)),
+      bareArray(rows.map(row => row.channel)),
+      bareArray(rows.map(row => row.messageType)),
+      textArray(rows.map(row => row.recipient)),
+      bareArray(rows.map(row => row.country)),
+      textArray(rows.map(row => row.provider)),
+      uuids(rows, row => row.connectionId),
+      textArray(rows.map(row => row.sender)),
+      bareArray(rows.map(row => row.senderSource)),
+      textArray(rows.map(row => row.candidates)),
+      textArray(rows.map(row => row.content)),
+      textArray(rows.map(row => row.metadata)),
+      bareArray(rows.map(() => null)),
+      bareArray(rows.map(() => null)),
+      bareArray(rows.map(row => row.amount)),
+      bareArray(rows.map(row => row.parts)),
+      bareArray(rows.map(row => row.pooled)),
+      timeArray(rows.map(row => row.dueAt)),
+      timeArray(rows.map(row => row.scheduledAt)),
+      bareArray(rows.map(row => row.owned)),
+      bareArray(rows.map(row => row.begun)),
+      bytesArray(rows.map(row => row.secret)),
+      bareArray(rows.map(row => row.answer)),
+    ],
+  })
+  const verdicts = rows.map(() => ACCEPTED)
+  for (const row of exceptions) verdicts[row.item - 1] = readVerdict(row)
+  return verdicts
+}
+
+function readVerdict(row: VerdictRow): AcceptVerdict {
+  switch (row.verdict) {
+    case 'again':
+      return ACCEPTED
+    case 'insufficient':
+      return { kind: 'insufficient' }
+    case 'exists':
+      return {
+        kind: 'exists',
+        bodyHash: row.key_hash!,
+        messageId: row.key_message === null ? null : fromUuid('msg', row.key_message),
+        status: row.key_status,
+        body: row.key_body,
+        createdAt: row.key_created!.getTime(),
+      }
+  }
+}
+
+/**
+ * Records attempts before the provider is called: the attempt's number, or null
+ * where the message is no longer ours to send. A repeated call has the first one's time.
+ */
+export async function beginAttempts(
+  db: Db,
+  node: number,
+  nowMs: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+  repeated: boolean,
+): Promise<(number | null)[]> {
+  const { rows } = await db.query<{ item: number; attempt: number }>({
+    name: 'begin_attempts',
+    text: 'select * from begin_attempts($1,$2,$3,$4,$5)',
+    values: [node, toIso(nowMs), repeated, uuids(items, item => item.accountId), uuids(items, item => item.id)],
+  })
+  const attempts: (number | null)[] = items.map(() => null)
+  for (const row of rows) attempts[row.item - 1] = row.attempt
+  return attempts
+}
+
+export type SettleRow = {
+  accountId: AccountId
+  id: MessageId
+  attempt: number
+  connectionId: ConnectionId
+  kind: 'sent' | 'failed' | 'queued' | 'unknown'
+  providerId: string | null
+  providerCode: string | null
+  errorCode: string | null
+  errorDetail: string | null
+  dueAt: number | null
+  uncounted: boolean
+  answer: 'sent' | 'queued' | 'failed' | null
+  /** The key whose answer must not be replayed, since it is a 5xx. */
+  forget: KeyClaim | null
+  eventId: Id<'evt'>
+}
+
+/** What an applied settlement told the sender first; null where it did not apply. */
+export async function settleAttempts(
+  db: Db,
+  node: number,
+  nowMs: number,
+  rows: readonly SettleRow[],
+): Promise<({ answer: string | null } | null)[]> {
+  const { rows: applied } = await db.query<{ item: number; answer: string | null }>({
+    name: 'settle_attempts',
+    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)',
+    values: [
+      node,
+      toIso(nowMs),
+      uuids(rows, row => row.accountId),
+      uuids(rows, row => row.id),
+      bareArray(rows.map(row => row.attempt)),
+      bareArray(rows.map(row => row.kind)),
+      uuids(rows, row => row.connectionId),
+      textArray(rows.map(row => row.providerId)),
+      textArray(rows.map(row => row.providerCode)),
+      bareArray(rows.map(row => row.errorCode)),
+      textArray(rows.map(row => row.errorDetail)),
+      timeArray(rows.map(row => row.dueAt)),
+      bareArray(rows.map(row => row.uncounted)),
+      bareArray(rows.map(row => row.answer)),
+      bareArray(rows.map(row => row.forget?.operation ?? null)),
+      textArray(rows.map(row => row.forget?.key ?? null)),
+      uuids(rows, row => row.eventId),
+    ],
+  })
+  const results: ({ answer: string | null } | null)[] = rows.map(() => null)
+  for (const row of applied) results[row.item - 1] = { answer: row.answer }
+  return results
+}
+
+export type ReceiptRow = {
+  connectionId: ConnectionId
+  providerId: string
+  status: 'sent' | 'delivered' | 'read' | 'undelivered'
+  atMs: number | null
+  providerCode: string | null
+  detail: string | null
+  eventId: Id<'evt'>
+}
+
+/** Applies receipts, or parks those whose message nobody knows yet. Whether each moved a message. */
+export async function applyReceipts(db: Db, nowMs: number, rows: readonly ReceiptRow[]): Promise<boolean[]> {
+  const { rows: applied } = await db.query<{ item: number }>({
+    name: 'apply_receipts',
+    text: 'select * from apply_receipts($1,$2,$3,$4,$5,$6,$7,$8)',
+    values: [
+      toIso(nowMs),
+      uuids(rows, row => row.connectionId),
+      textArray(rows.map(row => row.providerId)),
+      bareArray(rows.map(row => row.status)),
+      timeArray(rows.map(row => row.atMs)),
+      textArray(rows.map(row => row.providerCode)),
+      textArray(rows.map(row => row.detail)),
+      uuids(rows, row => row.eventId),
+    ],
+  })
+  const moved = rows.map(() => false)
+  for (const row of applied) moved[row.item - 1] = true
+  return moved
+}
+
+function uuids<T>(rows: readonly T[], id: (row: T) => Id): string {
+  return bareArray(rows.map(row => toUuid(id(row))))
+}

@@ -1,0 +1,92 @@
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type MessageId, toUuid, fromUuid } from '../../lib/ids.ts'
+import type { Db } from '../../infra/db.ts'
+import type { ExistingKey, KeyClaim } from './hot-store.ts'
+
+/**
+ * Stores the answer of a request that was refused before it became a message.
+ * Null when stored; the key that was there first otherwise.
+ */
+export async function claimForRefusal(
+  db: Db,
+  accountId: AccountId,
+  claim: KeyClaim,
+  answer: { status: number; body: string },
+  nowMs: number,
+): Promise<ExistingKey | null> {
+  const { rows } = await db.query<{ mine: boolean; body_hash: Buffer; message_id: string | null; status: number | null; body: string | null; created_at: Date }>({
+    name: 'claim_for_refusal',
+    text: `with claimed as (
+             insert into idempotency (account_id, operation, key, body_hash, status, body, created_at)
+             values ($1, $2, $3, $4, $5, $6, $7)
+             on conflict do nothing
+             returning true as mine, body_hash, message_id, status, body, created_at)
+           select * from claimed
+           union all
+           select false, body_hash, message_id, status, body, created_at from idempotency
+            where account_id = $1 and operation = $2 and key = $3`,
+    values: [toUuid(accountId), claim.operation, claim.key, claim.bodyHash, answer.status, answer.body, toIso(nowMs)],
+  })
+  const row = rows.find(each => each.mine) ?? rows[0]
+  if (!row || row.mine) return null
+  return {
+    bodyHash: row.body_hash,
+    messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
+    status: row.status,
+    body: row.body,
+    createdAt: row.created_at.getTime(),
+  }
+}
+
+/** Frees a key whose 24 hours are over; nothing happens when another request was faster. */
+export async function dropExpiredKey(db: Db, accountId: AccountId, claim: KeyClaim, createdBeforeMs: number): Promise<void> {
+  await db.query({
+    name: 'drop_expired_key',
+    text: 'delete from idempotency where account_id = $1 and operation = $2 and key = $3 and created_at < $4',
+    values: [toUuid(accountId), claim.operation, claim.key, toIso(createdBeforeMs)],
+  })
+}
+
+/** Sweeps keys older than a time, at most `limit` of them; how many went. */
+export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_keys',
+    text: `delete from idempotency where ctid = any (array(
+             select ctid from idempotency where created_at < $1 limit $2))`,
+    values: [toIso(createdBeforeMs), limit],
+  })
+  return rowCount ?? 0
+}
+
+/**
+ * Settles what the sender of a message is told first: `queued` unless something
+ * else was said before, or the message ended meanwhile. What is written here is
+ * what every replay says.
+ */
+export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Promise<string | null> {
+  const { rows } = await db.query<{ answer: string }>({
+    name: 'fix_answer',
+    text: `update messages set answer = coalesce(answer, case
+             when status in ('sent', 'delivered', 'read', 'undelivered') then 'sent'
+             when status = 'failed' then 'failed'
+             else 'queued' end)
+           where account_id = $1 and id = $2 returning answer`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0]?.answer ?? null
+}
+
+/**
+ * Whether a request may still be waiting to give the first answer: nobody has
+ * given one, and a node lives that lived when the message was accepted.
+ */
+export async function answerIsPending(db: Db, accountId: AccountId, id: MessageId, acceptedMs: number): Promise<boolean> {
+  const { rows } = await db.query<{ pending: boolean }>({
+    name: 'answer_is_pending',
+    text: `select m.answer is null and exists (
+             select 1 from nodes where started_at <= $3 and seen_at > now() - interval '5 seconds') as pending
+           from messages m where m.account_id = $1 and m.id = $2`,
+    values: [toUuid(accountId), toUuid(id), toIso(acceptedMs)],
+  })
+  return rows[0]?.pending ?? false
+}

@@ -1,0 +1,110 @@
+import type { AccountSnapshot } from '../../contract/caller.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { SendBody } from '../../contract/send.ts'
+import type { Db } from '../../infra/db.ts'
+import { canonicalHash } from '../../lib/canonical-json.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
+import { type Answer, failedAnswer, sentAnswer } from './answers.ts'
+import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
+import { answerIsPending, claimForRefusal, dropExpiredKey, fixAnswer } from './idempotency-store.ts'
+import { readAnswerFacts } from './message-store.ts'
+
+export type Idempotency = {
+  /** The key of a request, or null without one; throws a 400 when it is not usable. */
+  claim(headerKey: string | undefined, body: SendBody): KeyClaim | null
+  /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
+  storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<ExistingKey | null>
+  /** What a key that was there before says to this request. */
+  replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'expired'>
+  /** Settles a message's first answer now and gives it; null when there is no such message. */
+  answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean): Promise<Answer | null>
+}
+
+export type IdempotencyDeps = {
+  db: Db
+  clock: Clock
+  /** The longest that a request waits for its provider, in ms. */
+  syncWaitMs: number
+}
+
+export const REPLAY_WINDOW_MS = 24 * 3_600_000
+const MAX_KEY_CHARACTERS = 200
+/** Beyond its wait, a living request needs this long at most to write its answer down. */
+const ANSWER_GRACE_MS = 3_000
+
+/**
+ * The same key answers the same, for 24 hours. A message that was accepted
+ * answers from its own row, so that a crash can leave no key without an answer;
+ * only refusals are stored as text.
+ */
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { db, clock } = deps
+
+  async function replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey) {
+    const expiresBeforeMs = clock.now() - REPLAY_WINDOW_MS
+    if (existing.createdAt < expiresBeforeMs) {
+      await dropExpiredKey(db, account.id, claim, expiresBeforeMs)
+      return 'expired'
+    }
+    if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
+    if (existing.status !== null) return storedAnswer(existing)
+    return replayMessage(account, existing.messageId!)
+  }
+
+  async function replayMessage(account: AccountSnapshot, id: MessageId): Promise<Answer | Problem> {
+    const ageMs = clock.now() - timeOf(id)
+    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answerIsPending(db, account.id, id, timeOf(id)))) {
+      return inProgress()
+    }
+    return (await answerNow(account.id, id, account.currency, true)) ?? inProgress()
+  }
+
+  async function answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean) {
+    const answer = await fixAnswer(db, accountId, id)
+    if (answer === null) return null
+    const stored = await readAnswerFacts(db, accountId, id)
+    const facts = { ...stored.facts, currency }
+    return answer === 'failed'
+      ? failedAnswer(facts, stored.failure!, replayed)
+      : sentAnswer(facts, answer as 'sent' | 'queued' | 'scheduled', replayed)
+  }
+
+  return {
+    claim: readClaim,
+    storeRefusal: (accountId, claim, answer) => claimForRefusal(db, accountId, claim, answer, clock.now()),
+    replay,
+    answerNow,
+  }
+}
+
+/** Header before body, body before options; the keys themselves are not part of what is compared. */
+function readClaim(headerKey: string | undefined, body: SendBody): KeyClaim | null {
+  const given = (body ?? {}) as { idempotencyKey?: unknown; options?: { idempotencyKey?: unknown } | null }
+  const key = headerKey ?? given.idempotencyKey ?? given.options?.idempotencyKey
+  if (key === undefined || key === null) return null
+  if (headerKey !== undefined && (headerKey.length === 0 || headerKey.length > MAX_KEY_CHARACTERS)) {
+    throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_CHARACTERS} characters`)
+  }
+  // A key in the body of the wrong type or length is named by the schema.
+  if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_CHARACTERS) return null
+  return { operation: SEND_OPERATION, key, bodyHash: canonicalHash(withoutKeys(body)) }
+}
+
+function withoutKeys(body: SendBody): unknown {
+  const { idempotencyKey: _, ...rest } = body
+  if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options)) return rest
+  const { idempotencyKey: __, ...options } = rest.options
+  const { options: ___, ...bare } = rest
+  return Object.keys(options).length === 0 ? bare : { ...bare, options }
+}
+
+function storedAnswer(existing: ExistingKey): Answer {
+  return { status: existing.status!, body: existing.body!, replayed: true, sandbox: false, retryAfterSeconds: null }
+}
+
+function inProgress(): Problem {
+  return new Problem('IDEMPOTENCY_KEY_CONFLICT', 'A request with this idempotency key is still in progress.', {
+    retryAfterSeconds: 1,
+  })
+}

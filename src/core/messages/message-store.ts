@@ -1,0 +1,224 @@
+import type { Channel, MessageStatus, MessageType } from '../../contract/enums.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { SenderSource } from '../../contract/send.ts'
+import type { Db } from '../../infra/db.ts'
+import { type AccountId, firstUuidAt, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { StoredContent } from '../outbox/stored-content.ts'
+import type { AnswerFacts, FailureFacts } from './answers.ts'
+
+/** A message as its row has it; times in ms since the epoch. */
+export type MessageRow = {
+  id: MessageId
+  accountId: AccountId
+  live: boolean
+  status: MessageStatus
+  channel: Channel
+  candidates: Channel[]
+  messageType: MessageType
+  recipient: string
+  country: string | null
+  provider: string
+  connectionId: Id<'cnn'>
+  sender: string | null
+  senderSource: SenderSource
+  content: StoredContent | null
+  metadata: unknown
+  templateId: Id<'tpl'> | null
+  bulkJobId: Id<'job'> | null
+  amount: number
+  parts: number | null
+  funding: 'wallet' | 'pool' | 'none'
+  money: 'held' | 'captured' | 'released' | 'none'
+  attempt: number
+  pastAttempts: PastAttempt[]
+  providerId: string | null
+  providerCode: string | null
+  errorCode: ErrorCode | null
+  errorDetail: string | null
+  attemptAt: number | null
+  settledAt: number | null
+  scheduledAt: number | null
+  unknownAt: number | null
+  sentAt: number | null
+  deliveredAt: number | null
+  readAt: number | null
+  endedAt: number | null
+}
+
+export type PastAttempt = {
+  attempt: number
+  at: string
+  settledAt: string
+  connection: string
+  counted: boolean
+  providerCode: string | null
+  detail: string | null
+}
+
+type Raw = {
+  id: string
+  account_id: string
+  live: boolean
+  status: MessageStatus
+  channel: Channel
+  candidates: string
+  message_type: MessageType
+  recipient: string
+  country: string | null
+  provider: string
+  connection_id: string
+  sender: string | null
+  sender_source: SenderSource
+  content: StoredContent | null
+  metadata: unknown
+  template_id: string | null
+  bulk_job_id: string | null
+  amount: number
+  parts: number | null
+  funding: MessageRow['funding']
+  money: MessageRow['money']
+  attempt: number
+  past_attempts: PastAttempt[] | null
+  provider_id: string | null
+  provider_code: string | null
+  error_code: ErrorCode | null
+  error_detail: string | null
+  attempt_at: Date | null
+  settled_at: Date | null
+  scheduled_at: Date | null
+  unknown_at: Date | null
+  sent_at: Date | null
+  delivered_at: Date | null
+  read_at: Date | null
+  ended_at: Date | null
+}
+
+export type MessageFilter = {
+  status?: MessageStatus
+  channel?: Channel
+  messageType?: MessageType
+  to?: string
+  templateId?: Id<'tpl'>
+  bulkJobId?: Id<'job'>
+  createdAfterMs?: number
+  createdBeforeMs?: number
+}
+
+export async function readMessage(db: Db, accountId: AccountId, id: MessageId): Promise<MessageRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'read_message',
+    text: 'select * from messages where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** What the first answer to a send said; the message must exist. */
+export async function readAnswerFacts(
+  db: Db,
+  accountId: AccountId,
+  id: MessageId,
+): Promise<{ facts: Omit<AnswerFacts, 'currency'>; failure: FailureFacts | null }> {
+  const row = await readMessage(db, accountId, id)
+  if (!row) throw new Error(`message ${id} has an idempotency key but no row`)
+  return {
+    facts: {
+      id,
+      scheduledAt: row.scheduledAt,
+      channel: row.channel,
+      provider: row.provider,
+      senderSource: row.senderSource,
+      candidates: row.candidates,
+      amount: row.amount,
+      parts: row.parts,
+    },
+    failure: row.errorCode && { errorCode: row.errorCode, errorDetail: row.errorDetail },
+  }
+}
+
+/**
+ * A page of an account's messages, newest first, below `before`. Ids sort by
+ * time, so times are ranges of the primary key.
+ */
+export async function listMessages(
+  db: Db,
+  accountId: AccountId,
+  filter: MessageFilter,
+  before: MessageId | null,
+  limit: number,
+): Promise<MessageRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'list_messages',
+    text: `select * from messages
+            where account_id = $1
+              and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              and id >= coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
+              and ($5::text is null or status = $5)
+              and ($6::text is null or channel = $6)
+              and ($7::text is null or message_type = $7)
+              and ($8::text is null or recipient = $8)
+              and ($9::uuid is null or template_id = $9)
+              and ($10::uuid is null or bulk_job_id = $10)
+            order by id desc limit $11`,
+    values: [
+      toUuid(accountId),
+      before && toUuid(before),
+      filter.createdBeforeMs === undefined ? null : firstUuidAt(filter.createdBeforeMs),
+      // "After" leaves the instant itself out.
+      filter.createdAfterMs === undefined ? null : firstUuidAt(filter.createdAfterMs + 1),
+      filter.status ?? null,
+      filter.channel ?? null,
+      filter.messageType ?? null,
+      filter.to ?? null,
+      filter.templateId ? toUuid(filter.templateId) : null,
+      filter.bulkJobId ? toUuid(filter.bulkJobId) : null,
+      limit,
+    ],
+  })
+  return rows.map(toRow)
+}
+
+function toRow(raw: Raw): MessageRow {
+  return {
+    id: fromUuid('msg', raw.id),
+    accountId: fromUuid('acc', raw.account_id),
+    live: raw.live,
+    status: raw.status,
+    channel: raw.channel,
+    candidates: raw.candidates.split(',') as Channel[],
+    messageType: raw.message_type,
+    recipient: raw.recipient,
+    country: raw.country,
+    provider: raw.provider,
+    connectionId: fromUuid('cnn', raw.connection_id),
+    sender: raw.sender,
+    senderSource: raw.sender_source,
+    content: raw.content,
+    metadata: raw.metadata,
+    templateId: raw.template_id === null ? null : fromUuid('tpl', raw.template_id),
+    bulkJobId: raw.bulk_job_id === null ? null : fromUuid('job', raw.bulk_job_id),
+    amount: raw.amount,
+    parts: raw.parts,
+    funding: raw.funding,
+    money: raw.money,
+    attempt: raw.attempt,
+    pastAttempts: raw.past_attempts ?? [],
+    providerId: raw.provider_id,
+    providerCode: raw.provider_code,
+    errorCode: raw.error_code,
+    errorDetail: raw.error_detail,
+    attemptAt: ms(raw.attempt_at),
+    settledAt: ms(raw.settled_at),
+    scheduledAt: ms(raw.scheduled_at),
+    unknownAt: ms(raw.unknown_at),
+    sentAt: ms(raw.sent_at),
+    deliveredAt: ms(raw.delivered_at),
+    readAt: ms(raw.read_at),
+    endedAt: ms(raw.ended_at),
+  }
+}
+
+function ms(at: Date | null): number | null {
+  return at === null ? null : at.getTime()
+}

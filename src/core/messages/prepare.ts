@@ -1,0 +1,156 @@
+import type { Caller } from '../../contract/caller.ts'
+import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
+import { isSms } from '../../contract/enums.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { SendBody, SenderSource } from '../../contract/send.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { PriceTable } from '../billing/price-table.ts'
+import type { ConnectionSnapshot } from '../connections/snapshot.ts'
+import { readRecipient } from '../routing/recipient.ts'
+import { chooseRoute } from '../routing/route.ts'
+import { chooseSender } from '../senders/choose.ts'
+import type { SendersSnapshot } from '../senders/snapshot.ts'
+import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
+import { checkContent, compose, readMessageType, type Said } from './content.ts'
+import { type Context, readContext } from './context.ts'
+import { readSchedule } from './schedule.ts'
+
+/** What sends of an account depend on; from caches, so that preparing waits for nothing. */
+export type World = {
+  connections: readonly ConnectionSnapshot[]
+  senders: SendersSnapshot
+  prices: PriceTable
+}
+
+export type PrepareDeps = {
+  phones: Phones
+  checkUrl: CheckUrl
+  sandboxForLive: boolean
+}
+
+/** A send that is ready to be accepted: routed, rendered, priced. */
+export type Prepared = {
+  accountId: AccountId
+  mode: KeyMode
+  channel: Channel
+  candidates: readonly Channel[]
+  connectionId: ConnectionId
+  provider: string
+  messageType: MessageType
+  recipient: string
+  country: string | null
+  sender: string | null
+  senderSource: SenderSource
+  said: Said
+  attachment: AttachmentPlan | null
+  context: Context | null
+  metadata: unknown
+  /** Micros; what the message costs, or would cost a live key. */
+  amount: number
+  currency: string
+  /** SMS alone. */
+  parts: number | null
+  /** Whether a pool of the plan includes the channel. */
+  pooled: boolean
+  /** In ms since the epoch; null for now. */
+  scheduledAt: number | null
+}
+
+/** The most that `options.metadata` may weigh, as JSON. */
+const MAX_METADATA_CHARACTERS = 16_384
+
+/**
+ * Turns a valid body into a send, or throws the refusal that names the field.
+ * Pure but for its look-ups in memory: sends, estimates and bulk rows share it.
+ */
+export function prepare(body: SendBody, caller: Caller, world: World, nowMs: number, deps: PrepareDeps): Prepared {
+  const messageType = readMessageType(body)
+  checkContent(body)
+  const context = readContext(body)
+  const recipient = readRecipient(body.to, deps.phones)
+  if (!recipient) throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
+  refuseTemplate(body)
+
+  const route = chooseRoute({
+    channel: body.channel ?? 'auto',
+    recipient,
+    messageType,
+    contextChannel: context?.channel ?? null,
+    homeCountry: caller.account.homeCountry,
+    mode: caller.mode,
+    connections: world.connections,
+    sandboxForLive: deps.sandboxForLive,
+  })
+  const said = compose(body, route.channel)
+  const attachment = planAttachment(body.attachment, route.channel, deps.checkUrl)
+  const sender = chooseSender(body, route.channel, caller.account.id, world.senders)
+  const country = recipient.kind === 'phone' ? recipient.country : null
+  const parts = said.sms?.parts ?? null
+
+  return {
+    accountId: caller.account.id,
+    mode: caller.mode,
+    channel: route.channel,
+    candidates: route.candidates,
+    connectionId: route.connection.id,
+    provider: route.connection.provider,
+    messageType,
+    recipient: recipient.address,
+    country,
+    sender: sender.from,
+    senderSource: sender.source,
+    said,
+    attachment,
+    context,
+    metadata: readMetadata(body),
+    amount: priceOf(route.channel, recipient.address, country, messageType, caller, world) * (parts ?? 1),
+    currency: caller.account.currency,
+    parts,
+    pooled: caller.account.plan.pools.some(pool => pool.channels.includes(route.channel)),
+    scheduledAt: readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs),
+  }
+}
+
+/** Templates are looked up by id or key; an account that has none finds none. */
+function refuseTemplate(body: SendBody): void {
+  if (!body.template) return
+  if (body.template.id === undefined && body.template.key === undefined) {
+    throw invalid('template', 'needs an id or a key')
+  }
+  throw new Problem('NOT_FOUND', 'Template not found', {
+    details: [{ path: body.template.id === undefined ? 'template.key' : 'template.id', message: 'Template not found' }],
+  })
+}
+
+function readMetadata(body: SendBody): unknown {
+  const metadata = body.options?.metadata
+  if (metadata === undefined) return null
+  if (JSON.stringify(metadata).length > MAX_METADATA_CHARACTERS) {
+    throw invalid('options.metadata', `must be at most ${MAX_METADATA_CHARACTERS} characters as JSON`)
+  }
+  return metadata
+}
+
+/** Micros for one part; a destination without a price has no route. */
+function priceOf(
+  channel: Channel,
+  address: string,
+  country: string | null,
+  messageType: MessageType,
+  caller: Caller,
+  world: World,
+): number {
+  const price = world.prices.find({
+    channel,
+    country,
+    e164: address.startsWith('+') ? address : null,
+    messageType,
+    currency: caller.account.currency,
+  })
+  if (price === null) {
+    const where = isSms(channel) && country ? ` to ${country}` : ''
+    throw invalid('to', `no route: there is no price for ${messageType} over ${channel}${where} in ${caller.account.currency}`)
+  }
+  return price
+}

@@ -1,0 +1,78 @@
+import type { Caller } from '../../contract/caller.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, isId, type MessageId } from '../../lib/ids.ts'
+import { listMessages, type MessageFilter, readMessage } from './message-store.ts'
+import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
+import { cancelMessage } from './withdraw-store.ts'
+
+export type Messages = {
+  list(caller: Caller, query: MessageQuery): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
+  /** Throws NOT_FOUND for a message of another account. */
+  read(caller: Caller, messageId: string): Promise<MessageWithTimeline>
+  /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave. */
+  cancel(caller: Caller, messageId: string): Promise<MessageWithTimeline>
+}
+
+export function createMessages(deps: { db: Db; clock: Clock; explain: ExplainCode }): Messages {
+  const { db, clock, explain } = deps
+
+  async function find(caller: Caller, messageId: string) {
+    const row = isId('msg', messageId) ? await readMessage(db, caller.account.id, messageId) : null
+    if (!row) throw new Problem('NOT_FOUND', 'Message not found')
+    return row
+  }
+
+  async function read(caller: Caller, messageId: string) {
+    return viewWithTimeline(await find(caller, messageId), caller.account.currency, explain)
+  }
+
+  return {
+    async list(caller, query) {
+      const limit = query.limit ?? 50
+      const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
+      const rows = await listMessages(db, caller.account.id, toFilter(query), before, limit + 1)
+      return pageOf(rows, limit, row => viewMessage(row, caller.account.currency), last => writeCursor(last.id))
+    },
+    read,
+    async cancel(caller, messageId) {
+      const row = await find(caller, messageId)
+      if (!(await cancelMessage(db, clock.now(), caller.account.id, row.id))) {
+        const { status } = await find(caller, messageId)
+        throw new Problem('MESSAGE_STATE_CONFLICT', `The message is ${status}: only a scheduled or queued one can be cancelled.`)
+      }
+      return read(caller, messageId)
+    },
+  }
+}
+
+function fits(words: string[]): boolean {
+  return words.length === 1 && isId('msg', words[0]!)
+}
+
+function toFilter(query: MessageQuery): MessageFilter {
+  return {
+    ...(query.status && { status: query.status }),
+    ...(query.channel && { channel: query.channel }),
+    ...(query.messageType && { messageType: query.messageType }),
+    ...(query.to !== undefined && { to: query.to }),
+    ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
+    ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
+    ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
+    ...(query.createdBefore !== undefined && { createdBeforeMs: readTime(query.createdBefore, 'createdBefore') }),
+  }
+}
+
+function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
+  if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
+  return text
+}
+
+function readTime(text: string, path: string): number {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw invalid(path, 'must be an ISO 8601 time')
+  return at
+}

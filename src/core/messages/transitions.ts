@@ -1,0 +1,96 @@
+import type { Outcome, RejectCode } from '../../channels/provider.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import type { Random } from '../../lib/random.ts'
+
+/** What an attempt's outcome makes of its message; `docs/states.md` draws it. */
+export type Settlement = {
+  kind: 'sent' | 'failed' | 'queued' | 'unknown'
+  providerId: string | null
+  providerCode: string | null
+  errorCode: ErrorCode | null
+  errorDetail: string | null
+  /** When it is due again (queued), or when nobody's word counts as sent (unknown); ms since the epoch. */
+  dueAt: number | null
+  /** A throttled attempt is no try. */
+  uncounted: boolean
+  /** What the sender is told when this is the first word; null while there is more to wait for. */
+  answer: 'sent' | 'queued' | 'failed' | null
+}
+
+export type SettlePolicy = {
+  maxAttempts: number
+  backoffMs: number
+  unknownDeadlineMs: number
+}
+
+/** The longest that an exponential backoff grows to. */
+const BACKOFF_CAP_MS = 3_600_000
+
+/** The public code of each reason that a provider can give. */
+const PUBLIC_CODE: Record<RejectCode, ErrorCode> = {
+  RECIPIENT_REJECTED: 'RECIPIENT_REJECTED',
+  CHATAPP_NOT_REGISTERED: 'CHATAPP_NOT_REGISTERED',
+  MESSAGE_REJECTED: 'MESSAGE_REJECTED',
+  SENDER_REJECTED: 'MESSAGE_REJECTED',
+  PROVIDER_UNAVAILABLE: 'PROVIDER_UNAVAILABLE',
+}
+
+const NOTHING = {
+  providerId: null,
+  providerCode: null,
+  errorCode: null,
+  errorDetail: null,
+  dueAt: null,
+  uncounted: false,
+} as const
+
+/** Decides the next state of a message from its attempt's outcome. Pure. */
+export function settleOutcome(
+  outcome: Outcome,
+  attempt: number,
+  policy: SettlePolicy,
+  nowMs: number,
+  random: Random,
+): Settlement {
+  const providerCode = ('providerCode' in outcome ? outcome.providerCode : undefined) ?? null
+  switch (outcome.kind) {
+    case 'accepted':
+      return { ...NOTHING, kind: 'sent', providerId: outcome.providerId, providerCode: outcome.code ?? null, answer: 'sent' }
+    case 'rejected':
+      return {
+        ...NOTHING,
+        kind: 'failed',
+        providerCode,
+        errorCode: PUBLIC_CODE[outcome.code],
+        errorDetail: outcome.detail,
+        answer: 'failed',
+      }
+    case 'retry': {
+      if (attempt >= policy.maxAttempts) {
+        return { ...NOTHING, kind: 'failed', providerCode, errorCode: 'PROVIDER_UNAVAILABLE', errorDetail: outcome.detail, answer: 'failed' }
+      }
+      const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, attempt, random, BACKOFF_CAP_MS)
+      return { ...NOTHING, kind: 'queued', providerCode, errorDetail: outcome.detail, dueAt: nowMs + waitMs, answer: null }
+    }
+    case 'throttled':
+      return {
+        ...NOTHING,
+        kind: 'queued',
+        providerCode,
+        errorDetail: outcome.detail ?? 'throttled',
+        dueAt: nowMs + outcome.afterMs,
+        uncounted: true,
+        answer: null,
+      }
+    case 'unknown':
+      return {
+        ...NOTHING,
+        kind: 'unknown',
+        providerCode,
+        errorDetail: outcome.detail,
+        dueAt: nowMs + policy.unknownDeadlineMs,
+        answer: 'queued',
+      }
+  }
+}

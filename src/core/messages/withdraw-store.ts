@@ -1,0 +1,96 @@
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { type AcceptRow, SEND_OPERATION } from './hot-store.ts'
+
+/** Cancels a message that has not begun to leave; false when it has, or has ended. */
+export async function cancelMessage(db: Db, nowMs: number, accountId: AccountId, id: MessageId): Promise<boolean> {
+  return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)) === 1
+}
+
+/**
+ * Ends messages whose connection was removed while they waited, at most `limit`;
+ * how many. A connection that is merely disabled keeps its messages waiting.
+ */
+export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
+  const { rows } = await db.query<{ account_id: string; message_id: string }>({
+    name: 'find_stranded',
+    text: `select o.account_id, o.message_id from outbox o
+            where o.owner is null and not o.begun and o.due_at <= $1
+              and not exists (select 1 from connections c where c.id = o.connection_id)
+            order by o.account_id, o.message_id limit $2`,
+    values: [toIso(nowMs), limit],
+  })
+  if (rows.length === 0) return 0
+  const items = rows.map(row => ({ accountId: fromUuid('acc', row.account_id), id: fromUuid('msg', row.message_id) }))
+  return withdraw(db, nowMs, items, STRANDED)
+}
+
+/**
+ * Takes back messages whose sender was told that they were not accepted: they
+ * never left, their money goes back, and their keys are free again.
+ */
+export async function withdrawUnconfirmed(db: Database, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
+  await db.transaction(async tx => {
+    await withdraw(tx, nowMs, rows, UNCONFIRMED)
+    await tx.query({
+      name: 'free_unconfirmed_keys',
+      text: `delete from idempotency k using unnest($1::uuid[], $2::uuid[], $3::text[]) as i (account_id, id, key)
+              where k.account_id = i.account_id and k.operation = $4 and k.key = i.key and k.message_id = i.id`,
+      values: [
+        bareArray(rows.map(row => toUuid(row.accountId))),
+        bareArray(rows.map(row => toUuid(row.id))),
+        textArray(rows.map(row => row.claim?.key ?? null)),
+        SEND_OPERATION,
+      ],
+    })
+  })
+}
+
+type Ending = {
+  statuses: readonly string[]
+  begunToo: boolean
+  end: 'cancelled' | 'failed'
+  errorCode: string | null
+  detail: string | null
+}
+
+const CANCELLED: Ending = { statuses: ['scheduled', 'queued'], begunToo: false, end: 'cancelled', errorCode: null, detail: null }
+const UNCONFIRMED: Ending = {
+  statuses: ['scheduled', 'queued', 'sending', 'unknown'],
+  begunToo: true,
+  end: 'cancelled',
+  errorCode: null,
+  detail: 'the database went away before the sender could be told; not sent',
+}
+const STRANDED: Ending = {
+  statuses: ['scheduled', 'queued'],
+  begunToo: false,
+  end: 'failed',
+  errorCode: 'PROVIDER_UNAVAILABLE',
+  detail: 'its connection was removed',
+}
+
+async function withdraw(
+  db: Db,
+  nowMs: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+  ending: Ending,
+): Promise<number> {
+  const { rows } = await db.query({
+    name: 'withdraw_messages',
+    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8)',
+    values: [
+      toIso(nowMs),
+      bareArray(items.map(item => toUuid(item.accountId))),
+      bareArray(items.map(item => toUuid(item.id))),
+      bareArray(ending.statuses),
+      ending.begunToo,
+      ending.end,
+      ending.errorCode,
+      ending.detail,
+    ],
+  })
+  return rows.length
+}

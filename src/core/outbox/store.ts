@@ -1,0 +1,205 @@
+import { toIso } from '../../lib/clock.ts'
+import type { Channel, MessageType } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray } from '../../infra/pg-array.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { StoredContent } from './stored-content.ts'
+
+/** A node that has not been seen for this long has lost what it held, in ms. */
+export const NODE_LEASE_MS = 5_000
+
+/** Enters this process among the living; its number is its lease. `alone` says that no other can live, as on the embedded store. */
+export async function registerNode(db: Db, host: string, nowMs: number, alone: boolean): Promise<number> {
+  const { rows } = await db.query<{ id: number }>({
+    name: 'register_node',
+    text: `with dead as (delete from nodes where $3)
+           insert into nodes (host, started_at) values ($1, $2) returning id`,
+    values: [host, toIso(nowMs), alone],
+  })
+  return rows[0]!.id
+}
+
+/** A sign of life; false when the others have given this node up already. */
+export async function beat(db: Db, node: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'beat',
+    text: 'update nodes set seen_at = now() where id = $1',
+    values: [node],
+  })
+  return rowCount === 1
+}
+
+/** Strikes out nodes whose lease is over; how many. */
+export async function buryDead(db: Db): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'bury_dead',
+    text: `delete from nodes where seen_at < now() - make_interval(secs => $1::double precision / 1000)`,
+    values: [NODE_LEASE_MS],
+  })
+  return rowCount ?? 0
+}
+
+/** Leaves in good order. */
+export async function signOff(db: Db, node: number): Promise<void> {
+  await db.query({ name: 'sign_off', text: 'delete from nodes where id = $1', values: [node] })
+}
+
+/** The nodes that live. */
+export async function countNodes(db: Db): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'count_nodes',
+    text: `select count(*)::integer as n from nodes where seen_at > now() - make_interval(secs => $1::double precision / 1000)`,
+    values: [NODE_LEASE_MS],
+  })
+  return rows[0]!.n
+}
+
+/** Frees what dead nodes held; begun attempts become unknown until `deadlineMs`. */
+export async function reclaimFromDead(
+  db: Db,
+  nowMs: number,
+  deadlineMs: number,
+): Promise<{ freed: number; unknown: number }> {
+  const { rows } = await db.query<{ freed: number; unknown: number }>({
+    name: 'reclaim_from_dead',
+    text: 'select freed, unknown from reclaim_from_dead($1,$2)',
+    values: [toIso(nowMs), toIso(deadlineMs)],
+  })
+  return rows[0]!
+}
+
+/** Unknown messages whose deadline is over count as sent; how many were closed. */
+export async function closeUnknown(db: Db, nowMs: number, limit: number): Promise<number> {
+  const { rows } = await db.query<{ closed: number }>({
+    name: 'close_unknown',
+    text: 'select close_unknown($1,$2) as closed',
+    values: [toIso(nowMs), limit],
+  })
+  return rows[0]!.closed
+}
+
+/** Gives parked receipts to messages that are known by now; how many. */
+export async function applyParked(db: Db, nowMs: number): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'apply_parked',
+    text: 'select case when exists (select 1 from parked_receipts) then apply_parked($1) else 0 end as n',
+    values: [toIso(nowMs)],
+  })
+  return rows[0]!.n
+}
+
+export type ClaimedRow = {
+  accountId: AccountId
+  id: MessageId
+  connectionId: ConnectionId
+  channel: Channel
+  messageType: MessageType
+  recipient: string
+  sender: string | null
+  content: StoredContent
+  /** Sealed text of an OTP. */
+  secret: Buffer | null
+}
+
+type RawClaim = {
+  account_id: string
+  id: string
+  connection_id: string
+  channel: Channel
+  message_type: MessageType
+  recipient: string
+  sender: string | null
+  content: StoredContent
+  secret: Buffer | null
+}
+
+/** Takes due rows for this node, of each connection at most as many as it has room for. */
+export async function claimDue(
+  db: Db,
+  node: number,
+  nowMs: number,
+  room: readonly { connectionId: ConnectionId; limit: number }[],
+): Promise<ClaimedRow[]> {
+  const { rows } = await db.query<RawClaim>({
+    name: 'claim_due',
+    text: 'select * from claim_due($1,$2,$3,$4)',
+    values: [
+      node,
+      toIso(nowMs),
+      bareArray(room.map(each => toUuid(each.connectionId))),
+      bareArray(room.map(each => each.limit)),
+    ],
+  })
+  return rows.map(row => ({
+    accountId: fromUuid('acc', row.account_id),
+    id: fromUuid('msg', row.id),
+    connectionId: fromUuid('cnn', row.connection_id),
+    channel: row.channel,
+    messageType: row.message_type,
+    recipient: row.recipient,
+    sender: row.sender,
+    content: row.content,
+    secret: row.secret,
+  }))
+}
+
+/** Gives rows back that this node holds and has not begun. */
+export async function giveBack(db: Db, node: number, items: readonly { accountId: AccountId; id: MessageId }[]): Promise<void> {
+  await db.query({
+    name: 'give_back',
+    text: `update outbox o set owner = null from unnest($2::uuid[], $3::uuid[]) as i (account_id, id)
+            where o.account_id = i.account_id and o.message_id = i.id and o.owner = $1 and not o.begun`,
+    values: [
+      node,
+      bareArray(items.map(item => toUuid(item.accountId))),
+      bareArray(items.map(item => toUuid(item.id))),
+    ],
+  })
+}
+
+/** How many messages wait, by kind; for the metrics. */
+export async function countOutbox(db: Db): Promise<{ waiting: number; held: number; unknown: number }> {
+  const { rows } = await db.query<{ waiting: number; held: number; unknown: number }>({
+    name: 'count_outbox',
+    text: `select count(*) filter (where owner is null and not begun)::integer as waiting,
+                  count(*) filter (where owner is not null)::integer as held,
+                  count(*) filter (where owner is null and begun)::integer as unknown from outbox`,
+  })
+  return rows[0]!
+}
+
+/** Keeps the bytes of a file that came with a request until its message is done. */
+export async function storeAttachment(
+  db: Db,
+  accountId: AccountId,
+  id: Id<'att'>,
+  messageId: MessageId,
+  bytes: Buffer,
+): Promise<void> {
+  await db.query({
+    name: 'store_attachment',
+    text: 'insert into attachments (account_id, id, message_id, bytes) values ($1,$2,$3,$4)',
+    values: [toUuid(accountId), toUuid(id), toUuid(messageId), bytes],
+  })
+}
+
+/** The bytes of a stored file, or null when they are gone. */
+export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<Buffer | null> {
+  const { rows } = await db.query<{ bytes: Buffer }>({
+    name: 'read_attachment',
+    text: 'select bytes from attachments where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0]?.bytes ?? null
+}
+
+/** Drops files older than a time whose message no longer waits in the outbox; how many. */
+export async function sweepAttachments(db: Db, createdBeforeMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_attachments',
+    text: `delete from attachments a where a.id < first_uuid_at($1)
+             and not exists (select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id)`,
+    values: [toIso(createdBeforeMs)],
+  })
+  return rowCount ?? 0
+}

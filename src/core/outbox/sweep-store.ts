@@ -1,0 +1,33 @@
+import { toIso } from '../../lib/clock.ts'
+import type { Db } from '../../infra/db.ts'
+
+/** Makes the partitions of this month and the next, where they are missing. */
+export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
+  await db.query({
+    name: 'ensure_months',
+    text: `select ensure_month(($1::timestamptz at time zone 'UTC')::date),
+                  ensure_month((($1::timestamptz at time zone 'UTC') + interval '1 month')::date)`,
+    values: [toIso(nowMs)],
+  })
+}
+
+/** Forgets provider ids of messages older than a time: no receipt comes after that. At most `limit`; how many. */
+export async function sweepProviderRefs(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_provider_refs',
+    text: `delete from provider_refs where ctid = any (array(
+             select ctid from provider_refs where message_id < first_uuid_at($1) limit $2))`,
+    values: [toIso(createdBeforeMs), limit],
+  })
+  return rowCount ?? 0
+}
+
+/** Drops receipts that nobody claimed since a time; how many. */
+export async function sweepParked(db: Db, receivedBeforeMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_parked',
+    text: 'delete from parked_receipts where received_at < $1',
+    values: [toIso(receivedBeforeMs)],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,55 @@
+import { type Channel, isSms } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { Phones } from '../../lib/phone.ts'
+
+/** Where a message goes, told apart by the shape of `to` alone. */
+export type Recipient =
+  | { kind: 'phone'; address: string; country: string | null }
+  | { kind: 'email'; address: string }
+  | { kind: 'group'; address: string }
+  | { kind: 'chat'; address: string }
+
+/** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
+const EMAIL = /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
+/** Bot platforms number their chats; groups are negative, public ones have a name. */
+const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/
+
+/** Reads `to`; null when it is nothing that any channel can reach. */
+export function readRecipient(to: string, phones: Phones): Recipient | null {
+  if (to.endsWith('@g.us')) return GROUP.test(to) ? { kind: 'group', address: to } : null
+  if (CHAT.test(to)) return { kind: 'chat', address: to }
+  if (to.includes('@')) return EMAIL.test(to) ? { kind: 'email', address: to } : null
+  const phone = phones.parse(to)
+  return phone?.possible ? { kind: 'phone', address: phone.e164, country: phone.country } : null
+}
+
+/** What each channel can reach, in the words of a refusal. */
+const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; words: string }> = {
+  local_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
+  int_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
+  official_chatapp: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
+  user_chatapp_session: { kinds: ['phone', 'group'], words: 'a phone number in E.164 or a group id (<id>@g.us)' },
+  botapp_bot: { kinds: ['chat'], words: 'the chat id of a subscriber' },
+  email_user: { kinds: ['email'], words: 'an e-mail address' },
+}
+
+export function reaches(channel: Channel, recipient: Recipient): boolean {
+  return REACHES[channel].kinds.includes(recipient.kind)
+}
+
+/** Refuses a recipient that the channel cannot reach, SMS to the wrong side of the border included. */
+export function checkReach(channel: Channel, recipient: Recipient, homeCountry: string): void {
+  if (!reaches(channel, recipient)) throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)
+  if (!isSms(channel) || recipient.kind !== 'phone') return
+  const right = smsChannelOf(recipient.country, homeCountry)
+  if (right !== channel) {
+    const where = right === 'local_sms' ? `in ${homeCountry}, the account's home country` : `outside ${homeCountry}, the account's home country`
+    throw invalid('channel', `${channel} does not reach a number ${where}; use ${right}`)
+  }
+}
+
+/** Local is the account's own country, never its calling code: +1, +7 and +44 are shared. */
+export function smsChannelOf(country: string | null, homeCountry: string): Channel {
+  return country === homeCountry ? 'local_sms' : 'int_sms'
+}

@@ -1,0 +1,86 @@
+import type { OpenApiInfo } from './openapi.ts'
+import type { Route } from './route.ts'
+import { accountRead } from './routes/account-read.ts'
+import { adminAccountsCreate } from './routes/admin-accounts-create.ts'
+import { adminAccountsList } from './routes/admin-accounts-list.ts'
+import { adminAccountsRead } from './routes/admin-accounts-read.ts'
+import { adminAccountsUpdate } from './routes/admin-accounts-update.ts'
+import { adminConnectionsCreate } from './routes/admin-connections-create.ts'
+import { adminConnectionsDelete } from './routes/admin-connections-delete.ts'
+import { adminConnectionsList } from './routes/admin-connections-list.ts'
+import { adminConnectionsTest } from './routes/admin-connections-test.ts'
+import { adminConnectionsUpdate } from './routes/admin-connections-update.ts'
+import { adminCreditsCreate } from './routes/admin-credits-create.ts'
+import { adminKeysCreate } from './routes/admin-keys-create.ts'
+import { adminKeysRevoke } from './routes/admin-keys-revoke.ts'
+import { adminPricesList } from './routes/admin-prices-list.ts'
+import { adminPricesReplace } from './routes/admin-prices-replace.ts'
+import { adminSendersApprove } from './routes/admin-senders-approve.ts'
+import { adminSendersCreate } from './routes/admin-senders-create.ts'
+import { adminSendersList } from './routes/admin-senders-list.ts'
+import { adminSendersReject } from './routes/admin-senders-reject.ts'
+import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
+import { healthLive } from './routes/health-live.ts'
+import { healthReady } from './routes/health-ready.ts'
+import { ledgerList } from './routes/ledger-list.ts'
+import { messagesCancel } from './routes/messages-cancel.ts'
+import { messagesList } from './routes/messages-list.ts'
+import { messagesPolicies } from './routes/messages-policies.ts'
+import { messagesRead } from './routes/messages-read.ts'
+import { messagesSend } from './routes/messages-send.ts'
+import { metricsRead } from './routes/metrics.ts'
+import { sandboxMessagesList } from './routes/sandbox-messages-list.ts'
+import { walletRead } from './routes/wallet-read.ts'
+
+type Needs<T extends readonly ((deps: never) => Route)[]> = Parameters<T[number]>[0]
+
+/** Every path on one screen. */
+const ROUTES = [
+  messagesSend, //           POST   /api/v2/messages/send
+  messagesList, //           GET    /api/v2/messages
+  messagesPolicies, //       GET    /api/v2/messages/policies
+  messagesRead, //           GET    /api/v2/messages/{messageId}
+  messagesCancel, //         POST   /api/v2/messages/{messageId}/cancel
+  accountRead, //            GET    /api/v2/account
+  walletRead, //             GET    /api/v2/wallet
+  ledgerList, //             GET    /api/v2/wallet/ledger
+  sandboxMessagesList, //    GET    /api/v2/sandbox/messages
+
+  adminAccountsList, //      GET    /api/admin/accounts
+  adminAccountsCreate, //    POST   /api/admin/accounts
+  adminAccountsRead, //      GET    /api/admin/accounts/{id}
+  adminAccountsUpdate, //    PATCH  /api/admin/accounts/{id}
+  adminKeysCreate, //        POST   /api/admin/accounts/{id}/keys
+  adminKeysRevoke, //        DELETE /api/admin/accounts/{id}/keys/{keyId}
+  adminCreditsCreate, //     POST   /api/admin/accounts/{id}/credits
+  adminPricesList, //        GET    /api/admin/prices
+  adminPricesReplace, //     PUT    /api/admin/prices
+  adminSendersList, //       GET    /api/admin/sms-senders
+  adminSendersCreate, //     POST   /api/admin/sms-senders
+  adminSendersApprove, //    POST   /api/admin/sms-senders/{id}/approve
+  adminSendersReject, //     POST   /api/admin/sms-senders/{id}/reject
+  adminConnectionsList, //   GET    /api/admin/connections
+  adminConnectionsCreate, // POST   /api/admin/connections
+  adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}
+  adminConnectionsDelete, // DELETE /api/admin/connections/{id}
+  adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
+
+  healthLive, //             GET    /healthz
+  healthReady, //            GET    /readyz
+  metricsRead, //            GET    /metrics
+  docsPage, //               GET    /docs
+  docsStart, //              GET    /docs/start.js
+  docsScript, //             GET    /docs/scalar.js
+] as const
+
+type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never
+export type RouteDeps = UnionToIntersection<Exclude<Needs<typeof ROUTES>, undefined>>
+
+/** All routes with what they need, the description of them all included. */
+export function listRoutes(deps: RouteDeps, info: OpenApiInfo): Route[] {
+  const routes: Route[] = ROUTES.map(make => (make as (deps: RouteDeps) => Route)(deps))
+  routes.push(openApiRead({ routes: () => routes, info }))
+  return routes
+}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { MessageWithTimeline } from '../../contract/message.ts'
+import type { Messages } from '../../core/messages/read.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/messages/{messageId}/cancel`: takes back what has not begun to leave. */
+export const messagesCancel = (deps: { messages: Messages }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/:messageId/cancel',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Cancel a message',
+      description: 'Scheduled or queued ones alone; the money that was held goes back.',
+      tags: ['Messages'],
+      params: Type.Object({ messageId: Type.String() }),
+      response: { 200: success(MessageWithTimeline) },
+      errors: ['NOT_FOUND', 'MESSAGE_STATE_CONFLICT'],
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.messages.cancel(request.caller, request.params.messageId),
+    }),
+  })

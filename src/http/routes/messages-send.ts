@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import { SendBody, SendResult } from '../../contract/send.ts'
+import type { Answer } from '../../core/messages/answers.ts'
+import type { Send } from '../../core/messages/send.ts'
+import { sameAs } from '../../lib/ids.ts'
+import { defineRoute } from '../route.ts'
+
+/** Base64 of 16 MB of media, and the rest of a body. */
+const BODY_LIMIT_BYTES = 24 * 1024 * 1024
+
+/** `POST /api/v2/messages/send`: one message over any channel. */
+export const messagesSend = (deps: { send: Send }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/send',
+    auth: { permission: 'messages:create' },
+    bodyLimit: BODY_LIMIT_BYTES,
+    faults: 'handed over',
+    schema: {
+      summary: 'Send a message',
+      description:
+        'Waits for the provider for a moment: `sent` when it took the message by then, `queued` when not yet. ' +
+        'With an idempotency key the same answer is given for 24 hours, marked `Idempotency-Replayed: true`.',
+      tags: ['Messages'],
+      headers: Type.Object({
+        'Idempotency-Key': Type.Optional(
+          Type.String({
+            description: '1 to 200 characters; before idempotencyKey and options.idempotencyKey',
+          }),
+        ),
+      }),
+      body: SendBody,
+      response: { 200: SendResult },
+      errors: [
+        'CHATAPP_NOT_REGISTERED',
+        'RECIPIENT_REJECTED',
+        'MESSAGE_REJECTED',
+        'INSUFFICIENT_BALANCE',
+        'NOT_FOUND',
+        'IDEMPOTENCY_KEY_CONFLICT',
+        'PROVIDER_UNAVAILABLE',
+      ],
+    },
+    async handler(request, reply) {
+      const header = request.headers['idempotency-key']
+      const answer = await deps.send({
+        requestId: sameAs('req', request.id as `req_${string}`),
+        caller: request.caller,
+        body: request.body,
+        fault: request.fault,
+        headerKey: typeof header === 'string' ? header : undefined,
+      })
+      return giveAnswer(answer, reply)
+    },
+  })
+
+type Reply = { code(status: number): Reply; header(name: string, value: string | number): Reply }
+
+/** Sends an answer as the bytes that it is. */
+function giveAnswer(answer: Answer, reply: Reply): string {
+  reply.code(answer.status).header('Content-Type', 'application/json; charset=utf-8')
+  if (answer.replayed) reply.header('Idempotency-Replayed', 'true')
+  if (answer.sandbox) reply.header('X-Sandbox', 'true')
+  if (answer.retryAfterSeconds !== null) reply.header('Retry-After', answer.retryAfterSeconds)
+  return answer.body
+}

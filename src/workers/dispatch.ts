@@ -1,0 +1,260 @@
+import type { Links, OpenLink } from '../channels/links.ts'
+import type { LinkLog, Outcome } from '../channels/provider.ts'
+import type { Settle } from '../core/messages/settle.ts'
+import { settleOutcome, type Settlement } from '../core/messages/transitions.ts'
+import type { Waiters } from '../core/messages/waiters.ts'
+import { beginAttempts } from '../core/messages/hot-store.ts'
+import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
+import { type ClaimedRow, claimDue, giveBack } from '../core/outbox/store.ts'
+import { type SecretContent, secretContext } from '../core/outbox/stored-content.ts'
+import { createBatcher } from '../infra/batch.ts'
+import { type Database, DatabaseUnavailable } from '../infra/db.ts'
+import type { Seal } from '../infra/seal.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AccountId, ConnectionId, Ids } from '../lib/ids.ts'
+import type { Random } from '../lib/random.ts'
+import { createDeadlines } from './deadlines.ts'
+import { createLane, type Lane } from './lane.ts'
+import { type FileSources, toOutgoing } from './outgoing.ts'
+
+export type Dispatcher = Dispatch & {
+  /** Looks for due messages once; how many this node took. */
+  poll(): Promise<number>
+  /** Calls `wake` when a message that was put off is due again; for the loop. */
+  onDue(wake: (dueAtMs: number) => void): void
+  /** Brings the lanes in step with the open links. */
+  relink(): void
+  stats(): { connectionId: ConnectionId; provider: string; busy: number; held: number; resting: boolean }[]
+  /** Takes nothing new, gives back what is held, and resolves when nothing is in flight any more. */
+  stop(): Promise<void>
+}
+
+export type DispatchDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  seal: Seal
+  log: LinkLog
+  links: Links
+  settle: Settle
+  waiters: Waiters
+  files: FileSources
+  node(): number
+  unknownDeadlineMs: number
+  /** How long one submit may take, in ms. */
+  submitTimeoutMs?: number
+  observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string, durationMs: number): void
+}
+
+const SUBMIT_TIMEOUT_MS = 30_000
+/** A provider that does not heed its signal within this is given up: nobody knows what it does. */
+const SUBMIT_GRACE_MS = 5_000
+const BEGIN_RETRY_MS = 200
+/** Of one connection, from one poll: keeps each poll short. */
+const MOST_CLAIMED = 200
+
+/**
+ * Takes accepted messages to their providers: through a lane per connection, and
+ * never before the attempt is recorded. No transaction is open meanwhile.
+ */
+export function createDispatcher(deps: DispatchDeps): Dispatcher {
+  const { clock, db, links, settle, waiters } = deps
+  const lanes = new Map<ConnectionId, Lane>()
+  const deadlines = createDeadlines(clock, deps.submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
+  const beginner = createBatcher<OutboxItem, number | null>({ flush: begin })
+  let wakeAt: (dueAtMs: number) => void = () => {}
+  let stopping = false
+  let inFlight = 0
+  let allLanded: (() => void) | null = null
+
+  // --- accepting hands over -------------------------------------------------
+
+  function admit(connectionId: ConnectionId, accountId: AccountId): Admission {
+    const lane = lanes.get(connectionId)
+    if (!lane || stopping) return { kind: 'wait', dueAt: clock.now() }
+    const restsUntil = lane.restsUntil(accountId)
+    if (restsUntil > 0) return { kind: 'wait', dueAt: restsUntil }
+    if (lane.tryEnter(accountId)) return { kind: 'begin' }
+    return lane.room() > 0 ? { kind: 'hold' } : { kind: 'wait', dueAt: clock.now() }
+  }
+
+  function push(item: OutboxItem, begun: boolean): void {
+    const lane = lanes.get(item.connectionId)
+    if (begun) void submit(lane, item, 1)
+    else if (lane && !stopping) {
+      lane.hold(item)
+      pump(lane)
+    } else void returnItems([item])
+  }
+
+  // --- the outbox hands over ------------------------------------------------
+
+  async function poll(): Promise<number> {
+    const room = [...lanes.values()]
+      .map(lane => ({ connectionId: lane.open.id, limit: Math.min(MOST_CLAIMED, lane.room()) }))
+      .filter(each => each.limit > 0)
+    if (room.length === 0 || stopping) return 0
+    const rows = await claimDue(db, deps.node(), clock.now(), room)
+    for (const row of rows) push(toItem(row), false)
+    return rows.length
+  }
+
+  /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
+  function toItem(row: ClaimedRow): OutboxItem {
+    const { secret, ...item } = row
+    if (!secret) return item
+    const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
+    return { ...item, content: { ...item.content, ...words } }
+  }
+
+  // --- the lane hands over --------------------------------------------------
+
+  function pump(lane: Lane): void {
+    if (stopping) return
+    for (let item = lane.next(); item; item = lane.next()) void beginAndSubmit(lane, item)
+  }
+
+  async function beginAndSubmit(lane: Lane, item: OutboxItem): Promise<void> {
+    const attempt = await beginner.add(item).catch(() => null)
+    if (attempt !== null) return submit(lane, item, attempt)
+    // Cancelled meanwhile, or this node lost its lease: somebody else knows.
+    waiters.tell(item.id, null)
+    lane.leave()
+    pump(lane)
+  }
+
+  async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
+    const order = items.map((_, at) => at).sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
+    const sorted = order.map(at => items[at]!)
+    const nowMs = clock.now()
+    for (let repeated = false; ; repeated = true) {
+      try {
+        const attempts = await beginAttempts(db, deps.node(), nowMs, sorted, repeated)
+        const results: (number | null)[] = new Array(items.length)
+        order.forEach((at, position) => {
+          results[at] = attempts[position]!
+        })
+        return results
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || stopping) throw error
+        await new Promise<void>(resolve => clock.after(BEGIN_RETRY_MS, resolve))
+      }
+    }
+  }
+
+  // --- the provider ---------------------------------------------------------
+
+  async function submit(lane: Lane | undefined, item: OutboxItem, attempt: number): Promise<void> {
+    inFlight++
+    const startedMs = clock.monotonic()
+    const open = lane?.open ?? links.get(item.connectionId)
+    const outcome = open ? await ask(open, item, attempt) : NO_LINK
+    deps.observe?.(outcome.kind, item, open?.provider ?? '', clock.monotonic() - startedMs)
+    if (outcome.kind === 'throttled') lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
+    if (lane) {
+      lane.leave()
+      pump(lane)
+    }
+    await conclude(open, item, attempt, outcome).catch(error => {
+      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; the next node finds it')
+    })
+    inFlight--
+    if (inFlight === 0) allLanded?.()
+  }
+
+  /** One submit, which always comes to an outcome: what nobody can tell is unknown. */
+  function ask(open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> {
+    return new Promise(resolve => {
+      const deadline = deadlines.current()
+      const leave = deadline.enter(() => resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }))
+      const done = (outcome: Outcome) => {
+        leave()
+        resolve(outcome)
+      }
+      // A throw before the promise is as unknown as one after it.
+      Promise.resolve()
+        .then(() => open.link.send(toOutgoing(item, attempt, deps.files), deadline.signal))
+        .then(done, error => {
+          deps.log.warn({ err: error, messageId: item.id, provider: open.provider }, 'a provider threw')
+          done({ kind: 'unknown', detail: 'the provider failed in an unforeseen way' })
+        })
+    })
+  }
+
+  async function conclude(open: OpenLink | undefined, item: OutboxItem, attempt: number, outcome: Outcome) {
+    const policy = { ...(open?.retryPolicy ?? LAST_RESORT_POLICY), unknownDeadlineMs: deps.unknownDeadlineMs }
+    const settlement = settleOutcome(outcome, attempt, policy, clock.now(), deps.random)
+    const waiting = waiters.claimOf(item.id)
+    const told = await settle.attempt({
+      accountId: item.accountId,
+      id: item.id,
+      attempt,
+      connectionId: item.connectionId,
+      ...settlement,
+      forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
+      eventId: deps.ids.next('evt'),
+    })
+    if (settlement.answer) waiters.tell(item.id, told && toWord(settlement))
+    if (settlement.kind === 'queued') wakeAt(settlement.dueAt!)
+  }
+
+  async function returnItems(items: OutboxItem[]): Promise<void> {
+    for (const item of items) waiters.tell(item.id, null)
+    await giveBack(db, deps.node(), items).catch(error => {
+      deps.log.warn({ err: error }, 'held messages could not be given back; they are free when this node ends')
+    })
+  }
+
+  function relink(): void {
+    for (const [id, lane] of lanes) {
+      const open = links.get(id)
+      if (open) lane.relink(open)
+      else {
+        lanes.delete(id)
+        const held = lane.drain()
+        if (held.length > 0) void returnItems(held)
+      }
+    }
+    for (const open of links.all()) {
+      if (lanes.has(open.id)) continue
+      const lane: Lane = createLane(open, clock, () => pump(lane))
+      lanes.set(open.id, lane)
+    }
+  }
+
+  return {
+    admit,
+    release(connectionId) {
+      const lane = lanes.get(connectionId)
+      if (!lane) return
+      lane.leave()
+      pump(lane)
+    },
+    push,
+    poll,
+    onDue(wake) {
+      wakeAt = wake
+    },
+    relink,
+    stats: () => [...lanes.values()].map(lane => ({ connectionId: lane.open.id, provider: lane.open.provider, ...lane.stats() })),
+    async stop() {
+      stopping = true
+      const held = [...lanes.values()].flatMap(lane => lane.drain())
+      if (held.length > 0) await returnItems(held)
+      if (inFlight > 0) await new Promise<void>(resolve => (allLanded = resolve))
+    },
+  }
+}
+
+const LAST_RESORT_POLICY = { maxAttempts: 3, backoffMs: 5_000 }
+/** The link closed between accept and submit: nothing was sent. */
+const NO_LINK: Outcome = { kind: 'retry', detail: 'the connection is not open' }
+
+function toWord(settlement: Settlement) {
+  return { answer: settlement.answer!, errorCode: settlement.errorCode, errorDetail: settlement.errorDetail }
+}
+
+function lockOrder(item: OutboxItem): string {
+  return item.accountId + item.id
+}

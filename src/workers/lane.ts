@@ -1,0 +1,136 @@
+import type { OpenLink } from '../channels/links.ts'
+import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AccountId } from '../lib/ids.ts'
+
+/** The way through one connection: so many at once, so many a second, and rests. */
+export type Lane = {
+  open: OpenLink
+  /** Takes a place if there is one and nobody waits for it. */
+  tryEnter(accountId: AccountId): boolean
+  /** The next waiting item with a place for it, or null. */
+  next(): OutboxItem | null
+  leave(): void
+  hold(item: OutboxItem): void
+  /** How many more may be held here. */
+  room(): number
+  /** When this account may go on (wall clock, ms), or 0. */
+  restsUntil(accountId: AccountId): number
+  rest(forMs: number, accountId: AccountId | null): void
+  /** Empties the queue, for giving back. */
+  drain(): OutboxItem[]
+  /** The link was replaced: the queue goes on over the new one. */
+  relink(open: OpenLink): void
+  stats(): { busy: number; held: number; resting: boolean }
+}
+
+/** Held in memory beyond what is in flight: enough to keep a lane full between two polls. */
+const HELD_PER_PLACE = 4
+const HELD_AT_LEAST = 100
+/** Accounts that may rest at once before the oldest is forgotten. */
+const MAX_RESTING = 10_000
+/** A burst of a tenth of a second smooths what polling makes lumpy. */
+const BURST_SECONDS = 0.1
+
+export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lane {
+  let open = first
+  let busy = 0
+  let queue: OutboxItem[] = []
+  let head = 0
+  let restUntilMs = 0
+  const resting = new Map<AccountId, number>()
+  let tokens = 1
+  let refilledMs = clock.monotonic()
+  let timer = false
+
+  /** A token of the ceiling a second; without a ceiling there is always one. */
+  function takeToken(): boolean {
+    const perSecond = open.link.messagesPerSecond
+    if (perSecond === undefined) return true
+    const nowMs = clock.monotonic()
+    tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + ((nowMs - refilledMs) / 1_000) * perSecond)
+    refilledMs = nowMs
+    if (tokens >= 1) {
+      tokens -= 1
+      return true
+    }
+    wakeIn(((1 - tokens) / perSecond) * 1_000)
+    return false
+  }
+
+  function mayGo(): boolean {
+    if (busy >= open.link.concurrency) return false
+    const restMs = restUntilMs - clock.now()
+    if (restMs > 0) {
+      wakeIn(restMs)
+      return false
+    }
+    return takeToken()
+  }
+
+  function wakeIn(delayMs: number): void {
+    if (timer) return
+    timer = true
+    clock.after(Math.max(1, delayMs), () => {
+      timer = false
+      wake()
+    })
+  }
+
+  function restsUntil(accountId: AccountId): number {
+    const until = resting.get(accountId)
+    if (until === undefined) return 0
+    if (until > clock.now()) return until
+    resting.delete(accountId)
+    return 0
+  }
+
+  return {
+    get open() {
+      return open
+    },
+    tryEnter(accountId) {
+      if (head < queue.length || restsUntil(accountId) > 0 || !mayGo()) return false
+      busy++
+      return true
+    },
+    next() {
+      if (head >= queue.length || !mayGo()) return null
+      const item = queue[head]!
+      head++
+      if (head > 1_000 && head * 2 > queue.length) {
+        queue = queue.slice(head)
+        head = 0
+      }
+      busy++
+      return item
+    },
+    leave() {
+      busy--
+    },
+    hold(item) {
+      queue.push(item)
+    },
+    room: () => Math.max(HELD_AT_LEAST, open.link.concurrency * HELD_PER_PLACE) - (queue.length - head),
+    restsUntil,
+    rest(forMs, accountId) {
+      const until = clock.now() + forMs
+      if (accountId === null) {
+        restUntilMs = Math.max(restUntilMs, until)
+        return
+      }
+      if (resting.size >= MAX_RESTING) resting.delete(resting.keys().next().value!)
+      resting.set(accountId, until)
+    },
+    drain() {
+      const items = queue.slice(head)
+      queue = []
+      head = 0
+      return items
+    },
+    relink(next) {
+      open = next
+    },
+    stats: () => ({ busy, held: queue.length - head, resting: restUntilMs > clock.now() }),
+  }
+}

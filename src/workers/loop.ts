@@ -1,0 +1,66 @@
+import type { Cancel, Clock } from '../lib/clock.ts'
+
+/** Repeats a piece of work until stopped; never beside itself. */
+export type Loop = {
+  /** Runs it as soon as possible instead of at its time. */
+  wake(): void
+  /** Runs it at the latest at this time (ms since the epoch). */
+  wakeAt(atMs: number): void
+  /** Resolves when a round under way is over; no further one begins. */
+  stop(): Promise<void>
+}
+
+export type LoopOptions = {
+  clock: Clock
+  everyMs: number
+  /** One round; `again` asks for the next one at once. */
+  round(): Promise<'again' | void>
+  onError(error: unknown): void
+}
+
+export function startLoop(options: LoopOptions): Loop {
+  const { clock } = options
+  let cancel: Cancel | null = null
+  let nextAtMs = Number.POSITIVE_INFINITY
+  let running: Promise<void> | null = null
+  let stopped = false
+
+  function plan(atMs: number): void {
+    if (stopped || atMs >= nextAtMs) return
+    cancel?.()
+    nextAtMs = atMs
+    cancel = clock.after(Math.max(0, atMs - clock.now()), begin)
+  }
+
+  function begin(): void {
+    // A round under way looks at nextAtMs when it ends.
+    if (running || stopped) return
+    nextAtMs = Number.POSITIVE_INFINITY
+    running = round().then(wantedMs => {
+      running = null
+      const atMs = Math.min(nextAtMs, wantedMs)
+      nextAtMs = Number.POSITIVE_INFINITY
+      plan(atMs)
+    })
+  }
+
+  async function round(): Promise<number> {
+    try {
+      if ((await options.round()) === 'again') return clock.now()
+    } catch (error) {
+      options.onError(error)
+    }
+    return clock.now() + options.everyMs
+  }
+
+  plan(clock.now())
+  return {
+    wake: () => plan(clock.now()),
+    wakeAt: plan,
+    async stop() {
+      stopped = true
+      cancel?.()
+      await running
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { LinkLog } from '../channels/provider.ts'
+import { beat, buryDead, countNodes, reclaimFromDead, registerNode, signOff } from '../core/outbox/store.ts'
+import type { Database } from '../infra/db.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Loop, startLoop } from './loop.ts'
+
+export type NodeLease = {
+  /** This node's number; another one after its lease was lost. */
+  id(): number
+  /** The nodes that live, this one included. */
+  count(): number
+  /** Signs off, so that what is left is free at once. */
+  stop(): Promise<void>
+}
+
+export type NodeLeaseDeps = {
+  db: Database
+  clock: Clock
+  log: LinkLog
+  host: string
+  /** Nobody else can be on this store: whoever is listed is dead. */
+  alone: boolean
+  unknownDeadlineMs: number
+}
+
+const BEAT_EVERY_MS = 1_000
+/** What a node wrote after it had been buried is looked for this often, in beats. */
+const FULL_RECLAIM_EVERY_BEATS = 60
+
+/** Keeps this node among the living, and gives what the dead held to whoever comes. */
+export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
+  const { db, clock, log } = deps
+  let id = await registerNode(db, deps.host, clock.now(), deps.alone)
+  let nodes = 1
+  let beats = 0
+  await reclaim()
+  const loop: Loop = startLoop({ clock, everyMs: BEAT_EVERY_MS, round, onError: () => {} })
+
+  async function round(): Promise<void> {
+    if (!(await beat(db, id))) {
+      id = await registerNode(db, deps.host, clock.now(), deps.alone)
+      log.warn({ node: id }, 'this node was given up by the others and has entered anew')
+      await reclaim()
+    }
+    nodes = Math.max(1, await countNodes(db))
+    const buried = await buryDead(db)
+    if (buried > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
+  }
+
+  async function reclaim(): Promise<void> {
+    const nowMs = clock.now()
+    const { freed, unknown } = await reclaimFromDead(db, nowMs, nowMs + deps.unknownDeadlineMs)
+    if (freed + unknown > 0) log.info({ freed, unknown }, 'took over what a dead node held')
+  }
+
+  return {
+    id: () => id,
+    count: () => nodes,
+    async stop() {
+      await loop.stop()
+      await signOff(db, id)
+      await reclaim()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream'
+import { FileUnavailable, type Outgoing, type OutgoingFile } from '../channels/provider.ts'
+import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
+import type { StoredAttachment } from '../core/outbox/stored-content.ts'
+import type { AccountId, Id } from '../lib/ids.ts'
+
+export type FileSources = {
+  /** The bytes that came with a request; null when they are gone. */
+  stored(accountId: AccountId, id: Id<'att'>): Promise<Buffer | null>
+  /** Through the guarded client. */
+  fetched(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
+}
+
+/** What a provider is handed for one attempt. */
+export function toOutgoing(item: OutboxItem, attempt: number, sources: FileSources): Outgoing {
+  const { content } = item
+  return {
+    attemptId: `${item.id}.${attempt}`,
+    messageId: item.id,
+    accountId: item.accountId,
+    attempt,
+    channel: item.channel,
+    messageType: item.messageType,
+    to: item.recipient,
+    from: item.sender,
+    text: content.text ?? '',
+    subject: content.subject,
+    html: content.html,
+    files: content.attachment ? [toFile(item.accountId, content.attachment, sources)] : [],
+  }
+}
+
+function toFile(accountId: AccountId, attachment: StoredAttachment, sources: FileSources): OutgoingFile {
+  return {
+    type: attachment.type,
+    mimetype: attachment.mimetype,
+    fileName: attachment.fileName,
+    ...(attachment.sizeBytes !== null && { sizeBytes: attachment.sizeBytes }),
+    ...(attachment.publicUrl !== null && { publicUrl: attachment.publicUrl }),
+    async open(signal) {
+      if (attachment.attachmentId === null) return sources.fetched(attachment.publicUrl!, signal)
+      const bytes = await sources.stored(accountId, attachment.attachmentId)
+      if (!bytes) throw new FileUnavailable('the attachment is no longer stored', false)
+      return Readable.from([bytes])
+    },
+  }
+}
