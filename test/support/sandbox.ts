@@ -46,7 +46,6 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           clock,
           random,
           log: { info() {}, warn() {}, debug() {} },
-          fetchFile: () => Promise.reject(new Error('the sandbox fetches nothing by itself')),
           report() {},
           async emit(items) {
             for (const item of items) told.push({ ...item, toldAtMs: clock.now() })

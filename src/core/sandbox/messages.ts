@@ -1,11 +1,11 @@
 import type { Caller } from '../../contract/caller.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
-import { isId } from '../../lib/ids.ts'
+import { isId, type MessageId } from '../../lib/ids.ts'
 import { type InboxPlace, readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
 
-const DEFAULT_LIMIT = 50
 const KEEP_DAYS = 7
 const KEEP_PER_ACCOUNT = 10_000
 /** Of one statement, so that it holds its locks for a moment only. */
@@ -27,16 +27,13 @@ export function createSandboxMessages(options: { db: Db }): SandboxMessages {
   return {
     async list(caller, query) {
       if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key reads the sandbox.')
-      const limit = query.limit ?? DEFAULT_LIMIT
-      // One more than asked for tells whether there is a next page.
       const rows = await readInbox(db, {
         accountId: caller.account.id,
         to: query.to === undefined ? null : withPlus(query.to),
-        before: query.cursor === undefined ? null : readCursor(query.cursor),
-        limit: limit + 1,
+        before: query.cursor === undefined ? null : placeOf(query.cursor),
+        limit: query.limit + 1,
       })
-      const data = rows.slice(0, limit)
-      return { success: true, data, nextCursor: rows.length > limit ? cursorAfter(data.at(-1)!) : null }
+      return pageOf(rows, query.limit, row => row, cursorAfter)
     },
 
     async sweep(nowMs) {
@@ -56,15 +53,14 @@ function withPlus(to: string): string {
   return to.replace(/^ (?=\d)/, '+')
 }
 
-/** The place of a row in the order, as text that is safe in a query. */
 function cursorAfter(row: SandboxMessage): string {
-  return Buffer.from(`${Date.parse(row.receivedAt)} ${row.messageId}`).toString('base64url')
+  return writeCursor(String(Date.parse(row.receivedAt)), row.messageId)
 }
 
-function readCursor(cursor: string): InboxPlace {
-  const [time, messageId, ...more] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!time || !/^\d{1,13}$/.test(time) || !messageId || !isId('msg', messageId) || more.length > 0) {
-    throw invalid('cursor', 'not a cursor of this list')
-  }
-  return { receivedAtMs: Number(time), messageId }
+function placeOf(cursor: string): InboxPlace {
+  const [time, messageId] = readCursor(
+    cursor,
+    words => words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!),
+  )
+  return { receivedAtMs: Number(time), messageId: messageId as MessageId }
 }

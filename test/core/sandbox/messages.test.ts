@@ -68,17 +68,17 @@ describe('list', () => {
       expect([first.data.length, second.data.length, second.nextCursor]).toEqual([2, 1, null])
       expect(new Set([...first.data, ...second.data].map(row => row.to))).toEqual(new Set(['+15550104561']))
     }
-    expect((await sandbox.list(caller, { to: '+1555010456' })).data).toEqual([])
+    expect((await sandbox.list(caller, { to: '+1555010456', limit: 50 })).data).toEqual([])
   })
 
   test('shows an account its own messages only', async () => {
     await sent(...five)
-    expect((await sandbox.list(callerOf(ids.next('acc')), {})).data).toEqual([])
+    expect((await sandbox.list(callerOf(ids.next('acc')), { limit: 50 })).data).toEqual([])
   })
 
   test('is refused to a live key', async () => {
     const caller = callerOf(await sent(...five), 'live')
-    await expect(sandbox.list(caller, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(sandbox.list(caller, { limit: 50 })).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
   test.each([
@@ -90,7 +90,7 @@ describe('list', () => {
     Buffer.from(`1767225600000 ${ids.next('msg')} more`).toString('base64url'),
   ])('refuses the cursor "%s"', async cursor => {
     const caller = callerOf(ids.next('acc'))
-    await expect(sandbox.list(caller, { cursor })).rejects.toMatchObject({
+    await expect(sandbox.list(caller, { cursor, limit: 50 })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
       details: [{ path: 'cursor' }],
     })
