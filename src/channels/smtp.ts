@@ -7,6 +7,7 @@ import { type Mailbox, parseMailbox } from './smtp/address.ts'
 import { checkServer } from './smtp/check.ts'
 import { createDeliveries, type Delivery } from './smtp/delivery.ts'
 import { createDkimSigner, type DkimSigner } from './smtp/dkim.ts'
+import { explainReply } from './smtp/explain.ts'
 import { composeMail } from './smtp/message.ts'
 import { outcomeOfFault, outcomeOfReply, outcomeOfUnmailable } from './smtp/outcome.ts'
 
@@ -99,6 +100,7 @@ export const smtpProvider: Provider<SmtpConfig> = {
   config: Config,
   secrets: ['password', 'dkim'],
   dedupes: false,
+  explain: explainReply,
   open: async (config, io) => openLink(config, io),
 }
 

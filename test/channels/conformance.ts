@@ -72,7 +72,7 @@ export type Fixture<C> = {
 }
 
 /** What the suite allows between a signal and the link's settling. A guard, not a wait. */
-const SETTLE_MS = 5_000
+const SETTLE_MS = 15_000
 
 /** The text of each message carries it: a body may show up in no log, report or outcome. */
 const BODY_MARKER = 'body-marker-719355'
@@ -338,7 +338,6 @@ export function createIo(emitFails = false): ObservedIo {
     clock: systemClock,
     random: createRandom(),
     log: { info: log, warn: log, debug: log },
-    fetchFile: () => Promise.reject(new Error('the suite has no files')),
     emit(items) {
       emits++
       inbound.push(...items)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseAddress, parseMailbox } from '../../src/channels/smtp/address.ts'
+import { explainReply } from '../../src/channels/smtp/explain.ts'
 import { htmlToText } from '../../src/channels/smtp/html-to-text.ts'
 import { outcomeOfFault } from '../../src/channels/smtp/outcome.ts'
 import { outgoing } from './conformance.ts'
@@ -139,3 +140,12 @@ describe('what a reply to DATA itself means', () => {
     })
   })
 })
+
+test.each([
+  ['550 5.1.1', 'There is no such mailbox.'],
+  ['450 4.2.2', 'The mailbox is full.'],
+  ['421 4.9.9', 'The server is busy or shutting down.'],
+  ['535', 'The login was refused.'],
+  ['299', null],
+  ['', null],
+])('%s means: %s', (code, text) => expect(explainReply(code)).toBe(text))

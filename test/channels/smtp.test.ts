@@ -170,6 +170,16 @@ describe('the caller’s signal', () => {
     expect(peer.connections()).toBe(0)
   })
 
+  test('close() lets go of a file that is being read', async () => {
+    const { link } = await start()
+    const reading = Promise.withResolvers<void>()
+    const stream = new Readable({ read: () => reading.resolve() })
+    const outcome = link.send(outgoing(1, { files: [file(async () => stream)] }), never())
+    await settled(reading.promise, 'reading')
+    await settled(link.close(), 'close()')
+    expect((await settled(outcome, 'send()')).kind).toBe('retry')
+  })
+
   test('a mail that waits for a connection is not sent', async () => {
     const { link, peer } = await start({ end: 'silent' }, { maxConnections: 1 })
     const stop = new AbortController()
