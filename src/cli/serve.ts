@@ -25,6 +25,7 @@ export const run: Run = async args => {
   const server = await start(config, log, progress)
   await signal
   await server.stop()
+  log.info('stopped')
   return 0
 }
 
@@ -81,8 +82,11 @@ async function start(config: Config, log: Log, progress: Progress): Promise<{ st
 }
 
 async function stopAll(app: { stop(): Promise<void> }, store: Store): Promise<void> {
-  await app.stop()
-  await store.stop()
+  try {
+    await app.stop()
+  } finally {
+    await store.stop()
+  }
 }
 
 /** What the system says about an address that cannot be listened on, in words. */
