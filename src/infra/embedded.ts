@@ -70,7 +70,10 @@ const LOG_LOOK_MS = 60_000
  * do, where it cannot run and where another Posthorn uses the data.
  */
 export function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  return awake(start(options))
+  return awake(start(options)).catch(error => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    throw new Refusal(`The disk with ${options.dataDir} is full: free some space.`, { cause: error })
+  })
 }
 
 async function start(options: EmbeddedOptions): Promise<Embedded> {
