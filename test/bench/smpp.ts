@@ -33,10 +33,10 @@ async function measure(port: number, receipts: boolean, messages: number) {
     allReceived = resolve
   })
   const io: Io = {
+    connectionId: 'cnn_00000000000000000000000001',
     clock: systemClock,
     random: createRandom(),
     log: { info() {}, warn() {}, debug() {} },
-    fetchFile: () => Promise.reject(new Error('no files here')),
     emit(inbound) {
       received += inbound.length
       if (received === messages) allReceived()

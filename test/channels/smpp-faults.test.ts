@@ -95,7 +95,7 @@ describe('a submit that was written is unknown', () => {
   it.each([
     ['reset-after-submit', 'the connection is reset'],
     ['garbage', 'garbage comes back'],
-  ] as const)('on %s: %s', async behaviour => {
+  ] as const)('on %s: %s', async (behaviour, _what) => {
     const { link } = await open(behaviour)
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'unknown' })
   })

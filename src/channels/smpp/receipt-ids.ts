@@ -10,14 +10,13 @@ import type { ReadReceipt } from './receipts.ts'
  * `receiptIdFormat`: `same`, a conversion, or `auto`:
  *
  * 1. ids that recent submits were given are remembered, free of case and leading zeros;
- * 2. the id as it is and its conversions are looked up there; the one that hits
- *    gives the submit's own spelling. Where several hit, hexadecimal letters on
- *    one side only tell which side is hexadecimal, else the reading that
- *    explained most receipts so far wins;
- * 3. without a hit that reading is used, and before any hit the id as it is.
- *
- * Once a centre has shown that it uses `same` (three hits that no other reading
- * explains) or receipted_message_id, nothing is remembered any longer.
+ * 2. hexadecimal letters seen in submits and in no receipt, or the other way
+ *    round, tell that a conversion is needed, and which; without that sign there
+ *    is none, since small numbers would find wrong messages in the other base;
+ * 3. the converted id, then the id as it is, is looked up; a hit gives the
+ *    submit's own spelling;
+ * 4. without a hit (the submit was before a restart, or another node's) the id is
+ *    converted if a conversion hit before, else taken as it is.
  */
 export type ReceiptIds = {
   /** Notes the id of a submit. */
@@ -28,14 +27,11 @@ export type ReceiptIds = {
 
 type Reading = 'same' | 'dec-to-hex' | 'hex-to-dec'
 
-const READINGS: readonly Reading[] = ['same', 'dec-to-hex', 'hex-to-dec']
 /** Two generations of so many ids are kept. */
 const GENERATION = 20_000
 /** Longer ones are no numbers that anybody would convert. */
 const NUMBER_ID = /^[0-9a-fA-F]{1,20}$/
 const HEX_LETTER = /[a-fA-F]/
-/** Receipts that prove a centre uses one spelling. */
-const SURE = 3
 
 export function createReceiptIds(format: SmppSettings['receiptIdFormat']): ReceiptIds {
   if (format !== 'auto') {
@@ -48,16 +44,14 @@ export function createReceiptIds(format: SmppSettings['receiptIdFormat']): Recei
 }
 
 function createLearner(): ReceiptIds {
-  let learning = true
   let recent = new Map<string, string>()
   let older = new Map<string, string>()
   let lastId = ''
-  /** Receipts that only this reading explained. */
-  const votes: Record<Reading, number> = { same: 0, 'dec-to-hex': 0, 'hex-to-dec': 0 }
+  let conversionHit = false
   const letters = { inSubmits: false, inReceipts: false }
 
   function submitted(id: string): void {
-    if (!learning || !NUMBER_ID.test(id)) return
+    if (!NUMBER_ID.test(id)) return
     if (recent.size >= GENERATION) {
       older = recent
       recent = new Map()
@@ -68,61 +62,28 @@ function createLearner(): ReceiptIds {
   }
 
   function resolve({ id, exact }: ReadReceipt): string {
-    if (exact) {
-      forget()
-      return id
-    }
-    if (!learning || !NUMBER_ID.test(id)) return id
+    if (exact || !NUMBER_ID.test(id)) return id
     letters.inReceipts ||= HEX_LETTER.test(id)
-    const hits = hitsOf(id)
-    if (hits.size === 0) return guess(id)
-    const [onlyReading, onlySpelling] = hits.entries().next().value!
-    if (hits.size > 1) return hits.get(preferred()) ?? onlySpelling
-    vote(onlyReading, id, onlySpelling)
-    return onlySpelling
+    const converted = convert(id, reading())
+    const spelling = converted === null ? undefined : find(converted)
+    if (spelling === undefined || converted === null) return find(id) ?? guess(id)
+    if (converted !== id) conversionHit = true
+    return spelling
   }
 
-  /** The submit's spelling by each reading that finds one; readings that agree count once. */
-  function hitsOf(id: string): Map<Reading, string> {
-    const hits = new Map<Reading, string>()
-    for (const reading of READINGS) {
-      const key = convert(id, reading)
-      const spelling = key === null ? undefined : find(canonical(key))
-      if (spelling !== undefined && ![...hits.values()].includes(spelling)) hits.set(reading, spelling)
-    }
-    return hits
+  function reading(): Reading {
+    if (letters.inSubmits === letters.inReceipts) return 'same'
+    return letters.inSubmits ? 'dec-to-hex' : 'hex-to-dec'
   }
 
-  function find(key: string): string | undefined {
+  function find(id: string): string | undefined {
+    const key = canonical(id)
     return recent.get(key) ?? older.get(key)
   }
 
-  function vote(reading: Reading, id: string, spelling: string): void {
-    // Numbers below ten read the same in both bases; a changed spelling still needs its memory.
-    if (reading === 'same' && (canonical(id).length < 2 || spelling !== id)) return
-    votes[reading]++
-    if (votes.same >= SURE && votes['dec-to-hex'] + votes['hex-to-dec'] === 0) forget()
-  }
-
-  function preferred(): Reading {
-    if (letters.inSubmits !== letters.inReceipts) return letters.inSubmits ? 'dec-to-hex' : 'hex-to-dec'
-    return mostVoted()
-  }
-
-  function mostVoted(): Reading {
-    return READINGS.reduce((best, reading) => (votes[reading] > votes[best] ? reading : best))
-  }
-
-  /** For a message that was submitted before we started, or by another node. */
   function guess(id: string): string {
-    const reading = mostVoted()
-    return reading === 'same' ? id : spellLike(lastId, convert(id, reading) ?? id)
-  }
-
-  function forget(): void {
-    learning = false
-    recent = new Map()
-    older = new Map()
+    const converted = conversionHit ? convert(id, reading()) : null
+    return converted === null || converted === id ? id : spellLike(lastId, converted)
   }
 
   return { submitted, resolve }

@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createSignals } from '../support/signals.ts'
+import { never, openTestLink, sms, type TestLink } from '../support/smpp-link.ts'
+import { freePort } from '../support/smsc.ts'
+
+/** Message centres that nobody here wrote: Kannel's, in C, and one over Net::SMPP, in Perl. */
+
+const DRIVE_SMPP = '/usr/lib/kannel/test/drive_smpp'
+const hasKannel = existsSync(DRIVE_SMPP)
+const hasNetSmpp = spawnSync('perl', ['-MNet::SMPP', '-e', '1']).status === 0
+
+if (!hasKannel) console.warn('SKIPPED: drive_smpp is missing; apt-get install -y kannel-extras')
+if (!hasNetSmpp) console.warn('SKIPPED: Net::SMPP is missing; apt-get install -y libnet-smpp-perl')
+
+const children: ChildProcess[] = []
+const links: TestLink[] = []
+
+async function linkTo(...args: Parameters<typeof openTestLink>): Promise<TestLink> {
+  const test = await openTestLink(...args)
+  links.push(test)
+  return test
+}
+
+afterEach(async () => {
+  for (const { link } of links.splice(0)) await link.close()
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+})
+
+describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
+  const MESSAGES = 500
+
+  it('takes what we send and sends as much itself, over a transmitter and a receiver', async () => {
+    const box = await dummySmsbox()
+    const port = await freePort()
+    const kannel = startDriveSmpp(port)
+    const test = await linkTo(port, {
+      config: { systemId: 'foo', password: 'bar', systemType: 'VMA', bindMode: 'tx_rx', window: 50 },
+    })
+    await test.state('up')
+    const outcomes: string[] = []
+    let next = 0
+    const lane = async (): Promise<void> => {
+      while (next < MESSAGES)
+        outcomes.push((await test.link.send(sms({ text: `hello ${next++}` }), never())).kind)
+    }
+    await Promise.all(Array.from({ length: 50 }, lane))
+    expect(outcomes).toEqual(Array(MESSAGES).fill('accepted'))
+    // It ends by itself once it has sent and got all of its messages, and we are gone.
+    await kannel.logged(`All messages sent to ESME.`)
+    await test.link.close()
+    const report = await kannel.report()
+    expect(report).toContain(`Number of messages sent to ESME: ${MESSAGES}`)
+    expect(report).toContain(`Number of messages sent to SMSC: ${MESSAGES}`)
+    box.close()
+  })
+
+  function startDriveSmpp(port: number) {
+    const child = spawn(DRIVE_SMPP, ['-v', '0', '-p', String(port), '-m', String(MESSAGES)], {
+      cwd: tmpdir(),
+    })
+    children.push(child)
+    const signals = createSignals()
+    let log = ''
+    child.stderr.setEncoding('latin1').on('data', (text: string) => {
+      // The dump of every PDU is long: only what matters is kept.
+      log += text
+      signals.notify()
+    })
+    const ended = once(child, 'close')
+    return {
+      logged: (text: string) => signals.until(() => log.includes(text)),
+      async report() {
+        await ended
+        return log
+      },
+    }
+  }
+
+  /** drive_smpp connects to a smsbox of its own on a fixed port. Whoever listens there will do. */
+  async function dummySmsbox() {
+    const server = createServer(socket => socket.on('error', () => {}).resume())
+    const listening = new Promise<void>(resolve =>
+      server.on('listening', resolve).on('error', () => resolve()),
+    )
+    server.listen(13_001, '127.0.0.1')
+    await listening
+    return server
+  }
+})
+
+describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
+  const SCRIPT = fileURLToPath(new URL('./peers/smsc.pl', import.meta.url))
+
+  type Line = Record<string, unknown>
+
+  async function startPerl() {
+    const child = spawn('perl', [SCRIPT], { stdio: ['ignore', 'pipe', 'ignore'] })
+    children.push(child)
+    const signals = createSignals()
+    const lines: Line[] = []
+    createInterface({ input: child.stdout }).on('line', line => {
+      lines.push(JSON.parse(line) as Line)
+      signals.notify()
+    })
+    await signals.until(() => lines.length > 0)
+    const got = (kind: string): Line[] => lines.filter(line => line['got'] === kind)
+    return {
+      port: lines[0]!['port'] as number,
+      got,
+      until: (kind: string, count: number) => signals.until(() => got(kind).length >= count),
+    }
+  }
+
+  async function open() {
+    const perl = await startPerl()
+    const test = await linkTo(perl.port, { config: { systemType: 'VMA' } })
+    await test.state('up')
+    return { perl, test, link: test.link }
+  }
+
+  const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
+
+  it('reads our bind and our submit', async () => {
+    const { perl, link } = await open()
+    expect(await link.send(sms({ to: '+4917000000' }), never())).toMatchObject({
+      kind: 'accepted',
+      providerId: '00000A0F',
+    })
+    await perl.until('submit_sm', 1)
+    expect(perl.got('bind')).toEqual([
+      { got: 'bind', systemId: 'posthorn', password: 'secret', systemType: 'VMA', version: 0x34 },
+    ])
+    expect(perl.got('submit_sm')).toEqual([
+      {
+        got: 'submit_sm',
+        to: '4917000000',
+        from: 'Posthorn',
+        ton: 5,
+        npi: 0,
+        esm: 0,
+        coding: 0,
+        registered: 1,
+        text: hex('Hello there'),
+      },
+    ])
+    await link.close()
+    await perl.until('unbind', 1)
+  })
+
+  it('sends receipts in optional parameters, and in the text with the id in decimal', async () => {
+    const { perl, test, link } = await open()
+    for (const to of ['+4917000001', '+4917000002']) await link.send(sms({ to }), never())
+    await perl.until('deliver_sm_resp', 2)
+    expect(test.inbound).toMatchObject([
+      { providerId: '00000A0F', status: 'delivered', providerCode: null },
+      { providerId: '00000A10', status: 'delivered', providerCode: null },
+    ])
+    expect(perl.got('deliver_sm_resp').map(line => line['status'])).toEqual([0, 0])
+  })
+
+  it('sends a receipt before its answer', async () => {
+    const { perl, test, link } = await open()
+    expect(await link.send(sms({ to: '+4917000005' }), never())).toMatchObject({ providerId: '00000A0F' })
+    await perl.until('deliver_sm_resp', 1)
+    expect(test.inbound).toMatchObject([
+      { providerId: '00000A0F', status: 'undelivered', providerCode: '045' },
+    ])
+  })
+
+  it('throttles and refuses', async () => {
+    const { link } = await open()
+    expect(await link.send(sms({ to: '+4917000003' }), never())).toMatchObject({
+      kind: 'throttled',
+      afterMs: 1000,
+    })
+    expect(await link.send(sms({ to: '+4917000004' }), never())).toMatchObject({
+      kind: 'rejected',
+      code: 'RECIPIENT_REJECTED',
+    })
+  })
+
+  it('joins the parts of long messages, in both alphabets', async () => {
+    const { perl, test, link } = await open()
+    const latin = `${'long '.repeat(80)}{}`
+    const cyrillic = 'длинное сообщение '.repeat(10)
+    expect(await link.send(sms({ to: '+4917000001', text: latin }), never())).toMatchObject({ parts: 3 })
+    expect(await link.send(sms({ to: '+4917000000', text: cyrillic }), never())).toMatchObject({ parts: 3 })
+    await perl.until('submit_sm', 6)
+    const whole = perl.got('submit_sm').filter(line => line['text'] !== null)
+    expect(whole.map(line => line['text'])).toEqual([
+      hex(`${'long '.repeat(80)}\x1b\x28\x1b\x29`),
+      Buffer.from(cyrillic, 'utf16le').swap16().toString('hex'),
+    ])
+    await perl.until('deliver_sm_resp', 3)
+    expect(test.inbound).toMatchObject([{ providerId: '00000A11', status: 'delivered' }])
+  })
+})
