@@ -67,7 +67,7 @@ async function open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: P
   }
 }
 
-describeProvider('sandbox', {
+describeProvider<Record<string, unknown>>('sandbox', {
   provider: createSandboxProvider({ inbox: {} as SandboxInbox }),
   config: {},
   secrets: [],

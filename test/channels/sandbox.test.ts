@@ -147,18 +147,29 @@ describe('the endings', () => {
   test('0005 is taken, but the answer never comes', async () => {
     const link = await open()
     const message = bench.outgoing({ to: '+15550100005' })
-    const patience = new AbortController()
-    const answer = link.send(message, patience.signal)
+    const answer = link.send(message, never)
     let answered = false
     answer.then(() => (answered = true))
 
-    await bench.pass(60_000)
+    await bench.pass(2_950)
     expect(answered).toBe(false)
     expect(await inboxOf(message)).toHaveLength(1)
-    patience.abort()
+    await bench.pass(50)
 
     expect(await answer).toMatchObject({ kind: 'unknown' })
+    await bench.pass(60_000)
     expect(bench.told).toEqual([])
+  })
+
+  test('0005 is unknown at once when its signal aborts', async () => {
+    const link = await open()
+    const patience = new AbortController()
+    const message = bench.outgoing({ to: '+15550100005' })
+    const answer = link.send(message, patience.signal)
+    await bench.pass(50)
+    patience.abort()
+    expect(await answer).toMatchObject({ kind: 'unknown' })
+    expect(await inboxOf(message)).toHaveLength(1)
   })
 
   test('0005 is unknown at once when the link closes', async () => {
@@ -196,7 +207,11 @@ describe('0006, the lane that rests', () => {
   test('throttles for five seconds, then takes', async () => {
     const link = await open()
     const message = bench.outgoing({ to })
-    expect(await link.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 5_000 })
+    expect(await link.send(message, never)).toMatchObject({
+      kind: 'throttled',
+      scope: 'account',
+      afterMs: 5_000,
+    })
     await bench.pass(4_000)
     expect(await link.send(message, never)).toMatchObject({ kind: 'throttled', afterMs: 1_000 })
     await bench.pass(1_000)
