@@ -60,7 +60,7 @@ export type Peer = {
 export type Fixture<C> = {
   provider: Provider<C>
   /** A valid configuration with every field set; its secrets contain the markers below. */
-  config: C
+  config: NoInfer<C>
   /** Marker texts of at least eight letters that may show up nowhere. */
   secrets: readonly string[]
   /** Starts a far side and opens a link to it, with the markers as its secrets. */
