@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Provider } from '../../src/channels/provider.ts'
 import { createRegistry } from '../../src/channels/registry.ts'
 import { createSandboxProvider } from '../../src/channels/sandbox.ts'
@@ -16,13 +17,14 @@ import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
 import { createSenderSnapshots } from '../../src/core/senders/snapshot.ts'
 import { explain } from '../../src/http/schema-faults.ts'
-import { createChanges, type ListenClient } from '../../src/infra/changes.ts'
+import { type Changes, createChanges, type ListenClient } from '../../src/infra/changes.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { createSeal } from '../../src/infra/seal.ts'
-import { type Clock, systemClock } from '../../src/lib/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createPhones } from '../../src/lib/phone.ts'
 import { createRandom } from '../../src/lib/random.ts'
+import { createFakeClock } from './fake-clock.ts'
 import { createSignals } from './signals.ts'
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>
@@ -31,13 +33,14 @@ export type Rooms = Awaited<ReturnType<typeof openRooms>>
 export async function openRooms(
   db: Database,
   options: {
+    /** One that stands still by default, so that a stall of the machine makes nothing stale. */
     clock?: Clock
     /** How the node's listening connection is made; a dedicated one by default. */
     connect?: () => Promise<ListenClient>
     testLink?: (id: string) => Promise<ConnectionTest>
   } = {},
 ) {
-  const clock = options.clock ?? systemClock
+  const clock = options.clock ?? createFakeClock()
   const random = createRandom()
   const ids = createIds(clock, random)
   const heard = createSignals()
@@ -92,12 +95,31 @@ export async function openRooms(
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
     }),
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    /** Resolves when this node has heard every change that was committed before the call. */
+    caughtUp: () => caughtUp(db, changes),
     stop: () => changes.stop(),
   }
   // Last, so that what they tell finds the caches told already.
   changes.subscribe({ changed: () => heard.notify(), reset: () => heard.notify() })
   await changes.start()
   return rooms
+}
+
+/** Notifications come in the order of their commits: after this one there is none of before. */
+async function caughtUp(db: Database, changes: Changes): Promise<void> {
+  const mark = `mark_${randomUUID()}`
+  const heard = new Promise<void>(resolve => {
+    const end = changes.subscribe({
+      changed(table) {
+        if (table !== mark) return
+        end()
+        resolve()
+      },
+      reset() {},
+    })
+  })
+  await db.query({ name: 'mark', text: `select pg_notify('posthorn_changes', $1)`, values: [`${mark}:`] })
+  await heard
 }
 
 /** A valid account of an operator who says as little as possible. */

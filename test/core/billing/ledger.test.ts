@@ -1,0 +1,200 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LedgerEntry } from '../../../src/contract/wallet.ts'
+import { createLedger } from '../../../src/core/billing/ledger.ts'
+import type { Db, Query } from '../../../src/infra/db.ts'
+import { type AccountId, type MessageId, sameAs, toUuid } from '../../../src/lib/ids.ts'
+import { fromMicros } from '../../../src/lib/money.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { ledgerTotals } from '../../support/ledger-totals.ts'
+import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
+
+const clock = createFakeClock(Date.UTC(2026, 6, 1))
+let database: TestDatabase
+let rooms: Rooms
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  rooms = await openRooms(database.db, { clock })
+})
+afterAll(async () => {
+  await rooms.stop()
+  await database.drop()
+})
+
+type Money = 'held' | 'captured' | 'released'
+
+/** A message as the hot path leaves it, with the wallet that goes with it. */
+async function addMessage(
+  accountId: AccountId,
+  {
+    amount,
+    money,
+    funding = 'wallet',
+  }: { amount: number; money: Money; funding?: 'wallet' | 'pool' | 'none' },
+): Promise<MessageId> {
+  const id = rooms.ids.next('msg')
+  await database.db.transaction(async tx => {
+    await tx.query({
+      name: 'test_message',
+      text: `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
+          connection_id, sender_source, candidates, amount, funding, money, money_at)
+        values ($1, $2, $3, 'sent', 'int_sms', 'utility', '+447700900123', 'smpp', gen_random_uuid(), 'platform',
+          'int_sms', $4, $5, $6, case when $6 = 'held' then null else to_timestamp($7 / 1000.0) end)`,
+      values: [
+        toUuid(accountId),
+        toUuid(id),
+        funding !== 'none',
+        amount,
+        funding,
+        money,
+        clock.now() + 1_500,
+      ],
+    })
+    if (funding !== 'wallet') return
+    await tx.query({
+      name: `test_wallet_${money}`,
+      text:
+        money === 'released'
+          ? 'select $1::uuid, $2::bigint'
+          : `update wallets set balance = balance - $2, ${money} = ${money} + $2 where account_id = $1`,
+      values: [toUuid(accountId), amount],
+    })
+  })
+  return id
+}
+
+async function readAll(account: { id: AccountId; currency: string }, limit: number): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = []
+  let cursor: string | null = null
+  do {
+    const page = await rooms.ledger.list(account, { limit, ...(cursor === null ? {} : { cursor }) })
+    expect(page.data.length).toBeLessThanOrEqual(limit)
+    entries.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return entries
+}
+
+async function newAccount(balance: number): Promise<{ id: AccountId; currency: string }> {
+  const { account } = await rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance })
+  return { id: account.id as AccountId, currency: account.currency }
+}
+
+describe('the ledger', () => {
+  test('tells of a message its outcome, then its hold, under the id that the send answered with', async () => {
+    const account = await newAccount(10)
+    await clock.advance(1_000)
+    const messageId = await addMessage(account.id, { amount: 12_500, money: 'captured' })
+    const [capture, hold, credit, ...none] = await readAll(account, 50)
+    expect(none).toEqual([])
+    expect(capture).toEqual({
+      id: sameAs('usg', messageId),
+      type: 'capture',
+      amount: 0.0125,
+      currency: 'USD',
+      messageId,
+      note: null,
+      createdAt: '2026-07-01T00:00:02.500Z',
+    })
+    expect(hold).toEqual({ ...capture, type: 'hold', createdAt: '2026-07-01T00:00:01.000Z' })
+    expect(credit).toMatchObject({ type: 'credit', amount: 10, note: 'Opening balance', messageId: null })
+    expect(credit!.id).toMatch(/^crd_/)
+  })
+
+  test('leaves out what the wallet did not pay', async () => {
+    const account = await newAccount(0)
+    await addMessage(account.id, { amount: 5, money: 'captured', funding: 'pool' })
+    await addMessage(account.id, { amount: 5, money: 'held', funding: 'none' })
+    expect(await readAll(account, 50)).toEqual([])
+  })
+
+  test('adds up to the wallet, in pages of any size, each entry once and the newest first', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('credit' as const), amount: fc.integer({ min: 1, max: 9_000_000 }) }),
+      fc.record({
+        kind: fc.constant('message' as const),
+        amount: fc.integer({ min: 0, max: 5_000_000 }),
+        money: fc.constantFrom<Money>('held', 'captured', 'released'),
+        funding: fc.constantFrom('wallet' as const, 'wallet' as const, 'pool' as const),
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (steps, limit) => {
+          const account = await newAccount(1_000)
+          for (const each of steps) {
+            await clock.advance(1)
+            if (each.kind === 'credit')
+              await rooms.wallets.credit(account.id, { amount: fromMicros(each.amount) })
+            else await addMessage(account.id, each)
+          }
+          const entries = await readAll(account, limit)
+          const wallet = await rooms.wallets.read(account.id)
+          const totals = ledgerTotals(entries)
+          expect({
+            balance: fromMicros(totals.balance),
+            held: fromMicros(totals.held),
+            captured: fromMicros(totals.captured),
+            credited: fromMicros(totals.credited),
+            currency: 'USD',
+          }).toEqual(wallet)
+          expect(entries).toEqual(await readAll(account, 500))
+          const ids = entries.map(entry => entry.id.slice(4))
+          expect(ids).toEqual(ids.toSorted().reverse())
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  test('passes over thousands of messages that moved no money, a bounded number at a time', async () => {
+    const account = await newAccount(5)
+    await database.db.query({
+      name: 'test_many',
+      text: `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
+          connection_id, sender_source, candidates, amount, funding, money)
+        select $1, overlay(first_uuid_at('2026-07-02T00:00:00Z'::timestamptz + n * interval '1 ms')::text
+                           placing '7000-8000' from 15)::uuid,
+               true, 'sent', 'int_sms', 'utility', '+447700900123', 'smpp', gen_random_uuid(), 'platform',
+               'int_sms', 1, 'pool', 'captured' from generate_series(1, 12000) n`,
+      values: [toUuid(account.id)],
+    })
+    const first = await rooms.ledger.list(account, { limit: 50 })
+    expect(first.data).toEqual([])
+    expect(first.nextCursor).not.toBeNull()
+    expect(await readAll(account, 50)).toMatchObject([{ type: 'credit', amount: 5 }])
+  })
+
+  test.each(['x', 'bm8gY3Vyc29y', '%%%'])('refuses the cursor %s', async cursor => {
+    const account = await newAccount(0)
+    await expect(rooms.ledger.list(account, { limit: 5, cursor })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'cursor' }],
+    })
+  })
+
+  test('is read from the end of the primary keys, however long it is', async () => {
+    const account = await newAccount(0)
+    const asked: Query[] = []
+    const query = ((request: Query) => {
+      asked.push(request)
+      return database.db.query(request)
+    }) as Db['query']
+    await createLedger({ db: { query } }).list(account, { limit: 50 })
+    expect(asked.map(({ name }) => name)).toEqual(['ledger_usages', 'ledger_horizon'])
+    for (const { name, text, values } of asked) {
+      const { rows } = await database.db.query<{ 'QUERY PLAN': string }>({
+        name: `explain_${name}`,
+        text: `explain ${text}`,
+        values: values!,
+      })
+      const plan = rows.map(row => row['QUERY PLAN']).join('\n')
+      expect(plan).toMatch(/Index (Only )?Scan Backward using messages_\d{4}_\d{2}_pkey/)
+      expect(plan).not.toMatch(/Seq Scan/)
+    }
+  })
+})

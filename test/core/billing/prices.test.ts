@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PriceInput } from '../../../src/contract/admin.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { openRooms, type Rooms } from '../../support/rooms.ts'
+
+let database: TestDatabase
+let rooms: Rooms
+let other: Rooms
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  rooms = await openRooms(database.db)
+  other = await openRooms(database.db)
+})
+afterAll(async () => {
+  await rooms.stop()
+  await other.stop()
+  await database.drop()
+})
+
+const row = (change: Partial<PriceInput> = {}): PriceInput => ({
+  channel: 'int_sms',
+  country: 'GB',
+  messageType: 'otp',
+  price: 0.04,
+  currency: 'USD',
+  ...change,
+})
+const ASKED = {
+  channel: 'int_sms',
+  country: 'GB',
+  e164: '+447700900123',
+  messageType: 'otp',
+  currency: 'USD',
+} as const
+
+describe('the price list', () => {
+  test('is replaced as a whole, and every node looks prices up in the new one', async () => {
+    await rooms.prices.replace([row(), row({ country: '*', price: 0.1 })])
+    await other.caughtUp()
+    expect((await other.prices.table()).find(ASKED)).toBe(40_000)
+    expect(other.prices.table()).not.toBeInstanceOf(Promise)
+    await rooms.prices.replace([row({ country: '*', price: 0.2, messageType: '*' })])
+    await other.caughtUp()
+    expect((await other.prices.table()).find(ASKED)).toBe(200_000)
+    expect((await rooms.prices.list({})).data).toEqual([
+      { channel: 'int_sms', country: '*', prefix: null, messageType: '*', price: 0.2, currency: 'USD' },
+    ])
+  })
+
+  test('is one whole list, whoever replaces it at the same time', async () => {
+    const lists = [0.01, 0.02, 0.03, 0.04].map(price => [
+      row({ price }),
+      row({ price, country: 'US' }),
+      row({ price, country: '*' }),
+    ])
+    await Promise.all(lists.map(list => rooms.prices.replace(list)))
+    const { data } = await rooms.prices.list({})
+    expect(data).toHaveLength(3)
+    expect(new Set(data.map(each => each.price)).size).toBe(1)
+  })
+
+  test('is read in pages, each row once and in one order', async () => {
+    const input = ['1', '12', '44', '447'].flatMap(prefix =>
+      (['USD', 'EUR'] as const).map(currency => {
+        const { country: _, ...rest } = row({ prefix, currency })
+        return rest
+      }),
+    )
+    await rooms.prices.replace([...input, row(), row({ country: '*' })])
+    const read: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const page = await rooms.prices.list({ limit: 3, ...(cursor === null ? {} : { cursor }) })
+      read.push(...page.data)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect(read).toEqual((await rooms.prices.list({ limit: 500 })).data)
+    expect(read).toHaveLength(10)
+  })
+
+  test('is refused with the place of every fault, and the old one stays', async () => {
+    await rooms.prices.replace([row()])
+    const bad: PriceInput[] = [
+      row(),
+      row({ country: 'XX' }),
+      row({ currency: 'XYZ' }),
+      row({ price: -1 }),
+      row({ prefix: '44' }),
+      row(),
+    ]
+    await expect(rooms.prices.replace(bad)).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [
+        { path: 'prices[1].country' },
+        { path: 'prices[2].currency' },
+        { path: 'prices[3].price' },
+        { path: 'prices[3]', message: expect.stringContaining('prices[0]') },
+        { path: 'prices[4].country' },
+        { path: 'prices[5]', message: expect.stringContaining('prices[0]') },
+      ],
+    })
+    expect((await rooms.prices.list({})).data).toHaveLength(1)
+  })
+
+  test('takes a prefix with or without its plus as the same', async () => {
+    const { country: _, ...prefixed } = row({ prefix: '+4477' })
+    expect(await rooms.prices.replace([prefixed])).toMatchObject([{ prefix: '4477', country: null }])
+    await expect(rooms.prices.replace([prefixed, { ...prefixed, prefix: '4477' }])).rejects.toMatchObject({
+      details: [{ path: 'prices[1]' }],
+    })
+  })
+})

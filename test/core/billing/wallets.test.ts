@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
+
+let database: TestDatabase
+let rooms: Rooms
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  rooms = await openRooms(database.db)
+})
+afterAll(async () => {
+  await rooms.stop()
+  await database.drop()
+})
+
+describe('a credit', () => {
+  test('moves wallet and ledger together, also when many come at once', async () => {
+    const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
+    await Promise.all(Array.from({ length: 40 }, () => rooms.wallets.credit(account.id, { amount: 0.1 })))
+    const { account: other } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
+    const credited = await rooms.wallets.credit(account.id, { amount: 1.5, note: 'Invoice 7' })
+    expect(credited).toMatchObject({ balance: 5.5, held: 0, captured: 0, credited: 5.5, currency: 'USD' })
+    expect(credited.entry).toMatchObject({ type: 'credit', amount: 1.5, note: 'Invoice 7' })
+    expect(await rooms.wallets.read(other.id as never)).toMatchObject({ balance: 0 })
+  })
+
+  test.each([
+    [0, 'must be greater than 0'],
+    [-1, 'must be greater than 0'],
+    [0.0000001, 'six decimals'],
+    [1e16, 'six decimals'],
+  ])('of %s is refused, and nothing moves', async (amount, message) => {
+    const { account } = await rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance: 1 })
+    await expect(rooms.wallets.credit(account.id, { amount })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining(message),
+      details: [{ path: 'amount' }],
+    })
+    expect(await rooms.wallets.read(account.id as never)).toMatchObject({ credited: 1 })
+  })
+
+  test('that would take the sum beyond what a number can say is refused', async () => {
+    const { account } = await rooms.accountAdmin.create({ ...BASIC_ACCOUNT, balance: 2 ** 33 })
+    await expect(rooms.wallets.credit(account.id, { amount: 0.000001 })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'amount' }],
+    })
+    expect(await rooms.wallets.read(account.id as never)).toMatchObject({ credited: 2 ** 33 })
+  })
+
+  test('of an unknown account finds nothing', async () => {
+    await expect(rooms.wallets.credit(rooms.ids.next('acc'), { amount: 1 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    await expect(rooms.wallets.credit('acc_x', { amount: 1 })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SenderStatus } from '../../../src/contract/sender.ts'
+import { insertSender } from '../../../src/core/senders/store.ts'
+import type { AccountId } from '../../../src/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
+
+let database: TestDatabase
+let rooms: Rooms
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  rooms = await openRooms(database.db)
+})
+afterAll(async () => {
+  await rooms.stop()
+  await database.drop()
+})
+
+async function newAccount(): Promise<AccountId> {
+  return (await rooms.accountAdmin.create(BASIC_ACCOUNT)).account.id as AccountId
+}
+
+/** As an account's owner asks for one. */
+async function addSender(
+  accountId: AccountId,
+  name: string,
+  status: SenderStatus = 'pending',
+  isDefault = false,
+) {
+  const id = rooms.ids.next('snd')
+  const sender = { id, accountId, name, status, isDefault, reason: null, webhookConfigured: false }
+  expect(await insertSender(database.db, sender)).toBe(true)
+  return id
+}
+
+describe('the review of a sender name', () => {
+  test('approves a pending one, and again is no error', async () => {
+    const id = await addSender(await newAccount(), 'Acme')
+    expect(await rooms.senderReview.approve(id)).toMatchObject({ id, status: 'approved', reason: null })
+    expect(await rooms.senderReview.approve(id)).toMatchObject({ status: 'approved' })
+    await expect(rooms.senderReview.reject(id, 'late')).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  test('rejects with a reason that stays', async () => {
+    const id = await addSender(await newAccount(), 'Bank')
+    expect(await rooms.senderReview.reject(id, 'not your brand')).toMatchObject({
+      status: 'rejected',
+      reason: 'not your brand',
+    })
+    expect(await rooms.senderReview.reject(id, 'another')).toMatchObject({ reason: 'not your brand' })
+    await expect(rooms.senderReview.approve(id)).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  test('of two who decide at once hears one', async () => {
+    const id = await addSender(await newAccount(), 'Race')
+    const results = await Promise.allSettled([
+      rooms.senderReview.approve(id),
+      rooms.senderReview.reject(id, 'no'),
+    ])
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('finds nothing under an unknown id', async () => {
+    await expect(rooms.senderReview.approve(rooms.ids.next('snd'))).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+    await expect(rooms.senderReview.approve('x')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('lists by status, the newest first, in pages', async () => {
+    const account = await newAccount()
+    const ids = [
+      await addSender(account, 'One1'),
+      await addSender(account, 'Two2'),
+      await addSender(account, 'Three'),
+    ]
+    const first = await rooms.senderReview.list({ status: 'pending', limit: 2 })
+    expect(first.data.map(({ id }) => id)).toEqual([ids[2], ids[1]])
+    const second = await rooms.senderReview.list({ status: 'pending', limit: 2, cursor: first.nextCursor! })
+    expect(second.data[0]!.id).toBe(ids[0])
+    expect(await rooms.senderReview.ofAccount(account)).toHaveLength(3)
+  })
+})
+
+describe('a platform sender', () => {
+  test('is approved as it is made; a new default takes the place of the old', async () => {
+    await rooms.senderReview.createPlatform({ name: 'First', isDefault: true })
+    const second = await rooms.senderReview.createPlatform({ name: 'Second', isDefault: true })
+    expect(second).toMatchObject({ accountId: null, status: 'approved', isDefault: true })
+    const { data } = await rooms.senderReview.list({ status: 'approved', limit: 500 })
+    expect(data.filter(each => each.accountId === null && each.isDefault)).toEqual([second])
+    await expect(rooms.senderReview.createPlatform({ name: 'First' })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'name' }],
+    })
+  })
+
+  test.each(['ab', 'a'.repeat(12), 'Bad!', '12', '1'.repeat(16), '...'])(
+    'may not be called %s',
+    async name => {
+      await expect(rooms.senderReview.createPlatform({ name })).rejects.toMatchObject({
+        details: [{ path: 'name' }],
+      })
+    },
+  )
+})
+
+describe('what an account may name', () => {
+  test('is its own before the platform’s; its approved default before the platform’s', async () => {
+    const account = await newAccount()
+    const platform = await rooms.senderReview.createPlatform({ name: 'Shared', isDefault: true })
+    await rooms.caughtUp()
+    expect((await rooms.senders.forAccount(account)).default).toMatchObject({ id: platform.id })
+
+    const own = await addSender(account, 'Shared', 'approved', true)
+    const pending = await addSender(account, 'Waiting')
+    await rooms.caughtUp()
+    const found = await rooms.senders.forAccount(account)
+    expect(found.default).toMatchObject({ id: own, accountId: account })
+    expect(found.byName.get('Shared')).toMatchObject({ id: own })
+    expect(found.byId.get(platform.id)).toMatchObject({ name: 'Shared' })
+    expect(found.byId.get(pending)).toMatchObject({ status: 'pending' })
+    expect((await rooms.senders.forAccount(await newAccount())).byId.has(own)).toBe(false)
+  })
+})
