@@ -257,12 +257,13 @@ begin
       unknown_at = case when i.kind = 'unknown' then p_now else m.unknown_at end,
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
-    from unnest(p_account, p_id, p_attempt, p_kind, p_provider_id, p_provider_code, p_error_code, p_error_detail,
-                p_uncounted, p_answer) with ordinality
-      as i (account_id, id, attempt, kind, provider_id, provider_code, error_code, error_detail, uncounted, answer, n)
+    from unnest(p_account, p_id, p_attempt, p_kind, p_connection, p_provider_id, p_provider_code, p_error_code,
+                p_error_detail, p_uncounted, p_answer, p_event) with ordinality
+      as i (account_id, id, attempt, kind, connection, provider_id, provider_code, error_code,
+            error_detail, uncounted, answer, event, n)
     where m.account_id = i.account_id and m.id = i.id and m.attempt = i.attempt
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
-    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.pool_id, m.answer, i.n
+    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.connection, i.provider_id, i.event, i.n
   ), wallet as (
     update wallets w set
       held = w.held - s.captured - s.released, captured = w.captured + s.captured, balance = w.balance + s.released
@@ -279,17 +280,14 @@ begin
      where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
   ), refs as (
     insert into provider_refs (connection_id, provider_id, account_id, message_id)
-      select i.connection, i.provider_id, a.account_id, a.id
-        from applied a join unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n) on i.n = a.n
-       where a.status = 'sent' and i.provider_id is not null
+      select a.connection, a.provider_id, a.account_id, a.id
+        from applied a where a.status = 'sent' and a.provider_id is not null
     on conflict (connection_id, provider_id) do update
       set account_id = excluded.account_id, message_id = excluded.message_id
   ), told as (
     insert into events (account_id, id, type, message_id, at)
-      select a.account_id, i.event, 'message.' || a.status, a.id, p_now
-        from applied a
-        join unnest(p_event) with ordinality as i (event, n) on i.n = a.n
-        join accounts c on c.id = a.account_id
+      select a.account_id, a.event, 'message.' || a.status, a.id, p_now
+        from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   )
   select a.n::integer, a.answer from applied a;

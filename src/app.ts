@@ -1,5 +1,5 @@
-import { hostname } from 'node:os'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
@@ -7,12 +7,14 @@ import { listChores } from './compose/chores.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import type { Config } from './config.ts'
-import { seed } from './core/accounts/seed.ts'
+import { CHANNELS } from './contract/enums.ts'
 import { snapshotOf } from './core/connections/snapshot.ts'
 import { selectAllConnections } from './core/connections/store.ts'
 import { countOutbox } from './core/outbox/store.ts'
+import { SANDBOX } from './core/routing/route.ts'
 import { createSandboxMessages } from './core/sandbox/messages.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
+import { seed } from './core/seed.ts'
 import { hashToken } from './http/auth.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
@@ -65,7 +67,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   const rooms = createAccountRooms(base, providers, () => messages.links)
   const sandboxMessages = createSandboxMessages({ db })
   await changes.start()
-  const testKey = await seed({ db, ...rooms })
+  const seeded = await seed({
+    db,
+    accounts: rooms.accountAdmin,
+    prices: rooms.prices,
+    connections: rooms.connectionAdmin,
+    senders: rooms.senderReview,
+  })
   const lease = await startNodeLease({
     db,
     clock,
@@ -77,6 +85,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   const messages: MessageRooms = createMessageRooms(base, rooms, providers, lease, () => stopping)
   await openLinks(base, messages)
+  warnOfSandbox(base, messages)
 
   const poll = startLoop({
     clock,
@@ -128,13 +137,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     await db.close()
   }
 
-  return { url: urlOf(server.server.address() as AddressInfo), testKey, stop }
+  return { url: urlOf(server.server.address() as AddressInfo), testKey: seeded?.testKey ?? null, stop }
 }
 
 /** Links follow the connections, here and on every other node. */
 async function openLinks({ db, log, changes }: Foundation, { links }: MessageRooms): Promise<void> {
   const sync = async () => links.sync((await selectAllConnections(db)).map(snapshotOf))
-  const later = () => void sync().catch(error => log.warn({ err: error }, 'connections could not be read; links stay as they are'))
+  const later = () =>
+    void sync().catch(error =>
+      log.warn({ err: error }, 'connections could not be read; links stay as they are'),
+    )
   changes.subscribe({
     changed(table) {
       if (table === 'connections') later()
@@ -142,6 +154,23 @@ async function openLinks({ db, log, changes }: Foundation, { links }: MessageRoo
     reset: later,
   })
   await sync()
+}
+
+/** The sandbox must not pass for the real thing. */
+function warnOfSandbox({ config, log }: Foundation, { links }: MessageRooms): void {
+  const real = new Set(
+    links
+      .all()
+      .filter(open => open.enabled && open.provider !== SANDBOX)
+      .flatMap(open => open.channels),
+  )
+  const simulated = CHANNELS.filter(channel => !real.has(channel))
+  if (config.sandbox && simulated.length > 0) {
+    log.warn(
+      { channels: simulated },
+      'no connection carries these channels yet: live keys send to the sandbox on them',
+    )
+  }
 }
 
 function readMetrics({ db, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {

@@ -1,3 +1,4 @@
+import type { Channel } from '../contract/enums.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Io, Link, LinkLog, LinkState, Provider } from './provider.ts'
 
@@ -6,6 +7,7 @@ export type LinkSpec = {
   id: ConnectionId
   accountId: AccountId
   provider: string
+  channels: readonly Channel[]
   enabled: boolean
   revision: number
   retryPolicy: { maxAttempts: number; backoffMs: number }
@@ -40,7 +42,9 @@ export function createLinks(deps: LinksDeps): Links {
   let closed = false
 
   function sync(specs: readonly LinkSpec[]): Promise<void> {
-    turn = turn.then(() => bring(specs)).catch(error => deps.log.warn({ err: error }, 'links could not be brought up to date'))
+    turn = turn
+      .then(() => bring(specs))
+      .catch(error => deps.log.warn({ err: error }, 'links could not be brought up to date'))
     return turn
   }
 
@@ -66,12 +70,18 @@ export function createLinks(deps: LinksDeps): Links {
     try {
       const config = await deps.openConfig(spec.id)
       if (!config) return
-      const link = await supplier.open(config, deps.io(spec, next => {
-        state = next
-      }))
+      const link = await supplier.open(
+        config,
+        deps.io(spec, next => {
+          state = next
+        }),
+      )
       links.set(spec.id, { ...spec, link, supplier, state: () => state })
     } catch (error) {
-      deps.log.warn({ err: error, connectionId: spec.id, provider: spec.provider }, 'a connection could not be opened')
+      deps.log.warn(
+        { err: error, connectionId: spec.id, provider: spec.provider },
+        'a connection could not be opened',
+      )
     }
   }
 
@@ -81,7 +91,11 @@ export function createLinks(deps: LinksDeps): Links {
     sync,
     async test(id, signal) {
       const open = links.get(id)
-      if (!open) return { ok: false, detail: 'the connection is not open: disabled, or its configuration does not work' }
+      if (!open)
+        return {
+          ok: false,
+          detail: 'the connection is not open: disabled, or its configuration does not work',
+        }
       if (open.link.test) return open.link.test(signal)
       const state = open.state()
       return { ok: state.state !== 'down', detail: state.detail || `the link is ${state.state}` }

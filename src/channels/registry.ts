@@ -3,7 +3,10 @@ import { smppProvider } from './smpp.ts'
 import { smtpProvider } from './smtp.ts'
 
 /** A provider whose own type of configuration is its own business: the schema has checked it before `open`. */
-type Sealed = Omit<Provider, 'open' | 'secrets'> & { secrets: readonly string[]; open(config: never, io: never): unknown }
+type Sealed = Omit<Provider, 'open' | 'secrets'> & {
+  secrets: readonly string[]
+  open(config: never, io: never): unknown
+}
 
 /** Every provider that a connection may name, by key. The sandbox comes with its inbox. */
 export function createRegistry(sandbox: Sealed): ReadonlyMap<string, Provider> {

@@ -8,6 +8,7 @@ import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
 import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
+import { welcome } from './welcome.ts'
 
 /** Ten seconds are promised; the last half is for the exit itself. */
 const STOP_LIMIT_MS = 9_500
@@ -74,6 +75,7 @@ async function start(config: Config, log: Log, progress: Progress): Promise<{ st
     const secrets = ensureSecrets(config, createRandom())
     const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress })
     log.info({ url: app.url }, 'serving')
+    if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
     return { stop: () => stopAll(app, store) }
   } catch (error) {
     await store.stop()

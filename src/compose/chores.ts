@@ -1,5 +1,5 @@
-import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
+import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
 import { applyParked, closeUnknown, sweepAttachments } from '../core/outbox/store.ts'
 import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
@@ -42,7 +42,11 @@ export function listChores(
       everyMs: 10 * MINUTE_MS,
       run: () => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
     },
-    { name: 'sweep attachments', everyMs: 10 * MINUTE_MS, run: () => sweepAttachments(db, clock.now() - HOUR_MS) },
+    {
+      name: 'sweep attachments',
+      everyMs: 10 * MINUTE_MS,
+      run: () => sweepAttachments(db, clock.now() - HOUR_MS),
+    },
     { name: 'sweep parked receipts', everyMs: HOUR_MS, run: () => sweepParked(db, clock.now() - DAY_MS) },
     { name: 'sweep the sandbox', everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
     { name: 'make partitions', everyMs: HOUR_MS, run: () => ensureMonths(db, clock.now()) },

@@ -1,9 +1,10 @@
-import { createLinks, type Links, type LinkSpec } from '../channels/links.ts'
+import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Io, LinkState, Provider } from '../channels/provider.ts'
 import type { Caller } from '../contract/caller.ts'
+import type { Channel } from '../contract/enums.ts'
 import { createAccept } from '../core/messages/accept.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
-import type { World } from '../core/messages/prepare.ts'
+import type { Planned, World } from '../core/messages/prepare.ts'
 import { createMessages } from '../core/messages/read.ts'
 import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
@@ -11,6 +12,7 @@ import { createSettle } from '../core/messages/settle.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
+import { withinMs } from '../lib/clock.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
@@ -72,6 +74,9 @@ export function createMessageRooms(
     dispatch: dispatcher,
     idempotency: createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs }),
     world: caller => worldOf(rooms, caller),
+    checksRecipient: planned =>
+      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+    reaches: planned => reaches(base, links, planned),
     phones: base.phones,
     checkUrl: base.guarded.check,
     sandboxForLive: config.sandbox,
@@ -88,9 +93,34 @@ export function createMessageRooms(
     links,
     dispatcher,
     send,
-    messages: createMessages({ db, clock, explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null }),
+    messages: createMessages({
+      db,
+      clock,
+      explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
+    }),
     policies: createPolicies({ connections: rooms.connections, providers }),
   }
+}
+
+/** The channels on which not everybody who has a number can be reached. */
+const CHECKED: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
+/** A provider that does not say by then is asked by the send itself. */
+const REACHES_TIMEOUT_MS = 2_000
+
+async function reaches(base: Foundation, links: Links, planned: Planned): Promise<boolean | null> {
+  const link = links.get(planned.connectionId)?.link
+  if (!link?.reaches) return null
+  const asked = link.reaches(planned.recipient, AbortSignal.timeout(REACHES_TIMEOUT_MS)).then(
+    answer => ({ answer }),
+    error => {
+      base.log.debug(
+        { err: error, connectionId: planned.connectionId },
+        'a provider could not say whether it reaches a recipient',
+      )
+      return { answer: null }
+    },
+  )
+  return ((await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)) || { answer: null }).answer
 }
 
 /** What a send depends on; at once when the caches are warm. */
@@ -108,7 +138,12 @@ function worldOf(rooms: AccountRooms, caller: Caller): World | Promise<World> {
   }))
 }
 
-function createIo(base: Foundation, receipts: Receipts, spec: LinkSpec, report: (state: LinkState) => void): Io {
+function createIo(
+  base: Foundation,
+  receipts: Receipts,
+  spec: LinkSpec,
+  report: (state: LinkState) => void,
+): Io {
   const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
   return {
     connectionId: spec.id,

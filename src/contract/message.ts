@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import { SENDER_SOURCES } from './send.ts'
 
 /** What stands for the words of an OTP wherever they could be read later. */
@@ -72,7 +72,9 @@ export const TimelineEntry = Type.Object({
   event: oneOf(['status', 'attempt'] as const),
   status: Type.Optional(oneOf(MESSAGE_STATUSES)),
   attempt: Type.Optional(Type.Integer()),
-  outcome: Type.Optional(oneOf(['accepted', 'rejected', 'retry', 'throttled', 'unknown', 'pending'] as const)),
+  outcome: Type.Optional(
+    oneOf(['accepted', 'rejected', 'retry', 'throttled', 'unknown', 'pending'] as const),
+  ),
   settledAt: Type.Optional(nullable(IsoTime)),
   provider: Type.Optional(Type.String()),
   providerCode: Type.Optional(nullable(Type.String())),

@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
  * which is what 3.1 speaks: they are taken over as they stand.
  */
 export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json {
-  const shown = routes.filter(route => !route.hidden)
+  const shown = routes.filter(route => !route.page)
   return {
     openapi: '3.1.0',
     info: {

@@ -18,7 +18,8 @@ export function startChores(chores: readonly Chore[], clock: Clock, log: LinkLog
       async round() {
         await chore.run()
       },
-      onError: error => log.debug({ err: error, chore: chore.name }, 'a chore failed; it will be tried again'),
+      onError: error =>
+        log.debug({ err: error, chore: chore.name }, 'a chore failed; it will be tried again'),
     }),
   )
   return {

@@ -1,9 +1,9 @@
 import type { Links, OpenLink } from '../channels/links.ts'
 import type { LinkLog, Outcome } from '../channels/provider.ts'
-import type { Settle } from '../core/messages/settle.ts'
-import { settleOutcome, type Settlement } from '../core/messages/transitions.ts'
-import type { Waiters } from '../core/messages/waiters.ts'
 import { beginAttempts } from '../core/messages/hot-store.ts'
+import type { Settle } from '../core/messages/settle.ts'
+import { type Settlement, settleOutcome } from '../core/messages/transitions.ts'
+import type { Waiters } from '../core/messages/waiters.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue, giveBack } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext } from '../core/outbox/stored-content.ts'
@@ -125,7 +125,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
-    const order = items.map((_, at) => at).sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
+    const order = items
+      .map((_, at) => at)
+      .sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
     const sorted = order.map(at => items[at]!)
     const nowMs = clock.now()
     for (let repeated = false; ; repeated = true) {
@@ -151,13 +153,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const open = lane?.open ?? links.get(item.connectionId)
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
     deps.observe?.(outcome.kind, item, open?.provider ?? '', clock.monotonic() - startedMs)
-    if (outcome.kind === 'throttled') lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
+    if (outcome.kind === 'throttled')
+      lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
     if (lane) {
       lane.leave()
       pump(lane)
     }
     await conclude(open, item, attempt, outcome).catch(error => {
-      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; the next node finds it')
+      deps.log.warn(
+        { err: error, messageId: item.id },
+        'an outcome could not be written down; the next node finds it',
+      )
     })
     inFlight--
     if (inFlight === 0) allLanded?.()
@@ -167,7 +173,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   function ask(open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> {
     return new Promise(resolve => {
       const deadline = deadlines.current()
-      const leave = deadline.enter(() => resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }))
+      const leave = deadline.enter(() =>
+        resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }),
+      )
       const done = (outcome: Outcome) => {
         leave()
         resolve(outcome)
@@ -202,7 +210,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function returnItems(items: OutboxItem[]): Promise<void> {
     for (const item of items) waiters.tell(item.id, null)
     await giveBack(db, deps.node(), items).catch(error => {
-      deps.log.warn({ err: error }, 'held messages could not be given back; they are free when this node ends')
+      deps.log.warn(
+        { err: error },
+        'held messages could not be given back; they are free when this node ends',
+      )
     })
   }
 
@@ -237,7 +248,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       wakeAt = wake
     },
     relink,
-    stats: () => [...lanes.values()].map(lane => ({ connectionId: lane.open.id, provider: lane.open.provider, ...lane.stats() })),
+    stats: () =>
+      [...lanes.values()].map(lane => ({
+        connectionId: lane.open.id,
+        provider: lane.open.provider,
+        ...lane.stats(),
+      })),
     async stop() {
       stopping = true
       const held = [...lanes.values()].flatMap(lane => lane.drain())

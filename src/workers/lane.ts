@@ -48,7 +48,10 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     const perSecond = open.link.messagesPerSecond
     if (perSecond === undefined) return true
     const nowMs = clock.monotonic()
-    tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + ((nowMs - refilledMs) / 1_000) * perSecond)
+    tokens = Math.min(
+      Math.max(1, perSecond * BURST_SECONDS),
+      tokens + ((nowMs - refilledMs) / 1_000) * perSecond,
+    )
     refilledMs = nowMs
     if (tokens >= 1) {
       tokens -= 1

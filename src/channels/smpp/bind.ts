@@ -39,6 +39,9 @@ const REFUSED_PAUSE_MS = 30_000
 /** A bind that lasted this long was a good one: the next pause is short again. */
 const STABLE_MS = 10_000
 
+/** Characters of a reason that are passed on; a name with many addresses fails at length. */
+const LONGEST_FAULT = 200
+
 const BIND_COMMAND: Record<BindRole, number> = {
   transceiver: COMMAND.bindTransceiver,
   transmitter: COMMAND.bindTransmitter,
@@ -65,7 +68,7 @@ export function startBind(deps: BindDeps): Bind {
       session = null
       if (closing) return
       failures++
-      fault = reason
+      fault = reason.slice(0, LONGEST_FAULT)
       state = 'down'
       deps.onChange()
       await pause(

@@ -2,8 +2,9 @@ import type { Cancel } from '../../lib/clock.ts'
 import type { Io } from '../provider.ts'
 import { type Bind, type BindRole, startBind } from './bind.ts'
 import type { SmppSettings } from './config.ts'
+import type { SubmitAnswer } from './in-flight.ts'
 import type { ShortMessage } from './pdu.ts'
-import type { Delivery, OnAnswer, Session, SubmitAnswer } from './session.ts'
+import type { Delivery, OnAnswer, Session } from './session.ts'
 
 export type PoolDeps = {
   settings: SmppSettings

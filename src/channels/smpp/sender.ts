@@ -2,11 +2,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import type { SmppSettings } from './config.ts'
 import { toShortMessages } from './encode.ts'
+import type { SubmitAnswer } from './in-flight.ts'
 import type { PartGroup, PartGroups } from './part-groups.ts'
 import type { ShortMessage } from './pdu.ts'
 import type { Pool } from './pool.ts'
 import type { ReceiptIds } from './receipt-ids.ts'
-import type { SubmitAnswer } from './session.ts'
 import { refusal, STATUS } from './status.ts'
 
 export type SenderDeps = {

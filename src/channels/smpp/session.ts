@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Cancel, Clock } from '../../lib/clock.ts'
 import type { LinkLog } from '../provider.ts'
+import { createInFlight, type SubmitAnswer } from './in-flight.ts'
 import {
   type BindRequest,
   COMMAND,
@@ -15,14 +16,6 @@ import {
 } from './pdu.ts'
 import { createFramer, isResponse, type Pdu, readPdu } from './pdu-read.ts'
 import { STATUS } from './status.ts'
-
-/** What became of one submit_sm on the wire. */
-export type SubmitAnswer =
-  | { kind: 'answer'; status: number; messageId: string }
-  /** Its bytes never left this process. */
-  | { kind: 'unwritten'; detail: string }
-  /** Its bytes left, and no answer that can be read came back. */
-  | { kind: 'unknown'; detail: string }
 
 export type OnAnswer = (answer: SubmitAnswer) => void
 
@@ -64,13 +57,6 @@ export type Session = {
   destroy(reason: string): void
 }
 
-type Submit = {
-  /** Counts submits of this session; not the sequence number, which wraps. */
-  ordinal: number
-  deadlineMs: number
-  settle(answer: SubmitAnswer): void
-}
-
 /** A bind, enquire_link or unbind that waits for its answer. */
 type Control = { response: number; settle(pdu: Pdu | null): void }
 
@@ -80,8 +66,6 @@ const MOST_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
 /** Answers that the far side does not read, above which reading its PDUs stops. */
 const MOST_UNSENT_BYTES = 1_048_576
-/** Timed-out sequence numbers kept so that a late answer is recognised. */
-const MOST_OVERDUE = 10_000
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may still hand over what it wrote. */
 const LAST_WORDS_MS = 1000
@@ -93,19 +77,20 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   const { clock, log } = deps
   const writer = createPduWriter()
   const framer = createFramer()
-  const submits = new Map<number, Submit>()
   const controls = new Map<number, Control>()
-  const overdue = new Set<number>()
   let sequence = 0
-  let submitted = 0
-  let written = 0
   let received = 0
   let deliveries = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
   let paused = false
   let flushing = false
-  let cancelSweep: Cancel | null = null
   let cancelEnquire: Cancel | null = null
+
+  const submits = createInFlight({
+    clock,
+    timeoutMs: deps.responseTimeoutMs,
+    onHold: () => paused,
+  })
 
   socket.setNoDelay(true)
   socket.on('data', receive)
@@ -133,61 +118,24 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     if (state === 'closed') return
     const bytes = writer.take()
     if (!bytes) return
-    written = submitted
+    submits.noteWritten()
     socket.write(bytes)
     if (socket.writableLength > MOST_UNSENT_BYTES) pauseReading()
   }
 
   function submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
-    if (state !== 'open' || signal.aborted) {
-      return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
-    }
+    if (signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: 'given up before it was sent' })
+    if (state !== 'open') return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
     const number = nextSequence()
     return new Promise(resolve => {
-      const onAbort = (): void => expire(number, 'given up before the answer came')
-      const settle = (answer: SubmitAnswer): void => {
-        signal.removeEventListener('abort', onAbort)
-        submits.delete(number)
+      submits.add(number, signal, answer => {
         onAnswer?.(answer)
         resolve(answer)
         deps.onRoom()
-      }
-      signal.addEventListener('abort', onAbort)
-      submits.set(number, {
-        ordinal: ++submitted,
-        deadlineMs: clock.monotonic() + deps.responseTimeoutMs,
-        settle,
       })
       writeShortMessage(writer, COMMAND.submitSm, number, message)
       flushSoon()
-      cancelSweep ??= clock.after(deps.responseTimeoutMs, sweep)
     })
-  }
-
-  /** One timer for all submits: they were begun in order, and all wait equally long. */
-  function sweep(): void {
-    cancelSweep = null
-    // Answers may be waiting in a socket that we do not read: nobody is late then.
-    if (paused) {
-      cancelSweep = clock.after(deps.responseTimeoutMs, sweep)
-      return
-    }
-    const nowMs = clock.monotonic()
-    for (const [number, pending] of submits) {
-      if (pending.deadlineMs > nowMs) {
-        cancelSweep = clock.after(pending.deadlineMs - nowMs, sweep)
-        return
-      }
-      expire(number, `no answer within ${deps.responseTimeoutMs} ms`)
-    }
-  }
-
-  function expire(number: number, detail: string): void {
-    const pending = submits.get(number)
-    if (!pending) return
-    if (overdue.size >= MOST_OVERDUE) overdue.clear()
-    overdue.add(number)
-    pending.settle({ kind: 'unknown', detail })
   }
 
   /** Sends a request that is no submit; null when the answer does not come in time. */
@@ -255,6 +203,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   // — incoming —
 
   function receive(chunk: Buffer): void {
+    if (state === 'closed') return
     if (!framer.feed(chunk, take)) destroy('the centre sent bytes that are no SMPP')
   }
 
@@ -266,8 +215,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   }
 
   function takeResponse(pdu: Pdu): boolean {
-    const pending = submits.get(pdu.sequence)
-    if (pending) return settleSubmit(pending, pdu)
+    if (submits.has(pdu.sequence)) return settleSubmit(pdu)
     const control = controls.get(pdu.sequence)
     if (control) {
       if (pdu.command !== control.response && pdu.command !== COMMAND.genericNack) return false
@@ -282,18 +230,18 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   function noteStray(pdu: Pdu): void {
     const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
     const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
-    if (overdue.delete(pdu.sequence)) log.warn(fields, 'smpp: an answer came after its time-out')
+    if (submits.wasGivenUp(pdu.sequence)) log.warn(fields, 'smpp: an answer came after its time-out')
     else log.debug(fields, 'smpp: an answer to nothing')
   }
 
   /** False for an answer of another kind than the question. */
-  function settleSubmit(pending: Submit, pdu: Pdu): boolean {
+  function settleSubmit(pdu: Pdu): boolean {
     if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
-      pending.settle({ kind: 'answer', status: pdu.status, messageId: pdu.messageId })
+      submits.settle(pdu.sequence, { kind: 'answer', status: pdu.status, messageId: pdu.messageId })
       return true
     }
     if (pdu.command === COMMAND.genericNack && pdu.status !== STATUS.ok) {
-      pending.settle({ kind: 'answer', status: pdu.status, messageId: '' })
+      submits.settle(pdu.sequence, { kind: 'answer', status: pdu.status, messageId: '' })
       return true
     }
     return false
@@ -363,17 +311,17 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     if (state === 'closed') return
     stopSubmits()
     state = 'closed'
-    cancelSweep?.()
     cancelEnquire?.()
     // Sends what was handed over (the answer to an unbind), unless the far side does not read.
     socket.destroySoon()
-    clock.after(LAST_WORDS_MS, () => socket.destroy())
+    socket.once(
+      'close',
+      clock.after(LAST_WORDS_MS, () => socket.destroy()),
+    )
     for (const control of controls.values()) control.settle(null)
-    for (const pending of submits.values()) {
-      pending.settle({ kind: pending.ordinal <= written ? 'unknown' : 'unwritten', detail: reason })
-    }
+    submits.end(reason)
     deps.onClosed(reason)
   }
 
-  return { bind, submit, inFlight: () => submits.size, unbind, destroy }
+  return { bind, submit, inFlight: submits.size, unbind, destroy }
 }

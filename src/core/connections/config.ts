@@ -33,7 +33,8 @@ export function mergeConfig(before: Config, given: Config): Config {
 export function checkConfig(schema: TSchema, config: Config, explain: Explain, faults: Faults): Config {
   const known = Value.Clean(schema, Value.Clone(config)) as Config
   const whole = withDefaults(schema, known)
-  for (const { steps, message } of explain(Value.Errors(schema, whole), whole)) faults.add(joinPath(['config', ...steps]), message)
+  for (const { steps, message } of explain(Value.Errors(schema, whole), whole))
+    faults.add(joinPath(['config', ...steps]), message)
   return known
 }
 

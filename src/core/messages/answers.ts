@@ -1,6 +1,6 @@
+import type { Channel } from '../../contract/enums.ts'
 import { errorBody } from '../../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode, Problem } from '../../contract/errors.ts'
-import type { Channel } from '../../contract/enums.ts'
 import type { SenderSource, SendResult } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type MessageId, sameAs } from '../../lib/ids.ts'
@@ -78,10 +78,15 @@ export function failedAnswer(facts: AnswerFacts, failure: FailureFacts, replayed
 function failureProblem({ errorCode, errorDetail }: FailureFacts): Problem {
   const text = CATALOGUE[errorCode].text
   const atRecipient = errorCode === 'RECIPIENT_REJECTED' || errorCode === 'CHATAPP_NOT_REGISTERED'
-  return new Problem(errorCode, errorDetail ? `${text} (${errorDetail})` : text, {
+  return new Problem(errorCode, errorDetail && errorDetail !== text ? `${text} (${errorDetail})` : text, {
     ...(atRecipient && { details: [{ path: 'to', message: errorDetail ?? text }] }),
     ...(errorCode === 'PROVIDER_UNAVAILABLE' && { retryAfterSeconds: 5 }),
   })
+}
+
+/** What a provider says before a send of a recipient that it cannot reach. */
+export function notRegistered(): Problem {
+  return failureProblem({ errorCode: 'CHATAPP_NOT_REGISTERED', errorDetail: null })
 }
 
 /** Any refusal as an answer. */

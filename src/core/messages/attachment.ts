@@ -40,7 +40,10 @@ export function planAttachment(
   // Bots fetch the address themselves and ignore bytes.
   const bytes = channel === 'botapp_bot' ? null : readBase64(attachment.base64)
   if (attachment.publicUrl === undefined && !bytes) {
-    throw invalid('attachment.publicUrl', channel === 'botapp_bot' ? 'is required for bot media' : 'or base64 is required')
+    throw invalid(
+      'attachment.publicUrl',
+      channel === 'botapp_bot' ? 'is required for bot media' : 'or base64 is required',
+    )
   }
   const refusal = attachment.publicUrl === undefined ? null : checkUrl(attachment.publicUrl)
   if (refusal) throw invalid('attachment.publicUrl', refusal)
@@ -55,9 +58,11 @@ export function planAttachment(
 
 function readBase64(text: string | undefined): Buffer | null {
   if (text === undefined) return null
-  if (text.startsWith('data:')) throw invalid('attachment.base64', 'must be raw base64 without a data: prefix')
+  if (text.startsWith('data:'))
+    throw invalid('attachment.base64', 'must be raw base64 without a data: prefix')
   const bare = text.replace(/[\r\n]/g, '')
-  if (bare.length % 4 !== 0 || !BASE64.test(bare)) throw invalid('attachment.base64', 'must be base64 (RFC 4648) with padding')
+  if (bare.length % 4 !== 0 || !BASE64.test(bare))
+    throw invalid('attachment.base64', 'must be base64 (RFC 4648) with padding')
   return Buffer.from(bare, 'base64')
 }
 
@@ -70,6 +75,9 @@ function fileNameOf(attachment: NonNullable<SendBody['attachment']>): string {
     return attachment.fileName
   }
   const path = attachment.publicUrl === undefined ? '' : URL.parse(attachment.publicUrl)?.pathname
-  const last = path?.split('/').pop()?.replace(/[^\w.-]/g, '')
+  const last = path
+    ?.split('/')
+    .pop()
+    ?.replace(/[^\w.-]/g, '')
   return last ? last.slice(-100) : attachment.type
 }

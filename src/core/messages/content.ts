@@ -1,7 +1,7 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
+import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SendBody } from '../../contract/send.ts'
-import { isSms } from '../../contract/enums.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
 /** What a message says, once template and shortcuts are resolved. */
@@ -54,7 +54,8 @@ export function checkContent(body: SendBody): void {
 export function compose(body: SendBody, channel: Channel): Said {
   const text = body.content?.text ?? body.text ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
-  if (body.content?.subject !== undefined) throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
+  if (body.content?.subject !== undefined)
+    throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
   if (isSms(channel)) return composeSms(text)
   const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
   if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
@@ -67,21 +68,27 @@ function otpText(code: string | undefined): string {
 }
 
 function composeEmail(body: SendBody, text: string): Said {
-  const subject = body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
+  const subject =
+    body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
   if (subject === null) throw invalid('content.subject', 'is required for e-mail')
   return { text, subject, html: looksLikeHtml(text), sms: null }
 }
 
 /** "HTML or text": whatever opens as a document, closes an element, or breaks a line is HTML. */
 function looksLikeHtml(text: string): boolean {
-  return /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
+  return (
+    /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
+  )
 }
 
 function composeSms(text: string): Said {
   if (text === '') throw invalid('content.text', 'must not be empty for an SMS')
   const sms = countSms(text)
   if (sms.parts > MAX_SMS_PARTS) {
-    throw invalid('content.text', `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`)
+    throw invalid(
+      'content.text',
+      `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`,
+    )
   }
   return { text, subject: null, html: false, sms }
 }

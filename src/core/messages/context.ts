@@ -20,7 +20,10 @@ export function readContext(body: SendBody): Context | null {
   }
   const meant = CHANNEL_OF[given.moduleType]
   if (channel !== undefined && channel !== 'auto' && channel !== meant) {
-    throw invalid('conversationContext.moduleType', `${given.moduleType} belongs to channel ${meant}, not ${channel}`)
+    throw invalid(
+      'conversationContext.moduleType',
+      `${given.moduleType} belongs to channel ${meant}, not ${channel}`,
+    )
   }
   const exact = meant === 'botapp_bot' || body.to.endsWith('@g.us') || given.chatId.endsWith('@g.us')
   if (exact && given.chatId !== body.to) {

@@ -1,7 +1,14 @@
-import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import {
+  type AccountId,
+  type ConnectionId,
+  fromUuid,
+  type Id,
+  type MessageId,
+  toUuid,
+} from '../../lib/ids.ts'
 
 /**
  * The hot path's calls: one statement each, a whole batch as parallel arrays.
@@ -164,7 +171,13 @@ export async function beginAttempts(
   const { rows } = await db.query<{ item: number; attempt: number }>({
     name: 'begin_attempts',
     text: 'select * from begin_attempts($1,$2,$3,$4,$5)',
-    values: [node, toIso(nowMs), repeated, uuids(items, item => item.accountId), uuids(items, item => item.id)],
+    values: [
+      node,
+      toIso(nowMs),
+      repeated,
+      uuids(items, item => item.accountId),
+      uuids(items, item => item.id),
+    ],
   })
   const attempts: (number | null)[] = items.map(() => null)
   for (const row of rows) attempts[row.item - 1] = row.attempt

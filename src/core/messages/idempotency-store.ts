@@ -1,6 +1,6 @@
-import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type MessageId, toUuid, fromUuid } from '../../lib/ids.ts'
 import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 
 /**
@@ -14,7 +14,14 @@ export async function claimForRefusal(
   answer: { status: number; body: string },
   nowMs: number,
 ): Promise<ExistingKey | null> {
-  const { rows } = await db.query<{ mine: boolean; body_hash: Buffer; message_id: string | null; status: number | null; body: string | null; created_at: Date }>({
+  const { rows } = await db.query<{
+    mine: boolean
+    body_hash: Buffer
+    message_id: string | null
+    status: number | null
+    body: string | null
+    created_at: Date
+  }>({
     name: 'claim_for_refusal',
     text: `with claimed as (
              insert into idempotency (account_id, operation, key, body_hash, status, body, created_at)
@@ -25,7 +32,15 @@ export async function claimForRefusal(
            union all
            select false, body_hash, message_id, status, body, created_at from idempotency
             where account_id = $1 and operation = $2 and key = $3`,
-    values: [toUuid(accountId), claim.operation, claim.key, claim.bodyHash, answer.status, answer.body, toIso(nowMs)],
+    values: [
+      toUuid(accountId),
+      claim.operation,
+      claim.key,
+      claim.bodyHash,
+      answer.status,
+      answer.body,
+      toIso(nowMs),
+    ],
   })
   const row = rows.find(each => each.mine) ?? rows[0]
   if (!row || row.mine) return null
@@ -39,7 +54,12 @@ export async function claimForRefusal(
 }
 
 /** Frees a key whose 24 hours are over; nothing happens when another request was faster. */
-export async function dropExpiredKey(db: Db, accountId: AccountId, claim: KeyClaim, createdBeforeMs: number): Promise<void> {
+export async function dropExpiredKey(
+  db: Db,
+  accountId: AccountId,
+  claim: KeyClaim,
+  createdBeforeMs: number,
+): Promise<void> {
   await db.query({
     name: 'drop_expired_key',
     text: 'delete from idempotency where account_id = $1 and operation = $2 and key = $3 and created_at < $4',
@@ -80,7 +100,12 @@ export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Pr
  * Whether a request may still be waiting to give the first answer: nobody has
  * given one, and a node lives that lived when the message was accepted.
  */
-export async function answerIsPending(db: Db, accountId: AccountId, id: MessageId, acceptedMs: number): Promise<boolean> {
+export async function answerIsPending(
+  db: Db,
+  accountId: AccountId,
+  id: MessageId,
+  acceptedMs: number,
+): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: 'answer_is_pending',
     text: `select m.answer is null and exists (

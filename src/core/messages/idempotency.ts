@@ -16,7 +16,11 @@ export type Idempotency = {
   /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<ExistingKey | null>
   /** What a key that was there before says to this request. */
-  replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'expired'>
+  replay(
+    account: AccountSnapshot,
+    claim: KeyClaim,
+    existing: ExistingKey,
+  ): Promise<Answer | Problem | 'expired'>
   /** Settles a message's first answer now and gives it; null when there is no such message. */
   answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean): Promise<Answer | null>
 }
@@ -54,7 +58,10 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
   async function replayMessage(account: AccountSnapshot, id: MessageId): Promise<Answer | Problem> {
     const ageMs = clock.now() - timeOf(id)
-    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answerIsPending(db, account.id, id, timeOf(id)))) {
+    if (
+      ageMs < deps.syncWaitMs + ANSWER_GRACE_MS &&
+      (await answerIsPending(db, account.id, id, timeOf(id)))
+    ) {
       return inProgress()
     }
     return (await answerNow(account.id, id, account.currency, true)) ?? inProgress()
@@ -93,18 +100,29 @@ function readClaim(headerKey: string | undefined, body: SendBody): KeyClaim | nu
 
 function withoutKeys(body: SendBody): unknown {
   const { idempotencyKey: _, ...rest } = body
-  if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options)) return rest
+  if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options))
+    return rest
   const { idempotencyKey: __, ...options } = rest.options
   const { options: ___, ...bare } = rest
   return Object.keys(options).length === 0 ? bare : { ...bare, options }
 }
 
 function storedAnswer(existing: ExistingKey): Answer {
-  return { status: existing.status!, body: existing.body!, replayed: true, sandbox: false, retryAfterSeconds: null }
+  return {
+    status: existing.status!,
+    body: existing.body!,
+    replayed: true,
+    sandbox: false,
+    retryAfterSeconds: null,
+  }
 }
 
 function inProgress(): Problem {
-  return new Problem('IDEMPOTENCY_KEY_CONFLICT', 'A request with this idempotency key is still in progress.', {
-    retryAfterSeconds: 1,
-  })
+  return new Problem(
+    'IDEMPOTENCY_KEY_CONFLICT',
+    'A request with this idempotency key is still in progress.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }

@@ -1,6 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
-import { isSms } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SendBody, SenderSource } from '../../contract/send.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
@@ -29,8 +28,8 @@ export type PrepareDeps = {
   sandboxForLive: boolean
 }
 
-/** A send that is ready to be accepted: routed, rendered, priced. */
-export type Prepared = {
+/** A send that is routed and rendered. */
+export type Planned = {
   accountId: AccountId
   mode: KeyMode
   channel: Channel
@@ -46,8 +45,6 @@ export type Prepared = {
   attachment: AttachmentPlan | null
   context: Context | null
   metadata: unknown
-  /** Micros; what the message costs, or would cost a live key. */
-  amount: number
   currency: string
   /** SMS alone. */
   parts: number | null
@@ -57,19 +54,33 @@ export type Prepared = {
   scheduledAt: number | null
 }
 
+/** A send that is ready to be accepted. */
+export type Prepared = Planned & {
+  /** Micros; what the message costs, or would cost a live key. */
+  amount: number
+}
+
 /** The most that `options.metadata` may weigh, as JSON. */
 const MAX_METADATA_CHARACTERS = 16_384
 
 /**
- * Turns a valid body into a send, or throws the refusal that names the field.
- * Pure but for its look-ups in memory: sends, estimates and bulk rows share it.
+ * Turns a valid body into a send without its price, or throws the refusal that
+ * names the field. Pure but for its look-ups in memory: sends, estimates and
+ * bulk rows share it.
  */
-export function prepare(body: SendBody, caller: Caller, world: World, nowMs: number, deps: PrepareDeps): Prepared {
+export function plan(
+  body: SendBody,
+  caller: Caller,
+  world: World,
+  nowMs: number,
+  deps: PrepareDeps,
+): Planned {
   const messageType = readMessageType(body)
   checkContent(body)
   const context = readContext(body)
   const recipient = readRecipient(body.to, deps.phones)
-  if (!recipient) throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
+  if (!recipient)
+    throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
   refuseTemplate(body)
 
   const route = chooseRoute({
@@ -104,7 +115,6 @@ export function prepare(body: SendBody, caller: Caller, world: World, nowMs: num
     attachment,
     context,
     metadata: readMetadata(body),
-    amount: priceOf(route.channel, recipient.address, country, messageType, caller, world) * (parts ?? 1),
     currency: caller.account.currency,
     parts,
     pooled: caller.account.plan.pools.some(pool => pool.channels.includes(route.channel)),
@@ -119,7 +129,12 @@ function refuseTemplate(body: SendBody): void {
     throw invalid('template', 'needs an id or a key')
   }
   throw new Problem('NOT_FOUND', 'Template not found', {
-    details: [{ path: body.template.id === undefined ? 'template.key' : 'template.id', message: 'Template not found' }],
+    details: [
+      {
+        path: body.template.id === undefined ? 'template.key' : 'template.id',
+        message: 'Template not found',
+      },
+    ],
   })
 }
 
@@ -132,25 +147,22 @@ function readMetadata(body: SendBody): unknown {
   return metadata
 }
 
-/** Micros for one part; a destination without a price has no route. */
-function priceOf(
-  channel: Channel,
-  address: string,
-  country: string | null,
-  messageType: MessageType,
-  caller: Caller,
-  world: World,
-): number {
-  const price = world.prices.find({
+/** Prices a planned send, by part where it has parts. Throws a 400 for a destination without a price: it has no route. */
+export function price(planned: Planned, world: World): Prepared {
+  const { channel, country, recipient, messageType, currency } = planned
+  const perPart = world.prices.find({
     channel,
     country,
-    e164: address.startsWith('+') ? address : null,
+    e164: recipient.startsWith('+') ? recipient : null,
     messageType,
-    currency: caller.account.currency,
+    currency,
   })
-  if (price === null) {
-    const where = isSms(channel) && country ? ` to ${country}` : ''
-    throw invalid('to', `no route: there is no price for ${messageType} over ${channel}${where} in ${caller.account.currency}`)
+  if (perPart === null) {
+    const where = country === null ? '' : ` to ${country}`
+    throw invalid(
+      'to',
+      `no route: there is no price for ${messageType} over ${channel}${where} in ${currency}`,
+    )
   }
-  return price
+  return { ...planned, amount: perPart * (planned.parts ?? 1) }
 }

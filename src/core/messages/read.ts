@@ -10,7 +10,10 @@ import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
 
 export type Messages = {
-  list(caller: Caller, query: MessageQuery): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
+  list(
+    caller: Caller,
+    query: MessageQuery,
+  ): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
   /** Throws NOT_FOUND for a message of another account. */
   read(caller: Caller, messageId: string): Promise<MessageWithTimeline>
   /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave. */
@@ -35,14 +38,22 @@ export function createMessages(deps: { db: Db; clock: Clock; explain: ExplainCod
       const limit = query.limit ?? 50
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
       const rows = await listMessages(db, caller.account.id, toFilter(query), before, limit + 1)
-      return pageOf(rows, limit, row => viewMessage(row, caller.account.currency), last => writeCursor(last.id))
+      return pageOf(
+        rows,
+        limit,
+        row => viewMessage(row, caller.account.currency),
+        last => writeCursor(last.id),
+      )
     },
     read,
     async cancel(caller, messageId) {
       const row = await find(caller, messageId)
       if (!(await cancelMessage(db, clock.now(), caller.account.id, row.id))) {
         const { status } = await find(caller, messageId)
-        throw new Problem('MESSAGE_STATE_CONFLICT', `The message is ${status}: only a scheduled or queued one can be cancelled.`)
+        throw new Problem(
+          'MESSAGE_STATE_CONFLICT',
+          `The message is ${status}: only a scheduled or queued one can be cancelled.`,
+        )
       }
       return read(caller, messageId)
     },
@@ -62,7 +73,9 @@ function toFilter(query: MessageQuery): MessageFilter {
     ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
     ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
     ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
-    ...(query.createdBefore !== undefined && { createdBeforeMs: readTime(query.createdBefore, 'createdBefore') }),
+    ...(query.createdBefore !== undefined && {
+      createdBeforeMs: readTime(query.createdBefore, 'createdBefore'),
+    }),
   }
 }
 

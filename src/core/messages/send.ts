@@ -6,13 +6,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { withinMs } from '../../lib/clock.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import { secretContext, type StoredContent } from '../outbox/stored-content.ts'
+import { type StoredContent, secretContext } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
-import { type Answer, failedAnswer, problemAnswer, sentAnswer } from './answers.ts'
+import { type Answer, failedAnswer, notRegistered, problemAnswer, sentAnswer } from './answers.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { AcceptRow, AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
-import { prepare, type PrepareDeps, type Prepared, type World } from './prepare.ts'
+import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
 import type { Waiters } from './waiters.ts'
 
 export type SendDeps = PrepareDeps & {
@@ -24,7 +24,15 @@ export type SendDeps = PrepareDeps & {
   idempotency: Idempotency
   waiters: Waiters
   world(caller: Caller): World | Promise<World>
-  storeAttachment(accountId: Prepared['accountId'], messageId: MessageId, bytes: Buffer): Promise<StoredAttachmentId>
+  /** Whether the provider can say, before a send, that a recipient cannot be reached. */
+  checksRecipient(planned: Planned): boolean
+  /** The provider's word on the recipient; null when it has none in time. */
+  reaches(planned: Planned): Promise<boolean | null>
+  storeAttachment(
+    accountId: Prepared['accountId'],
+    messageId: MessageId,
+    bytes: Buffer,
+  ): Promise<StoredAttachmentId>
   syncWaitMs: number
 }
 type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
@@ -55,16 +63,27 @@ export function createSend(deps: SendDeps): Send {
       claim = idempotency.claim(request.headerKey, request.body)
       if (request.fault) throw request.fault
       const world = await deps.world(request.caller)
-      const prepared = prepare(request.body, request.caller, world, clock.now(), deps)
-      return await acceptAndAnswer(id, prepared, claim, request)
+      const planned = plan(request.body, request.caller, world, clock.now(), deps)
+      if (deps.checksRecipient(planned)) await refuseUnreachable(planned)
+      return await acceptAndAnswer(id, price(planned, world), claim, request)
     } catch (error) {
       if (error instanceof Problem) return refuse(error, id, claim, request)
       throw error
     }
   }
 
+  /** The provider's own word on the recipient, before anything is priced or stored. Where it has none, the send tells. */
+  async function refuseUnreachable(planned: Planned): Promise<void> {
+    if (planned.scheduledAt === null && (await deps.reaches(planned)) === false) throw notRegistered()
+  }
+
   /** A refusal before acceptance; with a key it is stored first, or gives way to what the key says already. */
-  async function refuse(problem: Problem, id: MessageId, claim: KeyClaim | null, request: SendRequest): Promise<Answer> {
+  async function refuse(
+    problem: Problem,
+    id: MessageId,
+    claim: KeyClaim | null,
+    request: SendRequest,
+  ): Promise<Answer> {
     const answer = problemAnswer(problem, id)
     const storable = problem.status < 500 && ![401, 409, 429].includes(problem.status)
     if (!claim || !storable) return answer
@@ -72,7 +91,12 @@ export function createSend(deps: SendDeps): Send {
     return existing ? replay(existing, claim, id, request) : answer
   }
 
-  async function acceptAndAnswer(id: MessageId, prepared: Prepared, claim: KeyClaim | null, request: SendRequest) {
+  async function acceptAndAnswer(
+    id: MessageId,
+    prepared: Prepared,
+    claim: KeyClaim | null,
+    request: SendRequest,
+  ) {
     const content = await storeContent(id, prepared)
     const admission = admit(prepared)
     const word = prepared.scheduledAt === null ? waiters.wait(id, claim) : null
@@ -93,8 +117,11 @@ export function createSend(deps: SendDeps): Send {
       case 'exists':
         return replay(verdict, claim!, id, request)
       case 'accepted':
-        if (admission.kind !== 'wait') dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
-        return word ? firstAnswer(id, prepared, claim, word) : sentAnswer({ id, ...prepared }, 'scheduled', false)
+        if (admission.kind !== 'wait')
+          dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
+        return word
+          ? firstAnswer(id, prepared, claim, word)
+          : sentAnswer({ id, ...prepared }, 'scheduled', false)
     }
   }
 
@@ -118,10 +145,18 @@ export function createSend(deps: SendDeps): Send {
       return failedAnswer(facts, { errorCode: first.errorCode!, errorDetail: first.errorDetail }, false)
     }
     if (!claim) return sentAnswer(facts, 'queued', false)
-    return (await idempotency.answerNow(prepared.accountId, id, prepared.currency, false)) ?? sentAnswer(facts, 'queued', false)
+    return (
+      (await idempotency.answerNow(prepared.accountId, id, prepared.currency, false)) ??
+      sentAnswer(facts, 'queued', false)
+    )
   }
 
-  async function replay(existing: ExistingKey, claim: KeyClaim, id: MessageId, request: SendRequest): Promise<Answer> {
+  async function replay(
+    existing: ExistingKey,
+    claim: KeyClaim,
+    id: MessageId,
+    request: SendRequest,
+  ): Promise<Answer> {
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     // The key's 24 hours are over and it is free again.
     if (answer === 'expired') return send({ ...request, requestId: sameAs('req', id) })

@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type ReceiptRow, applyReceipts, type SettleRow, settleAttempts } from './hot-store.ts'
+import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
 export type Settle = {
   /** What an attempt came to. Its first answer, or null where another word was faster. */
@@ -38,7 +38,9 @@ export function createSettle(deps: SettleDeps): Settle {
   async function flush(work: Work[]): Promise<Result[]> {
     const startedMs = clock.monotonic()
     const results: Result[] = new Array(work.length)
-    await place(work, results, 'attempt', rows => settleAttempts(db, deps.node(), clock.now(), rows as SettleRow[]))
+    await place(work, results, 'attempt', rows =>
+      settleAttempts(db, deps.node(), clock.now(), rows as SettleRow[]),
+    )
     await place(work, results, 'receipt', rows => applyReceipts(db, clock.now(), rows as ReceiptRow[]))
     deps.observe?.(work.length, clock.monotonic() - startedMs)
     return results
@@ -85,5 +87,7 @@ function sameMessage(work: Work): string {
 }
 
 function lockOrder(work: Work): string {
-  return work.kind === 'attempt' ? work.row.accountId + work.row.id : work.row.connectionId + work.row.providerId
+  return work.kind === 'attempt'
+    ? work.row.accountId + work.row.id
+    : work.row.connectionId + work.row.providerId
 }

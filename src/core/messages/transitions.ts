@@ -56,7 +56,13 @@ export function settleOutcome(
   const providerCode = ('providerCode' in outcome ? outcome.providerCode : undefined) ?? null
   switch (outcome.kind) {
     case 'accepted':
-      return { ...NOTHING, kind: 'sent', providerId: outcome.providerId, providerCode: outcome.code ?? null, answer: 'sent' }
+      return {
+        ...NOTHING,
+        kind: 'sent',
+        providerId: outcome.providerId,
+        providerCode: outcome.code ?? null,
+        answer: 'sent',
+      }
     case 'rejected':
       return {
         ...NOTHING,
@@ -68,10 +74,24 @@ export function settleOutcome(
       }
     case 'retry': {
       if (attempt >= policy.maxAttempts) {
-        return { ...NOTHING, kind: 'failed', providerCode, errorCode: 'PROVIDER_UNAVAILABLE', errorDetail: outcome.detail, answer: 'failed' }
+        return {
+          ...NOTHING,
+          kind: 'failed',
+          providerCode,
+          errorCode: 'PROVIDER_UNAVAILABLE',
+          errorDetail: outcome.detail,
+          answer: 'failed',
+        }
       }
       const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, attempt, random, BACKOFF_CAP_MS)
-      return { ...NOTHING, kind: 'queued', providerCode, errorDetail: outcome.detail, dueAt: nowMs + waitMs, answer: null }
+      return {
+        ...NOTHING,
+        kind: 'queued',
+        providerCode,
+        errorDetail: outcome.detail,
+        dueAt: nowMs + waitMs,
+        answer: null,
+      }
     }
     case 'throttled':
       return {

@@ -28,7 +28,10 @@ export function viewMessage(row: MessageRow, currency: string): Message {
     connectionId: row.connectionId,
     providerMessageId: row.providerId,
     text: secret ? MASKED : (content?.text ?? null),
-    subject: secret && content?.subject !== undefined && row.channel === 'email_user' ? MASKED : (content?.subject ?? null),
+    subject:
+      secret && content?.subject !== undefined && row.channel === 'email_user'
+        ? MASKED
+        : (content?.subject ?? null),
     html: content?.html ?? false,
     attachment: content?.attachment
       ? {
@@ -63,13 +66,23 @@ export function viewMessage(row: MessageRow, currency: string): Message {
 }
 
 /** The same with its life: every status with its time, every attempt with the provider's word. */
-export function viewWithTimeline(row: MessageRow, currency: string, explain: ExplainCode): MessageWithTimeline {
-  const timeline = [...statusEntries(row), ...attemptEntries(row, explain)].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+export function viewWithTimeline(
+  row: MessageRow,
+  currency: string,
+  explain: ExplainCode,
+): MessageWithTimeline {
+  const timeline = [...statusEntries(row), ...attemptEntries(row, explain)].sort((a, b) =>
+    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+  )
   return { ...viewMessage(row, currency), timeline }
 }
 
 function statusEntries(row: MessageRow): TimelineEntry[] {
-  const ended = row.status === 'failed' || row.status === 'undelivered' || row.status === 'cancelled' || row.status === 'expired'
+  const ended =
+    row.status === 'failed' ||
+    row.status === 'undelivered' ||
+    row.status === 'cancelled' ||
+    row.status === 'expired'
   const steps: [TimelineEntry['status'], number | null][] = [
     [row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)],
     ['sending', row.attemptAt],

@@ -3,7 +3,9 @@ import type { KeyClaim } from './hot-store.ts'
 import type { Settlement } from './transitions.ts'
 
 /** The first word on a message, for the request that waits for it. */
-export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & { answer: 'sent' | 'queued' | 'failed' }
+export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
+  answer: 'sent' | 'queued' | 'failed'
+}
 
 /** Who, in this process, still waits for the first word on a message. */
 export type Waiters = {

@@ -1,11 +1,16 @@
-import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { type AcceptRow, SEND_OPERATION } from './hot-store.ts'
 
 /** Cancels a message that has not begun to leave; false when it has, or has ended. */
-export async function cancelMessage(db: Db, nowMs: number, accountId: AccountId, id: MessageId): Promise<boolean> {
+export async function cancelMessage(
+  db: Db,
+  nowMs: number,
+  accountId: AccountId,
+  id: MessageId,
+): Promise<boolean> {
   return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)) === 1
 }
 
@@ -23,7 +28,10 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
     values: [toIso(nowMs), limit],
   })
   if (rows.length === 0) return 0
-  const items = rows.map(row => ({ accountId: fromUuid('acc', row.account_id), id: fromUuid('msg', row.message_id) }))
+  const items = rows.map(row => ({
+    accountId: fromUuid('acc', row.account_id),
+    id: fromUuid('msg', row.message_id),
+  }))
   return withdraw(db, nowMs, items, STRANDED)
 }
 
@@ -31,7 +39,11 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
  * Takes back messages whose sender was told that they were not accepted: they
  * never left, their money goes back, and their keys are free again.
  */
-export async function withdrawUnconfirmed(db: Database, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
+export async function withdrawUnconfirmed(
+  db: Database,
+  nowMs: number,
+  rows: readonly AcceptRow[],
+): Promise<void> {
   await db.transaction(async tx => {
     await withdraw(tx, nowMs, rows, UNCONFIRMED)
     await tx.query({
@@ -56,7 +68,13 @@ type Ending = {
   detail: string | null
 }
 
-const CANCELLED: Ending = { statuses: ['scheduled', 'queued'], begunToo: false, end: 'cancelled', errorCode: null, detail: null }
+const CANCELLED: Ending = {
+  statuses: ['scheduled', 'queued'],
+  begunToo: false,
+  end: 'cancelled',
+  errorCode: null,
+  detail: null,
+}
 const UNCONFIRMED: Ending = {
   statuses: ['scheduled', 'queued', 'sending', 'unknown'],
   begunToo: true,

@@ -1,8 +1,15 @@
-import { toIso } from '../../lib/clock.ts'
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
-import { type AccountId, type ConnectionId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import { toIso } from '../../lib/clock.ts'
+import {
+  type AccountId,
+  type ConnectionId,
+  fromUuid,
+  type Id,
+  type MessageId,
+  toUuid,
+} from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
 /** A node that has not been seen for this long has lost what it held, in ms. */
@@ -144,7 +151,11 @@ export async function claimDue(
 }
 
 /** Gives rows back that this node holds and has not begun. */
-export async function giveBack(db: Db, node: number, items: readonly { accountId: AccountId; id: MessageId }[]): Promise<void> {
+export async function giveBack(
+  db: Db,
+  node: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+): Promise<void> {
   await db.query({
     name: 'give_back',
     text: `update outbox o set owner = null from unnest($2::uuid[], $3::uuid[]) as i (account_id, id)

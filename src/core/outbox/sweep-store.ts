@@ -1,5 +1,5 @@
-import { toIso } from '../../lib/clock.ts'
 import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
 
 /** Makes the partitions of this month and the next, where they are missing. */
 export async function ensureMonths(db: Db, nowMs: number): Promise<void> {

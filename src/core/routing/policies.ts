@@ -14,7 +14,10 @@ export function createPolicies(deps: { connections: ConnectionSnapshots; provide
 }
 
 /** What `GET /messages/policies` says: one entry per connection and channel that the account can use. */
-function listPolicies(connections: readonly ConnectionSnapshot[], providers: Policed): ProviderMessagePolicy[] {
+function listPolicies(
+  connections: readonly ConnectionSnapshot[],
+  providers: Policed,
+): ProviderMessagePolicy[] {
   return connections.flatMap(connection => {
     const policy = providers.get(connection.provider)?.policy
     if (!policy) return []

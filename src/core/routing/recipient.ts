@@ -10,7 +10,8 @@ export type Recipient =
   | { kind: 'chat'; address: string }
 
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
-const EMAIL = /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+const EMAIL =
+  /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */
 const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/
@@ -29,7 +30,10 @@ const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; words: str
   local_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
   int_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
   official_chatapp: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
-  user_chatapp_session: { kinds: ['phone', 'group'], words: 'a phone number in E.164 or a group id (<id>@g.us)' },
+  user_chatapp_session: {
+    kinds: ['phone', 'group'],
+    words: 'a phone number in E.164 or a group id (<id>@g.us)',
+  },
   botapp_bot: { kinds: ['chat'], words: 'the chat id of a subscriber' },
   email_user: { kinds: ['email'], words: 'an e-mail address' },
 }
@@ -40,11 +44,15 @@ export function reaches(channel: Channel, recipient: Recipient): boolean {
 
 /** Refuses a recipient that the channel cannot reach, SMS to the wrong side of the border included. */
 export function checkReach(channel: Channel, recipient: Recipient, homeCountry: string): void {
-  if (!reaches(channel, recipient)) throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)
+  if (!reaches(channel, recipient))
+    throw invalid('to', `must be ${REACHES[channel].words} for channel ${channel}`)
   if (!isSms(channel) || recipient.kind !== 'phone') return
   const right = smsChannelOf(recipient.country, homeCountry)
   if (right !== channel) {
-    const where = right === 'local_sms' ? `in ${homeCountry}, the account's home country` : `outside ${homeCountry}, the account's home country`
+    const where =
+      right === 'local_sms'
+        ? `in ${homeCountry}, the account's home country`
+        : `outside ${homeCountry}, the account's home country`
     throw invalid('channel', `${channel} does not reach a number ${where}; use ${right}`)
   }
 }

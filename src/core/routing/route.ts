@@ -61,7 +61,9 @@ function automatic(request: RouteRequest): Channel[] {
 /** A test key knows the sandbox alone; a live key uses it only where nothing real carries the channel. */
 function usableConnections(request: RouteRequest): ConnectionSnapshot[] {
   if (request.mode === 'test') return request.connections.filter(each => each.provider === SANDBOX)
-  const open = request.connections.filter(each => each.enabled && each.allowedTypes.includes(request.messageType))
+  const open = request.connections.filter(
+    each => each.enabled && each.allowedTypes.includes(request.messageType),
+  )
   const real = open.filter(each => each.provider !== SANDBOX)
   const sandbox = request.sandboxForLive ? open.filter(each => each.provider === SANDBOX) : []
   const carried = new Set(real.flatMap(each => each.channels))
@@ -78,8 +80,13 @@ function inPolicyOrder(wanted: readonly Channel[], usable: readonly ConnectionSn
 }
 
 function noRoute(request: RouteRequest, wanted: readonly Channel[]) {
-  const carried = request.connections.some(each => each.enabled && each.channels.some(channel => wanted.includes(channel)))
+  const carried = request.connections.some(
+    each => each.enabled && each.channels.some(channel => wanted.includes(channel)),
+  )
   return carried
-    ? invalid('messageType', `no route: no connection carries ${request.messageType} over ${wanted.join(' or ')}`)
+    ? invalid(
+        'messageType',
+        `no route: no connection carries ${request.messageType} over ${wanted.join(' or ')}`,
+      )
     : invalid('channel', `no route: no connection carries ${wanted.join(' or ')}`)
 }

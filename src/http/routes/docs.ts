@@ -61,10 +61,9 @@ export const docsPage = () =>
     method: 'GET',
     url: '/docs',
     auth: { public: true },
-    hidden: true,
+    page: true,
     schema: { summary: 'Read the reference', tags: TAGS, response: { 200: Type.String() } },
-    async handler(_request, reply) {
-      await reply.helmet()
+    handler(_request, reply) {
       reply.header('Content-Type', 'text/html; charset=utf-8')
       return PAGE
     },
@@ -76,7 +75,7 @@ export const docsStart = () =>
     method: 'GET',
     url: '/docs/start.js',
     auth: { public: true },
-    hidden: true,
+    page: true,
     schema: { summary: 'Start the reference', tags: TAGS, response: { 200: Type.String() } },
     handler(_request, reply) {
       reply.header('Content-Type', 'text/javascript; charset=utf-8')
@@ -90,7 +89,7 @@ export const docsScript = () =>
     method: 'GET',
     url: '/docs/scalar.js',
     auth: { public: true },
-    hidden: true,
+    page: true,
     schema: { summary: 'Load the viewer', tags: TAGS, response: { 200: Type.String() } },
     handler(_request, reply) {
       const file = new URL('./js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'))

@@ -1,0 +1,112 @@
+import type { Cancel, Clock } from '../../lib/clock.ts'
+
+/** What became of one submit_sm on the wire. */
+export type SubmitAnswer =
+  | { kind: 'answer'; status: number; messageId: string }
+  /** Its bytes never left this process. */
+  | { kind: 'unwritten'; detail: string }
+  /** Its bytes left, and no answer that can be read came back. */
+  | { kind: 'unknown'; detail: string }
+
+export type InFlightDeps = {
+  clock: Clock
+  timeoutMs: number
+  /** Answers may be waiting in a socket that is not read: nobody is late then. */
+  onHold(): boolean
+}
+
+/** The submits of one session that wait for their answers, by sequence number. */
+export type InFlight = {
+  size(): number
+  has(number: number): boolean
+  /** `settled` is called exactly once. */
+  add(number: number, signal: AbortSignal, settled: (answer: SubmitAnswer) => void): void
+  settle(number: number, answer: SubmitAnswer): void
+  /** All that was added so far has been handed to the network. */
+  noteWritten(): void
+  /** Whether an answer to this number was given up; tells it once. */
+  wasGivenUp(number: number): boolean
+  /** Settles the rest: unknown what was written, unwritten what was not. */
+  end(reason: string): void
+}
+
+type Waiting = {
+  /** Counts from the session's start; sequence numbers wrap. */
+  ordinal: number
+  deadlineMs: number
+  settle(answer: SubmitAnswer): void
+}
+
+/** Numbers kept so that a late answer is recognised. */
+const MOST_GIVEN_UP = 10_000
+
+export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
+  const waiting = new Map<number, Waiting>()
+  const givenUp = new Set<number>()
+  let added = 0
+  let written = 0
+  let cancelSweep: Cancel | null = null
+
+  function add(number: number, signal: AbortSignal, settled: (answer: SubmitAnswer) => void): void {
+    const onAbort = (): void => giveUp(number, 'given up before the answer came')
+    signal.addEventListener('abort', onAbort)
+    waiting.set(number, {
+      ordinal: ++added,
+      deadlineMs: clock.monotonic() + timeoutMs,
+      settle(answer) {
+        signal.removeEventListener('abort', onAbort)
+        settled(answer)
+      },
+    })
+    cancelSweep ??= clock.after(timeoutMs, sweep)
+  }
+
+  /** One timer for all of them: they were begun in order, and all wait equally long. */
+  function sweep(): void {
+    cancelSweep = null
+    if (onHold()) {
+      cancelSweep = clock.after(timeoutMs, sweep)
+      return
+    }
+    const nowMs = clock.monotonic()
+    for (const [number, { deadlineMs }] of waiting) {
+      if (deadlineMs > nowMs) {
+        cancelSweep = clock.after(deadlineMs - nowMs, sweep)
+        return
+      }
+      giveUp(number, `no answer within ${timeoutMs} ms`)
+    }
+  }
+
+  function giveUp(number: number, detail: string): void {
+    if (givenUp.size >= MOST_GIVEN_UP) givenUp.clear()
+    givenUp.add(number)
+    settle(number, { kind: 'unknown', detail })
+  }
+
+  function settle(number: number, answer: SubmitAnswer): void {
+    const entry = waiting.get(number)
+    if (!entry) return
+    waiting.delete(number)
+    entry.settle(answer)
+  }
+
+  function end(reason: string): void {
+    cancelSweep?.()
+    for (const [number, { ordinal }] of waiting) {
+      settle(number, { kind: ordinal <= written ? 'unknown' : 'unwritten', detail: reason })
+    }
+  }
+
+  return {
+    size: () => waiting.size,
+    has: number => waiting.has(number),
+    add,
+    settle,
+    noteWritten() {
+      written = added
+    },
+    wasGivenUp: number => givenUp.delete(number),
+    end,
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * What a first start prints: the demo account's test key, in the clear this
+ * once, and a line to paste that sends with it.
+ */
+export function welcome(url: string, testKey: string): string {
+  return `
+Posthorn is ready at ${url}  (documentation: ${url}/docs)
+
+The test key of the account "Demo", shown this once:
+
+  ${testKey}
+
+Send a first message (a test key sends to the sandbox alone, and costs nothing):
+
+  curl -s ${url}/api/v2/messages/send \\
+    -H 'X-API-Key: ${testKey}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"to": "+12025550123", "text": "Hello from Posthorn"}'
+
+`
+}
