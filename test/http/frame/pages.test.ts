@@ -146,7 +146,7 @@ describe('/openapi.json', () => {
     const described = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map(method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     )
-    const expected = routes.filter(route => !route.hidden).map(route => `${route.method} ${route.url}`)
+    const expected = routes.filter(route => !route.page).map(route => `${route.method} ${route.url}`)
     expect(described.sort()).toEqual(expected.sort())
   })
 
