@@ -12,6 +12,8 @@ import { welcome } from './welcome.ts'
 
 /** Ten seconds are promised; the last half is for the exit itself. */
 const STOP_LIMIT_MS = 9_500
+/** One Ctrl-C comes twice under npm, from the terminal and from npm itself: that is not impatience. */
+const ECHO_MS = 1_000
 
 /** `posthorn serve`: runs until a signal, then drains. */
 export const run: Run = async args => {
@@ -42,13 +44,14 @@ function dieOfTheUnexpected(log: Log): void {
 /** Resolves at the first signal and sets the deadline; a second signal ends the process at once. */
 function nextSignal(log: Log): Promise<void> {
   return new Promise(resolve => {
-    let asked = false
+    let askedAtMs: number | null = null
     function onSignal(name: NodeJS.Signals): void {
-      if (asked) {
+      if (askedAtMs !== null) {
+        if (systemClock.monotonic() - askedAtMs < ECHO_MS) return
         log.warn({ signal: name }, 'stopping at once')
         process.exit(1)
       }
-      asked = true
+      askedAtMs = systemClock.monotonic()
       log.info({ signal: name }, 'stopping: finishing what has begun')
       systemClock.after(STOP_LIMIT_MS, () => {
         log.error('not everything ended in time; stopping at once')

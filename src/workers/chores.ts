@@ -17,6 +17,7 @@ export function startChores(chores: readonly Chore[], clock: Clock, log: LinkLog
       everyMs: chore.everyMs,
       async round() {
         await chore.run()
+        return undefined
       },
       onError: error =>
         log.debug({ err: error, chore: chore.name }, 'a chore failed; it will be tried again'),

@@ -14,7 +14,7 @@ export type LoopOptions = {
   clock: Clock
   everyMs: number
   /** One round; `again` asks for the next one at once. */
-  round(): Promise<'again' | void>
+  round(): Promise<'again' | undefined>
   onError(error: unknown): void
 }
 

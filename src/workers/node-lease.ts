@@ -36,7 +36,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   await reclaim()
   const loop: Loop = startLoop({ clock, everyMs: BEAT_EVERY_MS, round, onError: () => {} })
 
-  async function round(): Promise<void> {
+  async function round(): Promise<undefined> {
     if (!(await beat(db, id))) {
       id = await registerNode(db, deps.host, clock.now(), deps.alone)
       log.warn({ node: id }, 'this node was given up by the others and has entered anew')
@@ -45,6 +45,7 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
     nodes = Math.max(1, await countNodes(db))
     const buried = await buryDead(db)
     if (buried > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
+    return undefined
   }
 
   async function reclaim(): Promise<void> {

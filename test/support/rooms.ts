@@ -3,6 +3,7 @@ import type { Provider } from '../../src/channels/provider.ts'
 import { createRegistry } from '../../src/channels/registry.ts'
 import { createSandboxProvider } from '../../src/channels/sandbox.ts'
 import type { ConnectionTest } from '../../src/contract/admin.ts'
+import type { Channel } from '../../src/contract/enums.ts'
 import { createAccountAdmin } from '../../src/core/accounts/admin.ts'
 import { createKeys } from '../../src/core/accounts/keys.ts'
 import { createAccountReader } from '../../src/core/accounts/reader.ts'
@@ -21,7 +22,7 @@ import { type Changes, createChanges, type ListenClient } from '../../src/infra/
 import type { Database } from '../../src/infra/db.ts'
 import { createSeal } from '../../src/infra/seal.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { createIds } from '../../src/lib/ids.ts'
+import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createPhones } from '../../src/lib/phone.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -97,6 +98,14 @@ export async function openRooms(
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
     /** Resolves when this node has heard every change that was committed before the call. */
     caughtUp: () => caughtUp(db, changes),
+    /** As the hot path leaves a pool that was drawn on. */
+    async setUsed(accountId: string, channel: Channel, used: number) {
+      await db.query({
+        name: 'set_used',
+        text: 'update pools set used = $3 where account_id = $1 and $2 = any (channels)',
+        values: [toUuid(accountId as AccountId), channel, used],
+      })
+    },
     stop: () => changes.stop(),
   }
   // Last, so that what they tell finds the caches told already.

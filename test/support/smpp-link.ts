@@ -43,7 +43,6 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
         signals.notify()
       },
     },
-    fetchFile: () => Promise.reject(new Error('no files here')),
     async emit(items) {
       const nth = ++emits
       inbound.push(...items)
