@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AdminAccountWithKeys } from '../../../src/contract/admin.ts'
+import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { faultPaths, type Operator, startOperator } from '../../support/operator.ts'
+import { BASIC_ACCOUNT } from '../../support/rooms.ts'
+
+const clock = createFakeClock(Date.UTC(2026, 10, 20, 12))
+let operator: Operator
+
+beforeAll(async () => {
+  operator = await startOperator({ clock })
+})
+afterAll(() => operator.stop())
+
+const FULL = {
+  ...BASIC_ACCOUNT,
+  plan: {
+    name: 'gold',
+    status: 'inactive',
+    allowsScheduling: false,
+    pool: [
+      { channels: ['local_sms', 'int_sms'], limit: 100 },
+      { channels: ['email_user'], limit: 5 },
+    ],
+    bulkCeilingPerSecond: 3,
+    rateLimitPerSecond: 4,
+    verificationRateLimitPerSecond: 5,
+  },
+  balance: 12.345678,
+}
+
+async function create(change: object = {}) {
+  const { status, body } = await operator.admin('POST', '/accounts', { ...BASIC_ACCOUNT, ...change })
+  expect(status).toBe(201)
+  return body['data'] as { account: AdminAccountWithKeys; liveKey: string; testKey: string }
+}
+
+async function read(id: string): Promise<AdminAccountWithKeys> {
+  const { status, body } = await operator.admin('GET', `/accounts/${id}`)
+  expect(status).toBe(200)
+  return body['data'] as AdminAccountWithKeys
+}
+
+describe('POST /api/admin/accounts', () => {
+  test('makes an account with its plan, pools, money and two owner keys that work', async () => {
+    const answer = await operator.admin('POST', '/accounts', FULL)
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      success: true,
+      data: {
+        account: {
+          id: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
+          name: 'Acme',
+          status: 'active',
+          homeCountry: 'US',
+          currency: 'USD',
+          phone: { number: '+12025550123', verified: true },
+          plan: {
+            ...FULL.plan,
+            pool: FULL.plan.pool.map(pool => ({ ...pool, used: 0, resetsAt: '2026-12-01T00:00:00.000Z' })),
+          },
+          wallet: { balance: 12.345678, held: 0, captured: 0, credited: 12.345678, currency: 'USD' },
+          createdAt: '2026-11-20T12:00:00.000Z',
+        },
+        liveKey: expect.stringMatching(/^ph_live_/),
+        testKey: expect.stringMatching(/^ph_test_/),
+      },
+    })
+    const { account, liveKey, testKey } = answer.body['data'] as Awaited<ReturnType<typeof create>>
+    for (const [key, mode] of [
+      [liveKey, 'live'],
+      [testKey, 'test'],
+    ] as const) {
+      expect(await operator.rooms.keys.lookup(key)).toMatchObject({
+        mode,
+        role: 'owner',
+        permissions: new Set(PERMISSIONS),
+        account: { id: account.id },
+      })
+    }
+    const { keys } = await read(account.id)
+    expect(keys.map(({ mode }) => mode)).toEqual(['test', 'live'])
+    expect(JSON.stringify(keys)).not.toContain(liveKey)
+  })
+
+  test('falls back on the default plan for what is not said', async () => {
+    const { account } = await create({ phone: undefined })
+    expect(account).toMatchObject({
+      phone: { number: null, verified: false },
+      plan: {
+        name: 'default',
+        status: 'active',
+        allowsScheduling: true,
+        pool: [],
+        bulkCeilingPerSecond: 10,
+        rateLimitPerSecond: 50,
+        verificationRateLimitPerSecond: 10,
+      },
+      wallet: { balance: 0, credited: 0 },
+    })
+  })
+
+  test.each<[string, object, string[]]>([
+    ['no name', { name: undefined }, ['name']],
+    ['an empty name', { name: '' }, ['name']],
+    ['an unknown country', { homeCountry: 'XX' }, ['homeCountry']],
+    ['a country in words', { homeCountry: 'Egypt' }, ['homeCountry']],
+    ['an unknown currency', { currency: 'ABC' }, ['currency']],
+    ['a phone that is none', { phone: { number: '0123', verified: true } }, ['phone.number']],
+    ['a phone of another type', { phone: '+12025550123' }, ['phone']],
+    ['a negative balance', { balance: -0.01 }, ['balance']],
+    ['seven decimals', { balance: 0.0000001 }, ['balance']],
+    ['a balance in words', { balance: '100' }, ['balance']],
+    [
+      'a limit below zero',
+      { plan: { pool: [{ channels: ['int_sms'], limit: -1 }] } },
+      ['plan.pool[0].limit'],
+    ],
+    [
+      'an unknown channel',
+      { plan: { pool: [{ channels: ['fax'], limit: 1 }] } },
+      ['plan.pool[0].channels[0]'],
+    ],
+    ['a rate of zero', { plan: { rateLimitPerSecond: 0 } }, ['plan.rateLimitPerSecond']],
+    [
+      'several faults',
+      { homeCountry: 'XX', currency: 'ABC', balance: -1 },
+      ['homeCountry', 'currency', 'balance'],
+    ],
+  ])('refuses %s by its path, and stores nothing', async (_, change, paths) => {
+    const count = async () => (await operator.rooms.accountAdmin.list({ limit: 500 })).data.length
+    const before = await count()
+    const answer = await operator.admin('POST', '/accounts', { ...BASIC_ACCOUNT, ...change })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
+    expect(faultPaths(answer)).toEqual(paths)
+    expect(await count()).toBe(before)
+  })
+
+  test.each([null, 'Bearer wrong', 'Basic abc'])(
+    'is closed without the operator token (%s)',
+    async authorization => {
+      const headers: Record<string, string> = authorization === null ? {} : { authorization }
+      const answer = await operator.frame.call('POST', '/api/admin/accounts', {
+        headers,
+        body: BASIC_ACCOUNT,
+      })
+      expect(answer).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    },
+  )
+})
+
+describe('GET /api/admin/accounts', () => {
+  test('pages through all of them, the newest first', async () => {
+    const made = [await create(), await create(), await create()].map(({ account }) => account.id)
+    const first = await operator.admin('GET', '/accounts?limit=2')
+    const ids = (first.body['data'] as { id: string }[]).map(({ id }) => id)
+    expect(ids).toEqual([made[2], made[1]])
+    const second = await operator.admin('GET', `/accounts?limit=2&cursor=${first.body['nextCursor']}`)
+    expect((second.body['data'] as { id: string }[])[0]!.id).toBe(made[0])
+    const whole = await operator.admin('GET', '/accounts?limit=500')
+    expect(whole.body['nextCursor']).toBeNull()
+  })
+
+  test.each(['limit=0', 'limit=501', 'limit=x', 'cursor=zzz'])('refuses ?%s', async query => {
+    expect(await operator.admin('GET', `/accounts?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR' },
+    })
+  })
+})
+
+describe('PATCH /api/admin/accounts/{id}', () => {
+  test('changes what is given and leaves the rest', async () => {
+    const { account } = await create(FULL)
+    const change = { name: 'Renamed', homeCountry: 'GB', plan: { allowsScheduling: true }, balance: 999 }
+    const { status, body } = await operator.admin('PATCH', `/accounts/${account.id}`, change)
+    expect(status).toBe(200)
+    expect(body['data']).toMatchObject({
+      name: 'Renamed',
+      homeCountry: 'GB',
+      phone: account.phone,
+      plan: { ...account.plan, allowsScheduling: true },
+      wallet: account.wallet,
+      keys: [expect.anything(), expect.anything()],
+    })
+  })
+
+  test('keeps what a pool has used when its limit changes, and shows a new month as unused', async () => {
+    const { account } = await create(FULL)
+    await operator.rooms.setUsed(account.id, 'int_sms', 40)
+    const pool = [
+      { channels: ['int_sms', 'local_sms'], limit: 200 },
+      { channels: ['botapp_bot'], limit: 1 },
+    ]
+    const { body } = await operator.admin('PATCH', `/accounts/${account.id}`, { plan: { pool } })
+    const resetsAt = '2026-12-01T00:00:00.000Z'
+    expect((body['data'] as AdminAccountWithKeys).plan.pool).toEqual([
+      { channels: ['int_sms', 'local_sms'], limit: 200, used: 40, resetsAt },
+      { channels: ['botapp_bot'], limit: 1, used: 0, resetsAt },
+    ])
+    await clock.advance(30 * 86_400_000)
+    expect((await read(account.id)).plan.pool[0]).toMatchObject({
+      used: 0,
+      resetsAt: '2027-01-01T00:00:00.000Z',
+    })
+  })
+
+  test('does not make new money of old by another currency', async () => {
+    const rich = await create({ balance: 1 })
+    const poor = await create()
+    expect(await operator.admin('PATCH', `/accounts/${rich.account.id}`, { currency: 'EUR' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT' },
+    })
+    expect(await operator.admin('PATCH', `/accounts/${poor.account.id}`, { currency: 'EUR' })).toMatchObject({
+      status: 200,
+      body: { data: { currency: 'EUR', wallet: { currency: 'EUR' } } },
+    })
+  })
+
+  test('refuses what a create would, and leaves the account as it was', async () => {
+    const { account } = await create()
+    const answer = await operator.admin('PATCH', `/accounts/${account.id}`, {
+      name: 'New',
+      homeCountry: 'XX',
+    })
+    expect(answer.status).toBe(400)
+    expect((await read(account.id)).name).toBe('Acme')
+  })
+
+  test.each(['PATCH', 'GET'])('%s finds nothing under an unknown id', async method => {
+    for (const id of [operator.rooms.ids.next('acc'), 'acc_1', 'x']) {
+      const body = method === 'PATCH' ? {} : undefined
+      expect(await operator.admin(method, `/accounts/${id}`, body)).toMatchObject({
+        status: 404,
+        body: { success: false, code: 'NOT_FOUND' },
+      })
+    }
+  })
+})
+
+describe('keys of an account', () => {
+  const KEY = { name: 'CI', mode: 'live', role: 'member', permissions: ['messages:read'] }
+
+  test('are made, shown once, and revoked for good', async () => {
+    const { account } = await create()
+    const made = await operator.admin('POST', `/accounts/${account.id}/keys`, KEY)
+    expect(made.status).toBe(201)
+    const { key, apiKey } = made.body['data'] as { key: { id: string }; apiKey: string }
+    expect(key).toMatchObject({ ...KEY, prefix: apiKey.slice(0, 12), expiresAt: null, revokedAt: null })
+    expect((await operator.frame.call('GET', '/api/v2/account', { key: apiKey })).status).toBe(200)
+
+    const path = `/accounts/${account.id}/keys/${key.id}`
+    const revoked = await operator.admin('DELETE', path)
+    expect(revoked).toMatchObject({
+      status: 200,
+      body: { data: { id: key.id, revokedAt: expect.any(String) } },
+    })
+    await operator.rooms.caughtUp()
+    expect((await operator.frame.call('GET', '/api/v2/account', { key: apiKey })).status).toBe(401)
+    await clock.advance(5_000)
+    expect((await operator.admin('DELETE', path)).body).toEqual(revoked.body)
+  })
+
+  test.each<[string, object, string]>([
+    ['an unknown mode', { mode: 'prod' }, 'mode'],
+    ['an unknown role', { role: 'admin' }, 'role'],
+    ['an unknown permission', { permissions: ['messages:read', 'root'] }, 'permissions[1]'],
+    ['no permissions', { permissions: undefined }, 'permissions'],
+    ['a past expiry', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['an expiry without a zone', { expiresAt: '2040-01-01T00:00:00' }, 'expiresAt'],
+    ['a day that does not exist', { expiresAt: '2040-02-30T00:00:00Z' }, 'expiresAt'],
+  ])('with %s are refused', async (_, change, path) => {
+    const { account } = await create()
+    const answer = await operator.admin('POST', `/accounts/${account.id}/keys`, { ...KEY, ...change })
+    expect(answer.status).toBe(400)
+    expect(faultPaths(answer)).toEqual([path])
+  })
+
+  test('of another account are not found', async () => {
+    const [one, two] = [await create(), await create()]
+    const { keys } = await read(two.account.id)
+    expect((await operator.admin('DELETE', `/accounts/${one.account.id}/keys/${keys[0]!.id}`)).status).toBe(
+      404,
+    )
+    expect(
+      (await operator.admin('POST', `/accounts/${operator.rooms.ids.next('acc')}/keys`, KEY)).status,
+    ).toBe(404)
+  })
+})
+
+describe('POST /api/admin/accounts/{id}/credits', () => {
+  test('answers with the wallet after it and the entry', async () => {
+    const { account } = await create({ balance: 1 })
+    const answer = await operator.admin('POST', `/accounts/${account.id}/credits`, {
+      amount: 2.5,
+      note: 'June',
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body['data']).toMatchObject({
+      balance: 3.5,
+      held: 0,
+      captured: 0,
+      credited: 3.5,
+      currency: 'USD',
+      entry: { type: 'credit', amount: 2.5, note: 'June' },
+    })
+  })
+
+  test.each([0, -5, '5', null, 0.0000001])('refuses %s', async amount => {
+    const { account } = await create()
+    const answer = await operator.admin('POST', `/accounts/${account.id}/credits`, { amount })
+    expect(answer.status).toBe(400)
+    expect(faultPaths(answer)).toEqual(['amount'])
+  })
+})
