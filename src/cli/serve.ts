@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { startApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import { createLog, type Log } from '../infra/log.ts'
@@ -77,6 +78,8 @@ async function start(config: Config, log: Log, progress: Progress): Promise<{ st
   try {
     const secrets = ensureSecrets(config, createRandom())
     const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress })
+    // Now rather than at the exit, which a kill would skip.
+    flushCompileCache()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
     return { stop: () => stopAll(app, store) }
