@@ -163,7 +163,10 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
       const client = await connectWhenReady(postmaster, site, options.clock, note)
       const owner = client && (await becomeOwner(client, options.dataDir))
       if (owner) return { postmaster, owner }
-      if (launches === LAUNCHES) throw startFailure(site, logStart)
+      if (launches === LAUNCHES) {
+        releaseSocketDir(postmaster.socketDir)
+        throw startFailure(site, logStart)
+      }
       await pause(options.clock, BACKOFF_MS[0]!)
     }
   })

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+const PATH = process.env['PATH']
+
+async function posthorn(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { out, err, code: code as number }
+}
+
+describe('the command line', () => {
+  it('lists its commands', async () => {
+    const { out, code } = await posthorn(['help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^Usage: posthorn <command>/)
+    expect(out).toMatch(/\n {2}serve +\S/)
+  })
+
+  it('refuses a command that it does not know', async () => {
+    expect(await posthorn(['constructor'])).toEqual({
+      out: '',
+      err: 'posthorn: There is no command "constructor"; posthorn help lists them.\n',
+      code: 2,
+    })
+  })
+
+  it('refuses wrong settings in one line', async () => {
+    const { out, err, code } = await posthorn(['serve'], { PORT: 'http', POSTHORN_SANDBOX: 'maybe' })
+    expect([out, code]).toEqual(['', 2])
+    expect(err).toMatch(/^posthorn: Wrong settings: PORT must .*; POSTHORN_SANDBOX must .*\n$/)
+  })
+
+  it('tells a Node.js that is too old what to do, in words that it can still read', async () => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); require(${JSON.stringify(BIN)})`
+    const child = spawn(process.execPath, ['-e', pretend], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    expect(err).toMatch(/^Posthorn needs Node\.js 24 or newer, .*npm start.*\n$/)
+    expect(code).toBe(1)
+  })
+})
+
+describe('posthorn serve', () => {
+  let store: TestDatabase
+  let dataDir: string
+
+  beforeEach(async () => {
+    store = await createEmptyDatabase()
+    dataDir = mkdtempSync(join(tmpdir(), 'posthorn-serve-'))
+  })
+
+  afterEach(async () => {
+    await store.drop()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  function serve(env: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [BIN, 'serve'], {
+      env: { PATH, DATABASE_URL: store.url, POSTHORN_DATA_DIR: dataDir, PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const serving = (async () => {
+      for await (const line of createInterface(child.stdout)) {
+        const url = /"url":"([^"]+)"/.exec(line)?.[1]
+        if (url && line.includes('"serving"')) return url
+      }
+      throw new Error('it left before it served')
+    })()
+    return { child, serving, exit: once(child, 'exit') as Promise<[number | null, string | null]> }
+  }
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'migrates an empty database, serves, and leaves on %s with 0',
+    async name => {
+      const { child, serving, exit } = serve()
+      const ready = await fetch(`${await serving}/readyz`)
+      expect(ready.status).toBe(200)
+      child.stdout.resume()
+      child.kill(name)
+      expect(await exit).toEqual([0, null])
+    },
+  )
+
+  it('serves from two nodes that start at once on one empty database', async () => {
+    const nodes = [serve(), serve()]
+    for (const node of nodes) expect((await fetch(`${await node.serving}/readyz`)).status).toBe(200)
+    for (const node of nodes) {
+      node.child.stdout.resume()
+      node.child.kill('SIGTERM')
+      expect(await node.exit).toEqual([0, null])
+    }
+  })
+
+  it('says in one line that its port is in use, and leaves', async () => {
+    const first = serve()
+    const { port } = new URL(await first.serving)
+    first.child.stdout.resume()
+    const second = serve({ PORT: port })
+    second.serving.catch(() => {})
+    const [err, [code]] = await Promise.all([text(second.child.stderr), second.exit])
+    expect(err).toContain(`posthorn: 127.0.0.1:${port} is in use: stop what listens there, or set PORT`)
+    expect(code).toBe(1)
+    first.child.kill('SIGTERM')
+    expect(await first.exit).toEqual([0, null])
+  })
+})

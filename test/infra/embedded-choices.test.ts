@@ -1,0 +1,164 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
+import { chooseIdentity, type Probe, runAs, type Trial } from '../../src/infra/embedded/identity.ts'
+import { rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
+import { claimSocketDir } from '../../src/infra/embedded/socket-dir.ts'
+
+let parent: string
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'posthorn-choices-'))
+})
+
+afterEach(() => rmSync(parent, { recursive: true }))
+
+describe('who PostgreSQL runs as', () => {
+  const postgres = { uid: 101, gid: 104 }
+  const nobody = { uid: 65534, gid: 65534 }
+
+  /** A machine that answers as told, by `self`, `userns` or the uid. */
+  function machine(uid: number, trials: Record<string, Trial>): Probe {
+    return {
+      uid,
+      users: () => [postgres, nobody],
+      try: identity => trials[identity.kind === 'user' ? identity.uid : identity.kind] ?? 'forbidden',
+    }
+  }
+
+  it.each<[string, Probe, unknown]>([
+    [
+      'us, where we are not root',
+      machine(1000, { self: 'works' }),
+      { identity: { kind: 'self' }, copyBinaries: false },
+    ],
+    [
+      'us in a user namespace, where we are root',
+      machine(0, { userns: 'works', 101: 'works' }),
+      { identity: { kind: 'userns' }, copyBinaries: false },
+    ],
+    [
+      'the first user who can, where namespaces are forbidden',
+      machine(0, { userns: 'forbidden', 101: 'data-unreachable', 65534: 'works' }),
+      { identity: { kind: 'user', ...nobody }, copyBinaries: false },
+    ],
+    [
+      'one who can without help before one who needs a copy',
+      machine(0, { 101: 'binaries-unreachable', 65534: 'works' }),
+      { identity: { kind: 'user', ...nobody }, copyBinaries: false },
+    ],
+    [
+      'one who needs a copy of the programs when nobody else can',
+      machine(0, { 101: 'binaries-unreachable', 65534: 'data-unreachable' }),
+      { identity: { kind: 'user', ...postgres }, copyBinaries: true },
+    ],
+  ])('is %s', (_who, probe, choice) => {
+    expect(chooseIdentity(probe, '/srv/data', '/srv/pg')).toEqual(choice)
+  })
+
+  it.each<[string, Probe, RegExp]>([
+    [
+      'nobody can enter',
+      machine(0, { 101: 'data-unreachable', 65534: 'data-unreachable' }),
+      /set POSTHORN_DATA_DIR/,
+    ],
+    ['we may become nobody', machine(0, {}), /user namespaces are forbidden here/],
+    ['the programs do not run here', machine(1000, { self: 'binaries-unreachable' }), /needs glibc/],
+    ['the data cannot be entered', machine(1000, { self: 'data-unreachable' }), /cannot be entered/],
+  ])('is refused in one line where %s', (_where, probe, message) => {
+    expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(message)
+    expect(() => chooseIdentity(probe, '/srv/data', '/srv/pg')).toThrow(/^[^\n]+$/)
+  })
+
+  it('asks an unprivileged user only for the way to the data directory, which is ours to open', () => {
+    const asked: string[] = []
+    const probe: Probe = {
+      uid: 0,
+      users: () => [nobody],
+      try: (identity, directory) => {
+        asked.push(`${identity.kind} ${directory}`)
+        return identity.kind === 'user' ? 'works' : 'forbidden'
+      },
+    }
+    chooseIdentity(probe, '/srv/data', '/srv/pg')
+    expect(asked).toEqual(['userns /srv/data', 'user /srv'])
+  })
+
+  it('never sees our environment', () => {
+    for (const identity of [{ kind: 'self' }, { kind: 'userns' }, { kind: 'user', ...nobody }] as const) {
+      expect(Object.keys(runAs(identity, 'postgres', []).options.env).sort()).toEqual([
+        'LC_ALL',
+        'PATH',
+        'TZ',
+      ])
+    }
+  })
+})
+
+describe('the programs of PostgreSQL', () => {
+  it('are refused by name where there are none', () => {
+    expect(() => findBinaries('plan9-x64')).toThrow(/no embedded PostgreSQL for plan9-x64: set DATABASE_URL/)
+  })
+
+  it('run as a copy too, and the links that npm leaves out are made', () => {
+    const { home, ...rest } = findBinaries()
+    // As npm unpacks them when it may run no install script.
+    const bare = join(parent, 'package', 'native')
+    cpSync(home, bare, { recursive: true, filter: source => !lstatSync(source).isSymbolicLink() })
+    const copy = copyBinaries({ home: bare, ...rest }, parent)
+    const { status, stdout } = spawnSync(join(copy.home, 'bin', 'postgres'), ['--version'], {
+      encoding: 'utf8',
+    })
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`PostgreSQL) ${rest.major}.`)])
+    expect(copyBinaries({ home: bare, ...rest }, parent)).toEqual(copy)
+  })
+})
+
+describe('the socket directory', () => {
+  const owner = { uid: process.getuid!(), gid: process.getgid!() }
+
+  it('is short, closed, and the same at every start', () => {
+    const directory = claimSocketDir(`/srv/${'long/'.repeat(50)}`, owner, parent)
+    expect(lstatSync(directory).mode & 0o777).toBe(0o700)
+    expect(directory.length - parent.length).toBe('/posthorn-0123456789ab'.length)
+    expect(claimSocketDir(`/srv/${'long/'.repeat(50)}`, owner, parent)).toBe(directory)
+    expect(claimSocketDir('/srv/other', owner, parent)).not.toBe(directory)
+  })
+
+  it('is refused when others may enter it, or when it is a link to elsewhere', () => {
+    const directory = claimSocketDir('/srv/data', owner, parent)
+    rmSync(directory, { recursive: true })
+    mkdirSync(directory, { mode: 0o755 })
+    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a directory of ours that is closed/)
+    rmSync(directory, { recursive: true })
+    mkdirSync(join(parent, 'elsewhere'), { mode: 0o700 })
+    symlinkSync(join(parent, 'elsewhere'), directory)
+    expect(() => claimSocketDir('/srv/data', owner, parent)).toThrow(/not a directory of ours that is closed/)
+  })
+})
+
+describe('the log of the server', () => {
+  const large = Buffer.alloc(8 * 1024 * 1024 + 1, 'x')
+
+  it('starts anew when it is large, and keeps one older file', () => {
+    const file = join(parent, 'postgres.log')
+    rotateLog(file)
+    writeFileSync(file, 'small')
+    rotateLog(file)
+    expect(lstatSync(file).size).toBe(5)
+    writeFileSync(file, large)
+    rotateLog(file)
+    expect(lstatSync(file, { throwIfNoEntry: false })).toBeUndefined()
+    expect(lstatSync(`${file}.1`).size).toBe(large.length)
+  })
+
+  it('is cut under a running server', () => {
+    const file = join(parent, 'postgres.log')
+    writeFileSync(file, large)
+    trimLog(file)
+    expect(lstatSync(file).size).toBe(0)
+  })
+})
