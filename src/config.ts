@@ -46,19 +46,7 @@ const HOUR_MS = 3_600_000
  * that may be a secret.
  */
 export function readConfig(env: Env = process.env): Config {
-  const wrong: string[] = []
-
-  function read<T, D>(name: string, parse: Read<T>, absent: D): T | D {
-    const text = env[name]?.trim()
-    if (text === undefined || text === '') return absent
-    try {
-      return parse(text)
-    } catch (error) {
-      wrong.push(`${name} ${(error as Error).message}`)
-      return absent
-    }
-  }
-
+  const { read, wrong, check } = createReader(env)
   const config: Config = {
     host: read('HOST', readHost, '127.0.0.1'),
     port: read('PORT', wholeNumber(0, 65_535), 8080),
@@ -77,8 +65,63 @@ export function readConfig(env: Env = process.env): Config {
   if (!config.databaseUrl && config.databasePool > EMBEDDED_POOL_LIMIT) {
     wrong.push(`POSTHORN_DB_POOL must be at most ${EMBEDDED_POOL_LIMIT} with the embedded database`)
   }
-  if (wrong.length > 0) throw new Refusal(`Wrong settings: ${wrong.join('; ')}.`, { exitCode: 2 })
+  check()
   return config
+}
+
+/** What the commands need that ask a server. */
+export type ClientConfig = {
+  /** POSTHORN_URL, without a slash at the end; by default where a server on this machine listens. */
+  url: string
+  /** POSTHORN_OPERATOR_TOKEN; the data directory's when absent. */
+  operatorToken: string | undefined
+  /** POSTHORN_API_KEY. */
+  apiKey: string | undefined
+  /** POSTHORN_DATA_DIR, absolute. */
+  dataDir: string
+}
+
+/** The same for a client; refuses in the same way. */
+export function readClientConfig(env: Env = process.env): ClientConfig {
+  const { read, check } = createReader(env)
+  const host = read('HOST', readHost, '127.0.0.1')
+  const port = read('PORT', wholeNumber(0, 65_535), 8080)
+  const config: ClientConfig = {
+    url: read('POSTHORN_URL', readPublicUrl, localUrl(host, port)),
+    operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
+    apiKey: read('POSTHORN_API_KEY', readToken, undefined),
+    dataDir: read('POSTHORN_DATA_DIR', readPath, resolve('data')),
+  }
+  check()
+  return config
+}
+
+/** A server that listens on every address is reached by the loopback's. */
+function localUrl(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Reads value by value, gathers what is wrong, and refuses it all at once. */
+function createReader(env: Env) {
+  const wrong: string[] = []
+
+  function read<T, D>(name: string, parse: Read<T>, absent: D): T | D {
+    const text = env[name]?.trim()
+    if (text === undefined || text === '') return absent
+    try {
+      return parse(text)
+    } catch (error) {
+      wrong.push(`${name} ${(error as Error).message}`)
+      return absent
+    }
+  }
+
+  function check(): void {
+    if (wrong.length > 0) throw new Refusal(`Wrong settings: ${wrong.join('; ')}.`, { exitCode: 2 })
+  }
+
+  return { read, wrong, check }
 }
 
 /** The embedded server takes 64 connections; listeners, locks and a person with psql need some. */

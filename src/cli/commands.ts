@@ -17,4 +17,72 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Bring the database up to date, and stop',
     load: () => import('./migrate.ts'),
   },
+  'account create': {
+    summary: 'Make an account with its first two API keys',
+    load: async () => ({ run: (await import('./account.ts')).create }),
+  },
+  'account list': {
+    summary: 'List accounts',
+    load: async () => ({ run: (await import('./account.ts')).list }),
+  },
+  'account show': {
+    summary: 'Show an account and its keys',
+    load: async () => ({ run: (await import('./account.ts')).show }),
+  },
+  'key create': {
+    summary: 'Make another API key for an account',
+    load: async () => ({ run: (await import('./key.ts')).create }),
+  },
+  'key revoke': {
+    summary: 'Revoke an API key',
+    load: async () => ({ run: (await import('./key.ts')).revoke }),
+  },
+  'wallet credit': {
+    summary: 'Credit the wallet of an account',
+    load: async () => ({ run: (await import('./wallet.ts')).credit }),
+  },
+  'price list': {
+    summary: 'List prices',
+    load: async () => ({ run: (await import('./price.ts')).list }),
+  },
+  'price import': {
+    summary: 'Replace the price list by a JSON file',
+    load: async () => ({ run: (await import('./price.ts')).importList }),
+  },
+  'connection add': {
+    summary: 'Connect a provider',
+    load: async () => ({ run: (await import('./connection.ts')).add }),
+  },
+  'connection list': {
+    summary: 'List connections',
+    load: async () => ({ run: (await import('./connection.ts')).list }),
+  },
+  'connection update': {
+    summary: 'Change a connection',
+    load: async () => ({ run: (await import('./connection.ts')).update }),
+  },
+  'connection remove': {
+    summary: 'Remove a connection',
+    load: async () => ({ run: (await import('./connection.ts')).remove }),
+  },
+  'connection test': {
+    summary: 'Ask a provider whether its connection works',
+    load: async () => ({ run: (await import('./connection.ts')).test }),
+  },
+  'sender list': {
+    summary: 'List SMS sender names',
+    load: async () => ({ run: (await import('./sender.ts')).list }),
+  },
+  'sender approve': {
+    summary: 'Approve an SMS sender name',
+    load: async () => ({ run: (await import('./sender.ts')).approve }),
+  },
+  'sender reject': {
+    summary: 'Reject an SMS sender name',
+    load: async () => ({ run: (await import('./sender.ts')).reject }),
+  },
+  send: {
+    summary: 'Send a message',
+    load: () => import('./send.ts'),
+  },
 }

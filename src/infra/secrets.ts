@@ -13,6 +13,9 @@ export type SecretSettings = {
   masterKey: Buffer | undefined
 }
 
+/** Below the data directory. */
+export const OPERATOR_TOKEN_FILE = 'operator-token'
+
 const TOKEN = /^ph_op_[0-9A-Za-z]{43}$/
 const KEY = /^[0-9a-f]{64}$/
 
@@ -24,7 +27,7 @@ const KEY = /^[0-9a-f]{64}$/
 export function ensureSecrets(settings: SecretSettings, random: Random): Secrets {
   const { dataDir, operatorToken, masterKey } = settings
   return {
-    operatorToken: operatorToken ?? keep(dataDir, 'operator-token', TOKEN, () => createToken(random)),
+    operatorToken: operatorToken ?? keep(dataDir, OPERATOR_TOKEN_FILE, TOKEN, () => createToken(random)),
     masterKey:
       masterKey ??
       Buffer.from(

@@ -1,0 +1,119 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { readClientConfig } from '../config.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { ApiRefusal, type Body, type Client, type ClientOptions, createClient } from './client.ts'
+import type { Run } from './run.ts'
+
+type Values = Record<string, string | boolean | string[] | undefined>
+
+export type Invocation = {
+  client: Client
+  /** Positional words, as many as the usage names. */
+  words: string[]
+  /** The value of an option that takes one, given once. */
+  text(name: string): string | undefined
+  /** All values of an option that may be repeated. */
+  texts(name: string): string[] | undefined
+  number(name: string): number | undefined
+  /** True when given. */
+  flag(name: string): boolean
+  /** Like `text`, but refused when absent. */
+  needed(name: string): string
+}
+
+export type ClientCommand = {
+  /** As it is typed, after `posthorn`: its words and options. */
+  usage: string
+  /** How many positional words it takes. */
+  words: number
+  options?: ParseArgsOptionsConfig
+  /** Asks the API; gives the body of its answer. */
+  ask(invocation: Invocation): Promise<Body>
+  /** The answer for a person. */
+  show(answer: Body): string
+}
+
+const COMMON = {
+  url: { type: 'string' },
+  token: { type: 'string' },
+  key: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const satisfies ParseArgsOptionsConfig
+
+/**
+ * A command that is a thin client of the HTTP API. Exit codes: 0 done, 1 the API
+ * refused (its code and text on standard error), 2 not a way to call it.
+ */
+export function clientCommand(command: ClientCommand): Run {
+  return async args => {
+    const { values, positionals } = parse(command, args)
+    if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
+    if (positionals.length !== command.words) throw misuse(command, 'wrong number of words')
+    const client = createClient(readClientConfig(), optionsOf(values))
+    try {
+      const answer = await command.ask(invocationOf(command, client, positionals, values))
+      // With --json the API's data stands as it came, for another program.
+      return say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
+    } catch (error) {
+      if (error instanceof ApiRefusal) return complain(error)
+      throw error
+    }
+  }
+}
+
+function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {
+  try {
+    return parseArgs({ args: [...args], options: { ...COMMON, ...command.options }, allowPositionals: true })
+  } catch (error) {
+    throw misuse(command, (error as Error).message)
+  }
+}
+
+function optionsOf(values: Values): ClientOptions {
+  const text = (name: string) => values[name] as string | undefined
+  return { url: text('url'), token: text('token'), key: text('key') }
+}
+
+function misuse(command: ClientCommand, reason: string): Refusal {
+  return new Refusal(`${reason}\nUsage: posthorn ${command.usage}`, { exitCode: 2 })
+}
+
+function invocationOf(command: ClientCommand, client: Client, words: string[], values: Values): Invocation {
+  const text = (name: string) => values[name] as string | undefined
+  return {
+    client,
+    words,
+    text,
+    texts: name => values[name] as string[] | undefined,
+    flag: name => values[name] === true,
+    number(name) {
+      const given = text(name)
+      if (given === undefined) return undefined
+      if (/^-?\d+(\.\d+)?$/.test(given)) return Number(given)
+      throw misuse(command, `--${name} must be a number`)
+    },
+    needed(name) {
+      const given = text(name)
+      if (given === undefined) throw misuse(command, `--${name} is missing`)
+      return given
+    },
+  }
+}
+
+function shown(command: ClientCommand, answer: Body): string {
+  const more = answer['nextCursor']
+  const hint = typeof more === 'string' ? `There are more: --cursor ${more}\n` : ''
+  return `${command.show(answer)}\n${hint}`
+}
+
+function say(text: string): number {
+  process.stdout.write(text)
+  return 0
+}
+
+function complain(refusal: ApiRefusal): number {
+  const details = refusal.details.map(({ path, message }) => `  ${path}: ${message}\n`)
+  process.stderr.write(`${refusal.code}: ${refusal.message}\n${details.length > 1 ? details.join('') : ''}`)
+  return 1
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ClientConfig } from '../config.ts'
+import { OPERATOR_TOKEN_FILE } from '../infra/secrets.ts'
+import { Refusal } from '../lib/refusal.ts'
+
+/** What the API refused, by its own words. */
+export class ApiRefusal extends Error {
+  readonly code: string
+  readonly details: readonly { path: string; message: string }[]
+
+  constructor(code: string, text: string, details: readonly { path: string; message: string }[]) {
+    super(text)
+    this.name = 'ApiRefusal'
+    this.code = code
+    this.details = details
+  }
+}
+
+export type Body = Record<string, unknown>
+
+/** A client of the server's own HTTP APIs; throws ApiRefusal, or Refusal where nobody answers. */
+export type Client = {
+  /** Below `/api/admin`, as the operator. */
+  admin(method: string, path: string, body?: unknown): Promise<Body>
+  /** Below `/api/v2`, with an API key. */
+  api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
+}
+
+/** What the command line says over the environment. */
+export type ClientOptions = { url: string | undefined; token: string | undefined; key: string | undefined }
+
+/** Longer than a send waits for its provider. */
+const TIMEOUT_MS = 70_000
+
+export function createClient(config: ClientConfig, options: ClientOptions): Client {
+  const base = (options.url ?? config.url).replace(/\/+$/, '')
+
+  return {
+    admin(method, path, body) {
+      const token = options.token ?? config.operatorToken ?? keptToken(config.dataDir)
+      return ask(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}` })
+    },
+    api(method, path, body, headers) {
+      const key = options.key ?? config.apiKey
+      if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
+      return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': key, ...headers })
+    },
+  }
+}
+
+/** The token that a server on this machine made for itself. */
+function keptToken(dataDir: string): string {
+  try {
+    return readFileSync(join(dataDir, OPERATOR_TOKEN_FILE), 'utf8').trim()
+  } catch (cause) {
+    throw new Refusal(
+      `There is no operator token: give --token, or POSTHORN_OPERATOR_TOKEN, or POSTHORN_DATA_DIR where the server keeps its own.`,
+      { exitCode: 2, cause },
+    )
+  }
+}
+
+async function ask(
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Body> {
+  const response = await reach(url, {
+    method,
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const answer = await readAnswer(response, url)
+  // A partly failed batch (207) is an answer, not a refusal.
+  if (response.ok) return answer
+  throw refusalOf(answer, response.status)
+}
+
+async function reach(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request)
+  } catch (cause) {
+    const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
+    throw new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
+  }
+}
+
+async function readAnswer(response: Response, url: string): Promise<Body> {
+  const text = await response.text()
+  try {
+    return JSON.parse(text) as Body
+  } catch (cause) {
+    throw new Refusal(
+      `${new URL(url).origin} does not answer as Posthorn does (status ${response.status}).`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+function refusalOf(answer: Body, status: number): ApiRefusal {
+  const { code = `HTTP_${status}`, error = 'The server refused.', details = [] } = answer
+  return new ApiRefusal(String(code), String(error), details as ApiRefusal['details'])
+}

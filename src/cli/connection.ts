@@ -1,0 +1,139 @@
+import type { ConnectionTest, ConnectionView } from '../contract/admin.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { clientCommand, type Invocation } from './client-command.ts'
+import { readJsonFile } from './files.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+const FIELDS = {
+  name: { type: 'string' },
+  channel: { type: 'string', multiple: true },
+  set: { type: 'string', multiple: true },
+  config: { type: 'string' },
+  priority: { type: 'string' },
+  attempts: { type: 'string' },
+  'backoff-ms': { type: 'string' },
+} as const
+const FIELDS_USAGE =
+  '[--set FIELD=VALUE]… [--config FILE.json|-] [--priority 100] [--attempts 4] [--backoff-ms 5000]'
+
+export const add = clientCommand({
+  usage:
+    `connection add --provider smpp --name NAME --channel int_sms… ${FIELDS_USAGE} [--account ACCOUNT] ` +
+    '[--disabled]   (secrets are better in --config than on the command line)',
+  words: 0,
+  options: {
+    ...FIELDS,
+    provider: { type: 'string' },
+    account: { type: 'string' },
+    disabled: { type: 'boolean' },
+  },
+  ask: given =>
+    given.client.admin('POST', '/connections', {
+      ...fieldsOf(given),
+      provider: given.needed('provider'),
+      name: given.needed('name'),
+      channels: given.texts('channel') ?? [],
+      accountId: given.text('account'),
+      enabled: !given.flag('disabled'),
+    }),
+  show: answer => cardOf((answer['data'] as { connection: ConnectionView }).connection),
+})
+
+export const list = clientCommand({
+  usage: 'connection list [--limit 50] [--cursor CURSOR]',
+  words: 0,
+  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.admin('GET', `/connections${pageQuery(given)}`),
+  show: answer =>
+    table(
+      ['id', 'provider', 'name', 'channels', 'enabled', 'priority', 'account'],
+      (answer['data'] as ConnectionView[]).map(each => [
+        each.id,
+        each.provider,
+        each.name,
+        each.channels,
+        each.enabled,
+        each.priorityOrder,
+        each.accountId ?? 'all',
+      ]),
+    ),
+})
+
+export const update = clientCommand({
+  usage:
+    `connection update CONNECTION [--name NAME] [--channel int_sms]… ${FIELDS_USAGE} ` +
+    '[--enable | --disable]   (--set FIELD=null clears one)',
+  words: 1,
+  options: { ...FIELDS, enable: { type: 'boolean' }, disable: { type: 'boolean' } },
+  ask: given =>
+    given.client.admin('PATCH', `/connections/${encodeURIComponent(given.words[0]!)}`, {
+      ...fieldsOf(given),
+      enabled: given.flag('enable') ? true : given.flag('disable') ? false : undefined,
+    }),
+  show: answer => cardOf(answer['data'] as ConnectionView),
+})
+
+export const remove = clientCommand({
+  usage: 'connection remove CONNECTION',
+  words: 1,
+  ask: ({ client, words }) => client.admin('DELETE', `/connections/${encodeURIComponent(words[0]!)}`),
+  show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
+})
+
+export const test = clientCommand({
+  usage: 'connection test CONNECTION',
+  words: 1,
+  ask: ({ client, words }) => client.admin('POST', `/connections/${encodeURIComponent(words[0]!)}/test`),
+  show(answer) {
+    const { ok, detail } = answer['data'] as ConnectionTest
+    return `${ok ? 'works' : 'does not work'}: ${detail}`
+  },
+})
+
+function fieldsOf(given: Invocation) {
+  return {
+    name: given.text('name'),
+    channels: given.texts('channel'),
+    config: configOf(given),
+    priorityOrder: given.number('priority'),
+    retryPolicy: { maxAttempts: given.number('attempts'), backoffMs: given.number('backoff-ms') },
+  }
+}
+
+/** `--set` over `--config`; absent when neither was given. */
+function configOf(given: Invocation): Record<string, unknown> | undefined {
+  const file = given.text('config')
+  const pairs = given.texts('set')
+  if (file === undefined && pairs === undefined) return undefined
+  const read = file === undefined ? {} : readJsonFile(file)
+  return { ...(read as Record<string, unknown>), ...Object.fromEntries((pairs ?? []).map(readPair)) }
+}
+
+/** The value is JSON where it reads as such (2775, true, null), text otherwise. */
+function readPair(pair: string): [string, unknown] {
+  const at = pair.indexOf('=')
+  if (at < 1) throw new Refusal('--set is written FIELD=VALUE, such as port=2775', { exitCode: 2 })
+  const text = pair.slice(at + 1)
+  try {
+    return [pair.slice(0, at), JSON.parse(text)]
+  } catch {
+    return [pair.slice(0, at), text]
+  }
+}
+
+function cardOf(connection: ConnectionView): string {
+  const { maxAttempts, backoffMs } = connection.retryPolicy
+  return card([
+    ['id', connection.id],
+    ['provider', connection.provider],
+    ['name', connection.name],
+    ['channels', connection.channels],
+    ['account', connection.accountId ?? 'all'],
+    ['enabled', connection.enabled],
+    ['priority', connection.priorityOrder],
+    ['attempts', `${maxAttempts}, ${backoffMs} ms apart at first`],
+    ['config', connection.config],
+    ['secrets set', connection.secretsSet],
+  ])
+}

@@ -1,0 +1,52 @@
+import type { AdminKey } from '../contract/admin.ts'
+import { PERMISSIONS } from '../contract/enums.ts'
+import { clientCommand } from './client-command.ts'
+import { card } from './show.ts'
+
+export const create = clientCommand({
+  usage:
+    'key create ACCOUNT --name NAME [--mode live|test] [--role owner|member] [--permission messages:create]… ' +
+    '[--expires 2030-01-31T00:00:00Z]   (a live owner key with every permission unless said otherwise)',
+  words: 1,
+  options: {
+    name: { type: 'string' },
+    mode: { type: 'string' },
+    role: { type: 'string' },
+    permission: { type: 'string', multiple: true },
+    expires: { type: 'string' },
+  },
+  ask: given =>
+    given.client.admin('POST', `/accounts/${encodeURIComponent(given.words[0]!)}/keys`, {
+      name: given.needed('name'),
+      mode: given.text('mode') ?? 'live',
+      role: given.text('role') ?? 'owner',
+      permissions: given.texts('permission') ?? PERMISSIONS,
+      expiresAt: given.text('expires'),
+    }),
+  show(answer) {
+    const { key, apiKey } = answer['data'] as { key: AdminKey; apiKey: string }
+    return `${cardOf(key)}\n\nThe key is shown this once:\n${apiKey}`
+  },
+})
+
+export const revoke = clientCommand({
+  usage: 'key revoke ACCOUNT KEY',
+  words: 2,
+  ask({ client, words }) {
+    const [account, key] = words.map(encodeURIComponent)
+    return client.admin('DELETE', `/accounts/${account}/keys/${key}`)
+  },
+  show: answer => cardOf(answer['data'] as AdminKey),
+})
+
+function cardOf(key: AdminKey): string {
+  return card([
+    ['id', key.id],
+    ['name', key.name],
+    ['mode', key.mode],
+    ['role', key.role],
+    ['permissions', key.permissions],
+    ['expires', key.expiresAt],
+    ['revoked', key.revokedAt],
+  ])
+}

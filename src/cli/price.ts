@@ -1,0 +1,34 @@
+import type { PriceRow } from '../contract/admin.ts'
+import { clientCommand } from './client-command.ts'
+import { readJsonFile } from './files.ts'
+import { pageQuery } from './paging.ts'
+import { table } from './show.ts'
+
+export const list = clientCommand({
+  usage: 'price list [--limit 50] [--cursor CURSOR]',
+  words: 0,
+  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.admin('GET', `/prices${pageQuery(given)}`),
+  show: answer =>
+    table(
+      ['channel', 'destination', 'type', 'price', 'currency'],
+      (answer['data'] as PriceRow[]).map(({ channel, country, prefix, messageType, price, currency }) => [
+        channel,
+        prefix === null ? country : `+${prefix}`,
+        messageType,
+        price,
+        currency,
+      ]),
+    ),
+})
+
+/** The file holds what `price list --json` prints, or the API's `{"prices": […]}`. */
+export const importList = clientCommand({
+  usage: 'price import FILE.json|-   (the whole list becomes this one)',
+  words: 1,
+  ask({ client, words }) {
+    const read = readJsonFile(words[0]!)
+    return client.admin('PUT', '/prices', Array.isArray(read) ? { prices: read } : read)
+  },
+  show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices stand.`,
+})

@@ -1,0 +1,51 @@
+import type { AdminSender } from '../contract/admin.ts'
+import { clientCommand } from './client-command.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+export const list = clientCommand({
+  usage: 'sender list [--status pending|approved|rejected] [--limit 50] [--cursor CURSOR]',
+  words: 0,
+  options: { status: { type: 'string' }, limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.admin('GET', `/sms-senders${pageQuery(given, 'status')}`),
+  show: answer =>
+    table(
+      ['id', 'name', 'status', 'default', 'account', 'created'],
+      (answer['data'] as AdminSender[]).map(each => [
+        each.id,
+        each.name,
+        each.status,
+        each.isDefault,
+        each.accountId ?? 'platform',
+        each.createdAt,
+      ]),
+    ),
+})
+
+export const approve = clientCommand({
+  usage: 'sender approve SENDER',
+  words: 1,
+  ask: ({ client, words }) => client.admin('POST', `/sms-senders/${encodeURIComponent(words[0]!)}/approve`),
+  show: answer => cardOf(answer['data'] as AdminSender),
+})
+
+export const reject = clientCommand({
+  usage: 'sender reject SENDER --reason TEXT',
+  words: 1,
+  options: { reason: { type: 'string' } },
+  ask: given =>
+    given.client.admin('POST', `/sms-senders/${encodeURIComponent(given.words[0]!)}/reject`, {
+      reason: given.needed('reason'),
+    }),
+  show: answer => cardOf(answer['data'] as AdminSender),
+})
+
+function cardOf(sender: AdminSender): string {
+  return card([
+    ['id', sender.id],
+    ['name', sender.name],
+    ['status', sender.status],
+    ['reason', sender.reason],
+    ['account', sender.accountId ?? 'platform'],
+  ])
+}

@@ -1,0 +1,27 @@
+/** Rows below a line of headings, in columns as wide as they need. */
+export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const lines = [headings, ...rows.map(row => row.map(cell))]
+  const widths = headings.map((_, at) => Math.max(...lines.map(line => line[at]!.length)))
+  return lines
+    .map(line =>
+      line
+        .map((text, at) => text.padEnd(widths[at]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** One thing, a line for each of what is known of it. */
+export function card(facts: readonly (readonly [string, unknown])[]): string {
+  const width = Math.max(...facts.map(([name]) => name.length))
+  return facts.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–'
+  if (value === true) return 'yes'
+  if (value === false) return 'no'
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(',')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

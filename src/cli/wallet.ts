@@ -1,0 +1,27 @@
+import type { WalletView } from '../contract/wallet.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { clientCommand } from './client-command.ts'
+import { card } from './show.ts'
+
+export const credit = clientCommand({
+  usage: 'wallet credit ACCOUNT AMOUNT [--note TEXT]',
+  words: 2,
+  options: { note: { type: 'string' } },
+  ask(given) {
+    const [account, amount] = given.words as [string, string]
+    if (!/^\d+(\.\d+)?$/.test(amount)) {
+      throw new Refusal('AMOUNT must be a number of currency units, such as 25 or 0.5.', { exitCode: 2 })
+    }
+    const body = { amount: Number(amount), note: given.text('note') }
+    return given.client.admin('POST', `/accounts/${encodeURIComponent(account)}/credits`, body)
+  },
+  show(answer) {
+    const { balance, held, captured, credited, currency } = answer['data'] as WalletView
+    return card([
+      ['balance', `${balance} ${currency}`],
+      ['held', held],
+      ['captured', captured],
+      ['credited', credited],
+    ])
+  },
+})

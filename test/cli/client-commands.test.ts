@@ -1,0 +1,218 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { AdminAccount, ConnectionView, PriceRow } from '../../src/contract/admin.ts'
+import { insertSender } from '../../src/core/senders/store.ts'
+import { createLog } from '../../src/infra/log.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { type AccountId, createIds } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+let database: TestDatabase
+let app: App
+let dataDir: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  dataDir = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  // As a server on this machine leaves it.
+  writeFileSync(join(dataDir, 'operator-token'), `${TOKEN}\n`)
+  app = await startApp({
+    config: readConfig({ PORT: '0', DATABASE_URL: database.url, POSTHORN_LOG_LEVEL: 'silent' }),
+    secrets: { operatorToken: TOKEN, masterKey: Buffer.alloc(32, 5) },
+    log: createLog({ level: 'silent' }),
+    databaseUrl: database.url,
+    progress: silentProgress,
+    checkResponses: true,
+  })
+})
+afterAll(async () => {
+  await app?.stop()
+  await database.drop()
+  rmSync(dataDir, { recursive: true })
+})
+
+type Ended = { code: number; out: string; err: string }
+
+/** The program itself, as a person calls it. */
+function posthorn(
+  args: string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
+  return new Promise(resolve => {
+    const env = {
+      PATH: process.env['PATH'],
+      POSTHORN_URL: app.url,
+      POSTHORN_DATA_DIR: dataDir,
+      ...options.env,
+    }
+    const child = execFile(process.execPath, [MAIN, ...args], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+    child.stdin!.end(options.input ?? '')
+  })
+}
+
+async function json<T>(args: string[], options: Parameters<typeof posthorn>[1] = {}): Promise<T> {
+  const ended = await posthorn([...args, '--json'], options)
+  expect(ended).toMatchObject({ code: 0, err: '' })
+  return JSON.parse(ended.out) as T
+}
+
+describe('posthorn', () => {
+  test('makes an account, credits it, makes and revokes a key, and sends with it', async () => {
+    const created = await json<{ account: AdminAccount; liveKey: string }>([
+      'account',
+      'create',
+      ...['--name', 'Acme', '--country', 'US', '--currency', 'USD', '--phone', '+12025550123', '--verified'],
+      ...['--scheduling', '--balance', '1', '--pool', 'email_user,botapp_bot=7'],
+    ])
+    expect(created.account).toMatchObject({
+      phone: { number: '+12025550123', verified: true },
+      plan: { allowsScheduling: true, pool: [{ channels: ['email_user', 'botapp_bot'], limit: 7 }] },
+    })
+    const { id } = created.account
+    expect(await json(['wallet', 'credit', id, '2.5', '--note', 'Top up'])).toMatchObject({ balance: 3.5 })
+
+    const made = await posthorn(['key', 'create', id, '--name', 'CI', '--permission', 'messages:create'])
+    const apiKey = /ph_live_[0-9A-Za-z]+/.exec(made.out)![0]
+    const sent = await json<{ success: boolean; resolved: object }>(
+      ['send', '--to', '+12025550188', '--text', 'Hello', '--idempotency-key', 'one'],
+      { env: { POSTHORN_API_KEY: apiKey } },
+    )
+    expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
+
+    const shown = await posthorn(['account', 'show', id])
+    expect(shown.out).toContain('Acme')
+    const keyId = /^(key_\S+) +CI /m.exec(shown.out)![1]!
+    expect((await posthorn(['key', 'revoke', id, keyId])).out).toMatch(/^revoked +\d{4}-/m)
+    const listed = await posthorn(['account', 'list'])
+    expect(listed.out.split('\n')[0]).toMatch(/^id +name +status +country/)
+    expect(listed.out).toContain(id)
+  })
+
+  test('exports the price list and imports it again', async () => {
+    const prices = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
+    expect(prices.length).toBeGreaterThan(0)
+    const input = JSON.stringify(prices.map(row => ({ ...row, price: row.price * 2 })))
+    expect((await posthorn(['price', 'import', '-'], { input })).out).toBe(`${prices.length} prices stand.\n`)
+    const doubled = await json<PriceRow[]>(['price', 'list', '--limit', '500'])
+    expect(doubled.map(({ price }) => price)).toEqual(prices.map(({ price }) => price * 2))
+  })
+
+  test('keeps connections: add, update, list, test, remove', async () => {
+    const file = join(dataDir, 'mail.json')
+    writeFileSync(
+      file,
+      JSON.stringify({ host: '127.0.0.1', from: 'a@example.com', user: 'u', password: 'Sw0rdfish!' }),
+    )
+    const flags = ['--provider', 'smtp', '--name', 'Mail', '--channel', 'email_user', '--disabled']
+    const added = await posthorn(['connection', 'add', ...flags, '--config', file, '--set', 'port=1'])
+    expect(added).toMatchObject({ code: 0, err: '' })
+    expect(added.out).not.toContain('Sw0rdfish')
+    const id = /cnn_\w+/.exec(added.out)![0]
+    const updated = await json<ConnectionView>([
+      'connection',
+      'update',
+      id,
+      '--set',
+      'port=2',
+      '--priority',
+      '7',
+    ])
+    expect(updated).toMatchObject({
+      config: { host: '127.0.0.1', port: 2 },
+      secretsSet: ['password'],
+      priorityOrder: 7,
+      enabled: false,
+    })
+    expect((await posthorn(['connection', 'list'])).out).toMatch(
+      new RegExp(`^${id} +smtp +Mail +email_user +no +7`, 'm'),
+    )
+    expect((await posthorn(['connection', 'test', id])).out).toMatch(/^does not work: ./)
+    expect((await posthorn(['connection', 'remove', id])).out).toBe(`${id} is removed.\n`)
+    expect(await posthorn(['connection', 'remove', id])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^NOT_FOUND: /),
+    })
+  })
+
+  test('reviews sender names', async () => {
+    const ids = createIds(systemClock, createRandom())
+    const [{ id: accountId }] = await json<[AdminAccount]>(['account', 'list', '--limit', '1'])
+    const pending = { accountId: accountId as AccountId, status: 'pending', isDefault: false } as const
+    const [good, bad] = [ids.next('snd'), ids.next('snd')]
+    await insertSender(database.db, {
+      ...pending,
+      id: good,
+      name: 'Good',
+      reason: null,
+      webhookConfigured: false,
+    })
+    await insertSender(database.db, {
+      ...pending,
+      id: bad,
+      name: 'Bad1',
+      reason: null,
+      webhookConfigured: false,
+    })
+    expect((await posthorn(['sender', 'list', '--status', 'pending'])).out).toContain(good)
+    expect(await json(['sender', 'approve', good])).toMatchObject({ status: 'approved' })
+    expect(await json(['sender', 'reject', bad, '--reason', 'no'])).toMatchObject({ reason: 'no' })
+  })
+})
+
+describe('posthorn ends with', () => {
+  test('1 and the code where the API refuses, every fault named', async () => {
+    const ended = await posthorn(['account', 'create', '--name', 'X', '--country', 'XX', '--currency', 'ABC'])
+    expect(ended.code).toBe(1)
+    expect(ended.out).toBe('')
+    expect(ended.err).toMatch(/^VALIDATION_ERROR: homeCountry: .*\n {2}homeCountry: .*\n {2}currency: .*\n$/)
+    const closed = await posthorn(['account', 'list', '--token', 'wrong'])
+    expect(closed).toMatchObject({ code: 1, err: expect.stringMatching(/^UNAUTHORIZED: /) })
+  })
+
+  test.each([
+    [['account', 'create', '--country', 'US', '--currency', 'USD'], '--name is missing'],
+    [['account', 'show'], 'wrong number of words'],
+    [['account', 'list', '--colour'], "Unknown option '--colour'"],
+    [['connection', 'update', 'cnn_x', '--priority', 'high'], '--priority must be a number'],
+    [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
+    [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
+  ])('2 where it is called wrongly: %s', async (args, reason) => {
+    const ended = await posthorn(args)
+    expect(ended.code).toBe(2)
+    expect(ended.err).toContain(reason)
+    expect(ended.out).toBe('')
+  })
+
+  test('2 where no operator token is found, 1 where no server answers', async () => {
+    const empty = join(dataDir, 'empty')
+    expect(await posthorn(['account', 'list'], { env: { POSTHORN_DATA_DIR: empty } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no operator token'),
+    })
+    expect(await posthorn(['account', 'list', '--url', 'http://127.0.0.1:1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('No server answers at http://127.0.0.1:1'),
+    })
+  })
+
+  test('0 and its usage on --help', async () => {
+    const ended = await posthorn(['wallet', 'credit', '--help'])
+    expect(ended).toEqual({
+      code: 0,
+      out: 'Usage: posthorn wallet credit ACCOUNT AMOUNT [--note TEXT]\n',
+      err: '',
+    })
+  })
+})
