@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto'
+import { type App, startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Message, MessageWithTimeline } from '../../src/contract/message.ts'
+import type { SandboxMessage } from '../../src/contract/sandbox.ts'
+import type { Database } from '../../src/infra/db.ts'
+import { createLog, type LogLevel } from '../../src/infra/log.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { toUuid } from '../../src/lib/ids.ts'
+import { createTestDatabase } from './database.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+
+/** What came back from one request. */
+export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
+
+export type Request = {
+  method?: string
+  key?: string | null
+  headers?: Record<string, string>
+  /** A string or bytes go as they are, anything else as JSON. */
+  body?: unknown
+}
+
+export type TestAccount = {
+  id: string
+  liveKey: string
+  testKey: string
+  /** `POST /api/v2/messages/send` with the test key, or the live one. */
+  send(body: unknown, options?: SendOptions): Promise<Answer>
+  /** A GET with the test key; `data` of the answer, which must be a 200. */
+  read<T = Record<string, unknown>>(path: string): Promise<T>
+  message(messageId: string): Promise<MessageWithTimeline>
+  messages(query?: string): Promise<Message[]>
+  inbox(to?: string): Promise<SandboxMessage[]>
+  wallet(): Promise<{ balance: number; held: number; captured: number; credited: number; currency: string }>
+  /** Rows that the account has in the store, and its money. */
+  footprint(): Promise<Footprint>
+}
+
+export type SendOptions = { live?: boolean; idempotencyKey?: string; headers?: Record<string, string> }
+
+export type Footprint = {
+  messages: number
+  outbox: number
+  attachments: number
+  keys: number
+  poolUsed: number
+  wallet: { balance: number; held: number; captured: number; credited: number }
+}
+
+export type TestApp = {
+  url: string
+  db: Database
+  operatorToken: string
+  /** Of the account that a first start makes. */
+  demoKey: string
+  /** Every line that was logged, at whatever level. */
+  log: readonly string[]
+  call(path: string, request?: Request): Promise<Answer>
+  /** As the operator, below `/api/admin`. */
+  admin(method: string, path: string, body?: unknown): Promise<Answer>
+  createAccount(options?: AccountOptions): Promise<TestAccount>
+  /** Lets time pass, for an app whose clock is the test's. */
+  pass(ms: number): Promise<void>
+  /** Lets time pass until `work` is done. */
+  during<T>(work: Promise<T>): Promise<T>
+  /** Reads again and again, time passing between, until what is read holds; fails after 120 s of that time. */
+  until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T>
+  stop(): Promise<void>
+}
+
+export type AccountOptions = {
+  homeCountry?: string
+  currency?: string
+  balance?: number
+  phone?: { number?: string; verified?: boolean }
+  plan?: Record<string, unknown>
+}
+
+export type TestAppOptions = {
+  env?: Record<string, string>
+  /** One of the test's own by default, which stands still until it is moved. */
+  clock?: Clock
+  /** The way to a database that the caller drops. */
+  databaseUrl?: string
+  logLevel?: LogLevel
+}
+
+const STEP_MS = 50
+const LONGEST_WAIT_MS = 120_000
+/** For an app with the machine's clock, which nothing here can hurry. */
+const LONGEST_REAL_WAIT_MS = 25_000
+const OPERATOR_TOKEN = 'ph_op_of-the-tests'
+
+/** The whole program on a free port of the loopback, with a database of its own. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase()
+  const fake = options.clock ? null : createFakeClock(Date.now())
+  const log: string[] = []
+  const app = await startApp({
+    config: readConfig({
+      PORT: '0',
+      DATABASE_URL: options.databaseUrl ?? database.url,
+      POSTHORN_DB_POOL: '4',
+      ...options.env,
+    }),
+    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('tests').digest() },
+    log: createLog({ level: options.logLevel ?? 'trace', stream: { write: line => void log.push(line) } }),
+    databaseUrl: options.databaseUrl ?? database.url,
+    progress: silentProgress,
+    checkResponses: true,
+    clock: options.clock ?? fake!,
+  })
+  const time = createTime(fake, database.db)
+  const call = createCall(app.url)
+  const admin: TestApp['admin'] = (method, path, body) =>
+    call(`/api/admin${path}`, { method, body, headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })
+
+  return {
+    url: app.url,
+    db: database.db,
+    operatorToken: OPERATOR_TOKEN,
+    demoKey: app.testKey!,
+    log,
+    call,
+    admin,
+    createAccount: options => createAccount(database.db, call, admin, options),
+    ...time,
+    stop: () => stopAll(app, database, time.during),
+  }
+}
+
+async function stopAll(
+  app: App,
+  database: { drop(): Promise<void> },
+  during: TestApp['during'],
+): Promise<void> {
+  try {
+    await during(app.stop())
+  } finally {
+    await database.drop()
+  }
+}
+
+function createCall(url: string): TestApp['call'] {
+  return async (path, { method = 'GET', key = null, headers = {}, body } = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key !== null && { 'x-api-key': key }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: (raw ? body : JSON.stringify(body)) as string }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== ''
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
+  }
+}
+
+/** Time that passes only between two looks at the database, so that no stall of the machine makes a time-out. */
+function createTime(fake: FakeClock | null, db: Database): Pick<TestApp, 'pass' | 'during' | 'until'> {
+  async function step(): Promise<void> {
+    if (!fake) return void (await new Promise(resolve => setImmediate(resolve)))
+    await fake.advance(STEP_MS)
+    await db.query({ name: 'turn', text: 'select 1' })
+  }
+
+  return {
+    async pass(ms) {
+      if (!fake) throw new Error('only a clock of the test’s own can be moved')
+      for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) await step()
+    },
+    async during(work) {
+      let done = false
+      const end = () => {
+        done = true
+      }
+      work.then(end, end)
+      while (!done) await step()
+      return work
+    },
+    async until(read, holds) {
+      const startedMs = performance.now()
+      for (let waitedMs = 0; ; waitedMs += STEP_MS) {
+        const value = await read()
+        if (holds(value)) return value
+        const over = fake
+          ? waitedMs > LONGEST_WAIT_MS
+          : performance.now() - startedMs > LONGEST_REAL_WAIT_MS
+        if (over) throw new Error(`this never came to hold: ${JSON.stringify(value)}`)
+        await step()
+      }
+    },
+  }
+}
+
+async function createAccount(
+  db: Database,
+  call: TestApp['call'],
+  admin: TestApp['admin'],
+  options: AccountOptions = {},
+): Promise<TestAccount> {
+  const created = await admin('POST', '/accounts', {
+    name: 'Acme',
+    homeCountry: 'US',
+    currency: 'USD',
+    phone: { number: '+12025550123', verified: true },
+    balance: 100,
+    ...options,
+    // A clock that stands still never gives a request back.
+    plan: { rateLimitPerSecond: 100_000, ...options.plan },
+  })
+  if (created.status !== 201) throw new Error(`no account: ${created.text}`)
+  const { account, liveKey, testKey } = created.body['data'] as {
+    account: { id: string }
+    liveKey: string
+    testKey: string
+  }
+
+  async function read<T>(path: string, key = testKey): Promise<T> {
+    const answer = await call(path, { key })
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${answer.text}`)
+    return answer.body['data'] as T
+  }
+
+  return {
+    id: account.id,
+    liveKey,
+    testKey,
+    send: (body, { live = false, idempotencyKey, headers = {} } = {}) =>
+      call('/api/v2/messages/send', {
+        method: 'POST',
+        key: live ? liveKey : testKey,
+        headers: { ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }), ...headers },
+        body,
+      }),
+    read,
+    message: messageId => read<MessageWithTimeline>(`/api/v2/messages/${messageId}`),
+    messages: (query = '') => read<Message[]>(`/api/v2/messages${query}`),
+    inbox: to =>
+      read<SandboxMessage[]>(
+        `/api/v2/sandbox/messages${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`,
+      ),
+    wallet: () => read('/api/v2/wallet', liveKey),
+    footprint: () => footprintOf(db, toUuid(account.id as `acc_${string}`)),
+  }
+}
+
+async function footprintOf(db: Database, accountUuid: string): Promise<Footprint> {
+  const { rows } = await db.query<{
+    messages: number
+    outbox: number
+    attachments: number
+    keys: number
+    pool_used: number
+    wallet: Footprint['wallet']
+  }>({
+    name: 'footprint',
+    text: `select (select count(*) from messages where account_id = $1)::integer as messages,
+                  (select count(*) from outbox where account_id = $1)::integer as outbox,
+                  (select count(*) from attachments where account_id = $1)::integer as attachments,
+                  (select count(*) from idempotency where account_id = $1)::integer as keys,
+                  (select coalesce(sum(used), 0) from pools where account_id = $1)::integer as pool_used,
+                  (select json_build_object('balance', balance, 'held', held, 'captured', captured, 'credited', credited)
+                     from wallets where account_id = $1) as wallet`,
+    values: [accountUuid],
+  })
+  const { pool_used: poolUsed, ...row } = rows[0]!
+  return { ...row, poolUsed }
+}
+
+/** `tracking.messageId` of a send that was accepted. */
+export function messageIdOf(answer: Answer): string {
+  const { tracking } = answer.body as { tracking?: { messageId: string } }
+  if (!tracking) throw new Error(`not accepted: ${answer.status} ${answer.text}`)
+  return tracking.messageId
+}
+
+/** The paths that a refusal names. */
+export function faultPaths(answer: Answer): string[] {
+  return ((answer.body['details'] ?? []) as { path: string }[]).map(({ path }) => path)
+}
