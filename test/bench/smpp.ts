@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { Io, Outgoing } from '../../src/channels/provider.ts'
 import { smppProvider } from '../../src/channels/smpp.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
+import { startSink } from './sink.ts'
 
 /**
  * What the SMPP provider costs: messages a second and CPU a message of this
@@ -14,15 +12,14 @@ import { createRandom } from '../../src/lib/random.ts'
  */
 const MESSAGES = Math.min(Number(process.argv[2] ?? 20_000), 200_000)
 const TEXT = 'Your code for the shop is 123456. It is valid for ten minutes; tell it to nobody. Ok?'
-const SINK = fileURLToPath(new URL('../support/smpp-sink.ts', import.meta.url))
 
 async function main(): Promise<void> {
   for (const receipts of [false, true]) {
-    const sink = await startSink(receipts)
+    const sink = await startSink({ receipts })
     await measure(sink.port, receipts, Math.min(MESSAGES, 5_000))
     const result = await measure(sink.port, receipts, MESSAGES)
     console.log(JSON.stringify({ receipts, messages: MESSAGES, ...result }))
-    sink.stop()
+    await sink.stop()
   }
 }
 
@@ -82,15 +79,6 @@ function message(number: number): Outgoing {
     html: false,
     files: [],
   }
-}
-
-async function startSink(receipts: boolean): Promise<{ port: number; stop(): void }> {
-  const child = spawn(process.execPath, [SINK, ...(receipts ? ['--receipts'] : [])], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface({ input: child.stdout })
-  const first = await new Promise<string>(resolve => lines.once('line', resolve))
-  return { port: (JSON.parse(first) as { port: number }).port, stop: () => child.stdin.end() }
 }
 
 await main()

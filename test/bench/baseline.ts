@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { ROLE } from '../../src/infra/embedded/cluster.ts'
+import { urlOf } from '../../src/infra/embedded/owner.ts'
+import { startChild, watch } from './child.ts'
+import type { ClientsPlan } from './pg-clients.ts'
+
+/** How fast the server is that all else is measured against. */
+export type Baseline = {
+  /** What drives it. */
+  name: string
+  /** Transactions a second: one call of one function each, from 32 clients. */
+  run(seconds: number): Promise<{ perSecond: number; meanMs: number }>
+}
+
+const DATABASE = 'baseline'
+const CLIENTS = 32
+const ACCOUNTS = 100
+const CLIENTS_FILE = fileURLToPath(new URL('./pg-clients.ts', import.meta.url))
+
+/**
+ * What one durable send needs at the least, as somebody would write it who makes
+ * one call per send: the key claimed, the money held, the message stored.
+ */
+const SCHEMA = `
+create table wallets (account_id integer primary key, balance bigint not null, held bigint not null)
+  with (fillfactor = 50);
+create table idempotency (account_id integer not null, key text not null, message_id uuid not null,
+  primary key (account_id, key));
+create table messages (account_id integer not null, id uuid not null, status text not null, recipient text not null,
+  body text not null, amount bigint not null, created_at timestamptz not null, primary key (account_id, id));
+insert into wallets select n, 1000000000000, 0 from generate_series(1, ${ACCOUNTS}) n;
+create function one_send(p_account integer, p_number bigint, p_body text) returns uuid language plpgsql as $$
+declare
+  v_id uuid := uuidv7();
+begin
+  insert into idempotency values (p_account, gen_random_uuid()::text, v_id) on conflict do nothing;
+  if not found then return null; end if;
+  update wallets set balance = balance - 10000, held = held + 10000
+   where account_id = p_account and balance >= 10000;
+  if not found then raise exception 'insufficient balance'; end if;
+  insert into messages values (p_account, v_id, 'queued', '+49' || p_number, p_body, 10000, now());
+  return v_id;
+end $$;`
+
+/** A body of some 600 characters. */
+const BODY = 'Your parcel 4711-0815 arrives today between 14:00 and 16:00. '.repeat(10).slice(0, 600)
+
+/** Sets up a database of its own on the server of `socketDir`. */
+export async function createBaseline(socketDir: string, scratchDir: string): Promise<Baseline> {
+  await inDatabase(socketDir, 'postgres', `create database ${DATABASE}`)
+  await inDatabase(socketDir, DATABASE, SCHEMA)
+  const pgbench = await findPgbench()
+  if (pgbench !== null)
+    return { name: 'pgbench', run: seconds => runPgbench(pgbench, socketDir, scratchDir, seconds) }
+  return {
+    name: 'own clients; lower than pgbench, which `apt-get install postgresql-contrib` brings',
+    run: seconds => runClients(socketDir, seconds),
+  }
+}
+
+async function inDatabase(socketDir: string, database: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(socketDir, database) })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** On the PATH, or where Debian keeps it; null where it is not installed. */
+async function findPgbench(): Promise<string | null> {
+  const places = ['pgbench', ...[18, 17, 16, 15, 14].map(major => `/usr/lib/postgresql/${major}/bin/pgbench`)]
+  for (const place of places) {
+    const works = await execute(place, ['--version']).then(
+      () => true,
+      () => false,
+    )
+    if (works) return place
+  }
+  return null
+}
+
+async function runPgbench(program: string, socketDir: string, scratchDir: string, seconds: number) {
+  const script = join(scratchDir, 'baseline.sql')
+  writeFileSync(
+    script,
+    `\\set account random(1, ${ACCOUNTS})\n\\set number random(15112000000, 15112009999)\n` +
+      `select one_send(:account, :number, '${BODY}');\n`,
+  )
+  try {
+    const options = ['-n', '-M', 'prepared', '-c', CLIENTS, '-j', 2, '-T', seconds, '-f', script]
+    const { stdout } = await execute(program, ['-h', socketDir, '-U', ROLE, ...options.map(String), DATABASE])
+    const find = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1])
+    return { perSecond: find(/^tps = ([\d.]+)/m), meanMs: find(/^latency average = ([\d.]+) ms/m) }
+  } finally {
+    rmSync(script)
+  }
+}
+
+async function runClients(socketDir: string, seconds: number) {
+  const child = await startChild(CLIENTS_FILE)
+  const plan: ClientsPlan = {
+    socket: join(socketDir, '.s.PGSQL.5432'),
+    user: ROLE,
+    database: DATABASE,
+    clients: CLIENTS,
+    accounts: ACCOUNTS,
+    statement: 'select one_send($1, $2, $3)',
+    body: BODY,
+    seconds,
+  }
+  const { transactions, tookMs } = (await child.ask(JSON.stringify(plan))) as {
+    transactions: number
+    tookMs: number
+  }
+  await child.stop()
+  return { perSecond: (transactions * 1_000) / tookMs, meanMs: (tookMs * CLIENTS) / transactions }
+}
+
+function execute(file: string, args: readonly string[]): Promise<{ stdout: string }> {
+  const running = promisify(execFile)(file, args)
+  watch(running.child)
+  return running
+}

@@ -1,0 +1,45 @@
+import { stopChildren } from './child.ts'
+import { measureMemory } from './memory.ts'
+import { type Figure, note, printFigures } from './report.ts'
+import { measureScale } from './scale.ts'
+import { measureThroughput, type ThroughputName } from './throughput.ts'
+
+/**
+ * The figures that this program is held to, each against a baseline of the same
+ * run on the same machine: durable sends a second, memory, and what a send
+ * costs as the store grows. Everything is started here and removed again.
+ *
+ *     npm run bench -- [sends] [hot] [full] [memory] [scale]
+ *
+ * Without names all of them run, in some seven minutes; BENCH_QUICK=1 takes
+ * samples in one, which show that it works and little more.
+ */
+const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
+const NAMES = [...THROUGHPUT, 'memory', 'scale'] as const
+const LIMIT_MS = 15 * 60_000
+
+async function main(args: readonly string[]): Promise<void> {
+  const unknown = args.filter(name => !NAMES.some(known => known === name))
+  if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}: choose of ${NAMES.join(', ')}.`)
+  const wanted = new Set<string>(args.length > 0 ? args : NAMES)
+  const quick = process.env['BENCH_QUICK'] === '1'
+  if (quick) note('BENCH_QUICK=1: short samples; compare nothing with them')
+
+  const figures: Figure[] = []
+  const throughput = THROUGHPUT.filter(name => wanted.has(name))
+  if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
+  if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
+  if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
+  printFigures(figures)
+}
+
+async function giveUp(why: unknown): Promise<never> {
+  console.error(why)
+  await stopChildren()
+  process.exit(1)
+}
+
+setTimeout(() => giveUp('The bench took too long.'), LIMIT_MS).unref()
+process.on('SIGINT', () => giveUp('Interrupted.'))
+process.on('SIGTERM', () => giveUp('Interrupted.'))
+await main(process.argv.slice(2)).catch(giveUp)

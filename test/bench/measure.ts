@@ -1,0 +1,120 @@
+import { machineTimes } from './cpu.ts'
+import type { LoadPlan } from './load.ts'
+import { type Batches, pause, type System } from './system.ts'
+
+/** What a stretch of sends came to. */
+export type Measured = {
+  sends: number
+  /** Sends a second, until the last one was settled in the database. */
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+  /** CPU a send, in µs. */
+  nodeMicros: number
+  postgresMicros: number
+  /** Items of a mean flush. */
+  acceptBatch: number
+  settleBatch: number
+  /** Of all cores, whoever used them. */
+  machineBusy: number
+}
+
+/** Whether everything that was sent stands in the database as it should. */
+export type Settled = (sends: number) => Promise<boolean>
+
+const LOOK_EVERY_MS = 10
+const SETTLE_TIMEOUT_MS = 30_000
+
+/**
+ * Runs a load and waits until its last send is settled in the database.
+ * Throws when an answer was no 200: a bench of refusals says nothing.
+ */
+export async function measure(
+  system: System,
+  plan: Omit<LoadPlan, 'port' | 'offset'>,
+  watch: (system: System) => Promise<Settled> = watchMoney,
+): Promise<Measured> {
+  const settled = await watch(system)
+  const before = { cpu: system.cpu(), batches: await system.batches(), machine: machineTimes() }
+  const startedMs = performance.now()
+  const load = await system.load(plan)
+  const sends = load.answers['200'] ?? 0
+  if (load.firstFailure !== null)
+    throw new Error(`not every send was taken: ${JSON.stringify(load.answers)} ${load.firstFailure}`)
+  await until(() => settled(sends))
+  const tookMs = performance.now() - startedMs
+  const cpu = system.cpu()
+  const batches = await system.batches()
+  const machine = machineTimes()
+  const batch = (name: keyof Batches) => {
+    const items = batches[name].items - before.batches[name].items
+    return items / Math.max(1, batches[name].calls - before.batches[name].calls)
+  }
+  return {
+    sends,
+    perSecond: (sends * 1_000) / tookMs,
+    p50Ms: load.p50Ms,
+    p99Ms: load.p99Ms,
+    maxMs: load.maxMs,
+    nodeMicros: (cpu.node - before.cpu.node) / sends / 1_000,
+    postgresMicros: (cpu.postgres - before.cpu.postgres) / sends / 1_000,
+    acceptBatch: batch('accept'),
+    settleBatch: batch('settle'),
+    machineBusy: (machine.busy - before.machine.busy) / (machine.all - before.machine.all),
+  }
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const giveUpMs = performance.now() + SETTLE_TIMEOUT_MS
+  while (!(await condition())) {
+    if (performance.now() > giveUpMs) throw new Error('not everything was settled in time')
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
+/** The price of one part to a German phone in the list of a fresh store, in micros. */
+const PRICE_MICROS = 10_000
+
+/**
+ * Sends are settled when nothing is held any more and exactly their price was
+ * captured: the wallets say so at a glance, however many messages are stored.
+ */
+export async function watchMoney({ db }: System): Promise<Settled> {
+  const read = async () => {
+    const { rows } = await db.query(
+      'select sum(captured)::float8 as captured, sum(held)::float8 as held from wallets',
+    )
+    return rows[0] as { captured: number; held: number }
+  }
+  const before = await read()
+  return async sends => {
+    const now = await read()
+    if (now.captured > before.captured + sends * PRICE_MICROS)
+      throw new Error('more was captured than was sent')
+    return now.held === 0 && now.captured === before.captured + sends * PRICE_MICROS
+  }
+}
+
+/** An event row for each send, and the message it speaks of delivered. */
+export async function watchDeliveries({ db }: System): Promise<Settled> {
+  const count = async (sql: string) => ((await db.query(sql)).rows[0] as { count: number }).count
+  const events = () => count(`select count(*)::integer as count from events where type = 'message.delivered'`)
+  const delivered = () =>
+    count(
+      `select count(*)::integer as count from messages where status = 'delivered' and delivered_at is not null`,
+    )
+  const before = { events: await events(), delivered: await delivered() }
+  return async sends => {
+    if ((await events()) - before.events !== sends) return false
+    if ((await delivered()) - before.delivered !== sends) throw new Error('an event of no delivered message')
+    return true
+  }
+}
+
+/** The middle of some values. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { urlOf } from '../../src/infra/embedded/owner.ts'
+import { findPostmaster } from '../../src/infra/embedded/postmaster.ts'
+import { type Child, startChild, watch } from './child.ts'
+import { cpuOf, cpuOfFamily } from './cpu.ts'
+import type { LoadPlan, LoadResult } from './load.ts'
+import { type Sink, startSink } from './sink.ts'
+
+/** A whole Posthorn with its embedded database, accounts with money, and message centres; the program as it ships. */
+export type System = {
+  pid: number
+  db: pg.Client
+  socketDir: string
+  /** One live key of each account. */
+  keys: readonly string[]
+  /** Sends by the one centre or the other from here on. */
+  route(to: 'plain' | 'receipts'): Promise<void>
+  load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
+  /** CPU used so far, in ns. */
+  cpu(): { node: number; postgres: number }
+  /** Items and calls of the coalesced flushes so far. */
+  batches(): Promise<Batches>
+  stop(): Promise<void>
+}
+
+export type Batches = Record<'accept' | 'settle', { items: number; calls: number }>
+
+export type SystemOptions = {
+  accounts: number
+  /** Flags for Node itself, such as --cpu-prof. */
+  nodeFlags?: readonly string[]
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url))
+const START_TIMEOUT_MS = 30_000
+const BALANCE = 1_000_000
+
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  const server = await startServer(dataDir, options.nodeFlags ?? [])
+  const { socketDir, pid: postmaster } = findPostmaster(join(dataDir, 'postgres'))!
+  const db = new pg.Client({ connectionString: urlOf(socketDir) })
+  await db.connect()
+  const admin = createAdmin(server.url, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim())
+  const sinks = { plain: await startSink({ receipts: false }), receipts: await startSink({ receipts: true }) }
+  const connections = {
+    plain: await addConnection(admin, 'plain', sinks.plain),
+    receipts: await addConnection(admin, 'receipts', sinks.receipts),
+  }
+  const keys = await addAccounts(admin, options.accounts)
+  const generator: Child = await startChild(LOAD)
+  let offset = 0
+
+  async function load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult> {
+    const port = Number(new URL(server.url).port)
+    const result = (await generator.ask(JSON.stringify({ ...plan, port, offset }))) as LoadResult
+    for (const count of Object.values(result.answers)) offset += count
+    return result
+  }
+
+  async function route(to: 'plain' | 'receipts'): Promise<void> {
+    const other = to === 'plain' ? 'receipts' : 'plain'
+    await admin('PATCH', `/connections/${connections[to]}`, { enabled: true })
+    await admin('PATCH', `/connections/${connections[other]}`, { enabled: false })
+    await untilBound(admin, connections[to])
+  }
+
+  async function stop(): Promise<void> {
+    await generator.stop()
+    await db.end()
+    await server.stop()
+    await sinks.plain.stop()
+    await sinks.receipts.stop()
+  }
+
+  await route('plain')
+  return {
+    pid: server.pid,
+    db,
+    socketDir,
+    keys,
+    route,
+    load,
+    cpu: () => ({ node: cpuOf(server.pid), postgres: cpuOfFamily(postmaster) }),
+    batches: async () => readBatches(await (await fetch(`${server.url}/metrics`)).text()),
+    stop,
+  }
+}
+
+type Server = { pid: number; url: string; stop(): Promise<void> }
+
+/** Its log goes to a file, as in production; the line that says "serving" tells where. */
+async function startServer(dataDir: string, nodeFlags: readonly string[]): Promise<Server> {
+  const logFile = join(dataDir, 'server.log')
+  const log = openSync(logFile, 'a')
+  const env = { PATH: process.env['PATH'], PORT: '0', POSTHORN_DATA_DIR: dataDir }
+  const child = watch(
+    spawn(process.execPath, [...nodeFlags, PROGRAM, 'serve'], { env, stdio: ['ignore', log, log] }),
+  )
+  closeSync(log)
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const giveUpMs = performance.now() + START_TIMEOUT_MS
+  for (;;) {
+    const text = readFileSync(logFile, 'utf8')
+    const url = /"url":"(http:[^"]+)","message":"serving"/.exec(text)?.[1]
+    if (url) {
+      const stop = () => {
+        child.kill('SIGTERM')
+        return ended
+      }
+      return { pid: child.pid!, url, stop }
+    }
+    if (child.exitCode !== null || performance.now() > giveUpMs)
+      throw new Error(`the server did not start:\n${text}`)
+    await pause(50)
+  }
+}
+
+type Admin = <T>(method: string, path: string, body?: unknown) => Promise<T>
+
+function createAdmin(url: string, token: string): Admin {
+  return async <T>(method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${url}/api/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { data: T }
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+    return answer.data
+  }
+}
+
+async function addConnection(admin: Admin, name: string, sink: Sink): Promise<string> {
+  const { connection } = await admin<{ connection: { id: string } }>('POST', '/connections', {
+    provider: 'smpp',
+    name,
+    channels: ['local_sms'],
+    config: { host: '127.0.0.1', port: sink.port, systemId: 'bench', password: 'bench' },
+    enabled: false,
+  })
+  return connection.id
+}
+
+async function untilBound(admin: Admin, connection: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const { ok } = await admin<{ ok: boolean }>('POST', `/connections/${connection}/test`)
+    if (ok) return
+    await pause(50)
+  }
+  throw new Error('the connection to the message centre did not come up')
+}
+
+async function addAccounts(admin: Admin, count: number): Promise<string[]> {
+  const keys: string[] = []
+  for (let number = 1; number <= count; number++) {
+    const { liveKey } = await admin<{ liveKey: string }>('POST', '/accounts', {
+      name: `Bench ${number}`,
+      homeCountry: 'DE',
+      currency: 'EUR',
+      phone: { number: '+4915112000000', verified: true },
+      plan: { rateLimitPerSecond: 1_000_000 },
+      balance: BALANCE,
+    })
+    keys.push(liveKey)
+  }
+  return keys
+}
+
+function readBatches(metrics: string): Batches {
+  const read = (batch: string, kind: string) =>
+    Number(new RegExp(`^posthorn_batch_items_${kind}{batch="${batch}"} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
+  const of = (batch: string) => ({ items: read(batch, 'sum'), calls: read(batch, 'count') })
+  return { accept: of('accept'), settle: of('settle') }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}
