@@ -20,6 +20,7 @@ import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './infra/log.ts'
+import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
 import type { Secrets } from './infra/secrets.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
@@ -99,7 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const readiness = createReadiness({
     clock,
-    checks: { 'the database': () => db.query({ name: 'ready', text: 'select 1' }) },
+    checks: { 'the database': () => ping(db) },
   })
   const server = await createServer({
     log,
