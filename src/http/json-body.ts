@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid, Problem } from '../contract/errors.ts'
 import { parseJson } from '../lib/json-source.ts'
@@ -9,8 +10,11 @@ import { parseJson } from '../lib/json-source.ts'
  */
 export class UnreadableBody {
   readonly problem: Problem
-  constructor(problem: Problem) {
+  /** SHA-256 of the bytes: two of them under one idempotency key are told apart by it. */
+  readonly digest: string
+  constructor(problem: Problem, bytes: Buffer) {
     this.problem = problem
+    this.digest = hash('sha256', bytes, 'hex')
   }
 }
 
@@ -26,11 +30,11 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return new UnreadableBody(packed())
+  if (encoding !== undefined && encoding !== 'identity') return new UnreadableBody(packed(), bytes)
   // No body at all: the schema of the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   const result = parseJson(bytes)
-  if (!result.ok) return new UnreadableBody(unreadable(result.path, result.message))
+  if (!result.ok) return new UnreadableBody(unreadable(result.path, result.message), bytes)
   if (result.hasNulls) dropNulls(result.value)
   return result.value
 }

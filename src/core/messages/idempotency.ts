@@ -98,8 +98,10 @@ function readClaim(headerKey: string | undefined, body: SendBody): KeyClaim | nu
   return { operation: SEND_OPERATION, key, bodyHash: canonicalHash(withoutKeys(body)) }
 }
 
-function withoutKeys(body: SendBody): unknown {
-  const { idempotencyKey: _, ...rest } = body
+/** What is no JSON object has no keys in it, and is refused for itself. */
+function withoutKeys(body: SendBody | null | undefined): unknown {
+  if (Object.prototype.toString.call(body) !== '[object Object]') return body ?? null
+  const { idempotencyKey: _, ...rest } = body!
   if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options))
     return rest
   const { idempotencyKey: __, ...options } = rest.options

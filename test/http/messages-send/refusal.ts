@@ -1,0 +1,78 @@
+import { expect } from 'vitest'
+import { type Answer, faultPaths, type SendOptions, type TestAccount } from '../../support/app.ts'
+
+let keys = 0
+
+type Expected = { status: number; code: string; paths?: string[] }
+
+/**
+ * Sends with the live key, and holds the refusal against what every refusal
+ * promises: the usual body, nothing stored but the answer, no money touched, and
+ * the same bytes for the same key.
+ */
+export async function refused(
+  account: TestAccount,
+  body: unknown,
+  expected: Expected,
+  options: SendOptions = {},
+): Promise<Answer> {
+  return (await allRefused(account, [body], expected, options))[0]!
+}
+
+/** The same for each of several bodies, at once. */
+export async function allRefused(
+  account: TestAccount,
+  bodies: readonly unknown[],
+  expected: Expected,
+  options: SendOptions = {},
+): Promise<Answer[]> {
+  const before = await account.footprint()
+  const answers = await Promise.all(
+    bodies.map(async body => {
+      const keyed = { live: true, idempotencyKey: `refusal-${++keys}`, ...options }
+      const answer = await account.send(body, keyed)
+      expectRefusal(answer, expected)
+      await replays(account, body, answer, keyed)
+      return answer
+    }),
+  )
+  expect(await account.footprint()).toEqual({ ...before, keys: before.keys + bodies.length })
+  return answers
+}
+
+function expectRefusal(answer: Answer, { status, code, paths }: Expected): void {
+  expect([answer.status, answer.body['code']], answer.text).toEqual([status, code])
+  const names = Object.keys(answer.body).filter(name => name !== 'details')
+  expect(names).toEqual(['success', 'code', 'error', 'requestId'])
+  expect(answer.body).toMatchObject({ success: false, requestId: answer.headers.get('x-request-id') })
+  expect(answer.headers.get('idempotency-replayed')).toBeNull()
+  if (paths) expect(faultPaths(answer), answer.text).toEqual(paths)
+}
+
+/** The same request again says the same, to the byte. */
+export async function replays(
+  account: TestAccount,
+  body: unknown,
+  first: Answer,
+  options: SendOptions,
+): Promise<void> {
+  const again = await account.send(body, options)
+  expect([again.status, again.text]).toEqual([first.status, first.text])
+  expect(again.headers.get('idempotency-replayed')).toBe('true')
+  expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'))
+  expect(again.headers.get('x-sandbox')).toBe(first.headers.get('x-sandbox'))
+}
+
+/** A 400 that names these fields, and no others. */
+export function invalidAt(account: TestAccount, body: unknown, ...paths: string[]): Promise<Answer> {
+  return refused(account, body, { status: 400, code: 'VALIDATION_ERROR', paths })
+}
+
+/** The same for each of several bodies. */
+export async function allInvalidAt(
+  account: TestAccount,
+  bodies: readonly unknown[],
+  path: string,
+): Promise<void> {
+  await allRefused(account, bodies, { status: 400, code: 'VALIDATION_ERROR', paths: [path] })
+}
