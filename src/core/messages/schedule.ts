@@ -1,9 +1,8 @@
 import { invalid, Problem } from '../../contract/errors.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
 
 /** 365 days: far enough for a birthday, near enough to be kept. */
 const FURTHEST_AHEAD_MS = 365 * 24 * 3_600_000
-/** RFC 3339, as ISO 8601 is written between programs; the zone is required. */
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
 
 /** The time of `options.scheduleAt` in ms since the epoch, or null when there is none. */
 export function readSchedule(
@@ -15,8 +14,8 @@ export function readSchedule(
   if (!plan.allowsScheduling) {
     throw new Problem('FORBIDDEN', `The plan "${plan.name}" does not allow scheduled messages.`)
   }
-  const atMs = TIME.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(atMs)) {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) {
     throw invalid('options.scheduleAt', 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
   }
   if (atMs <= nowMs) throw invalid('options.scheduleAt', 'must be in the future')

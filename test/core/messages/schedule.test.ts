@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { readSchedule } from '../../../src/core/messages/schedule.ts'
+
+const NOW_MS = Date.UTC(2030, 0, 1)
+const PLAN = { name: 'default', allowsScheduling: true }
+
+describe('the time of a scheduled message', () => {
+  test('is read with its zone', () => {
+    expect(readSchedule('2030-01-31T09:00:00+01:00', PLAN, NOW_MS)).toBe(Date.UTC(2030, 0, 31, 8))
+  })
+
+  test('is none where none is given', () => {
+    expect(readSchedule(undefined, { ...PLAN, allowsScheduling: false }, NOW_MS)).toBeNull()
+  })
+
+  test.each([
+    ['has no zone', '2030-01-31T09:00:00', /zone/],
+    ['is on a day that does not exist', '2030-02-30T09:00:00Z', /zone/],
+    ['is now', '2030-01-01T00:00:00Z', /future/],
+    ['is more than a year ahead', '2031-01-01T00:00:01Z', /one year/],
+  ])('is refused where it %s', (_, text, reason) => {
+    expect(() => readSchedule(text, PLAN, NOW_MS)).toThrow(reason)
+  })
+
+  test('is refused by a plan that does not allow it', () => {
+    const plan = { ...PLAN, allowsScheduling: false }
+    expect(() => readSchedule('2030-01-31T09:00:00Z', plan, NOW_MS)).toThrow(/does not allow/)
+  })
+})
