@@ -34,7 +34,8 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
   const io: Io = {
     connectionId: 'cnn_00000000000000000000000001',
     clock: options.clock ?? systemClock,
-    random: createRandom(),
+    // Without jitter, a pause between two tries is its full length.
+    random: { ...createRandom(), fraction: () => 1 },
     log: {
       info() {},
       debug() {},

@@ -102,7 +102,11 @@ export async function startSmsc(
   }
 
   function take(session: Session, pdu: PDU): void {
-    if (pdu.command === 'submit_sm') return takeSubmit(session, pdu)
+    if (pdu.command === 'submit_sm') takeSubmit(session, pdu)
+    else takeOther(session, pdu)
+  }
+
+  function takeOther(session: Session, pdu: PDU): void {
     commands.push(pdu.command)
     if (pdu.command.startsWith('bind_') && !pdu.command.endsWith('_resp')) answerBind(session, pdu)
     else if (pdu.command === 'deliver_sm_resp' || pdu.command === 'data_sm_resp') {
@@ -122,8 +126,11 @@ export async function startSmsc(
   function takeSubmit(session: Session, pdu: PDU): void {
     const submit = toSubmit(session, pdu)
     submits.push(submit)
-    if (typeof current !== 'function') return misbehave(session, pdu)
-    const answer = current(submit, submits.length)
+    if (typeof current === 'function') answerAsTold(session, pdu, current(submit, submits.length))
+    else misbehave(session, pdu)
+  }
+
+  function answerAsTold(session: Session, pdu: PDU, answer: ReturnType<Answer>): void {
     if (!answer) return
     answer.before?.()
     const fields = { command_status: answer.status ?? 0, message_id: answer.id ?? `id-${submits.length}` }
