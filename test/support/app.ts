@@ -188,9 +188,7 @@ function createTime(fake: FakeClock | null, db: Database): Pick<TestApp, 'pass' 
       for (let waitedMs = 0; ; waitedMs += STEP_MS) {
         const value = await read()
         if (holds(value)) return value
-        const over = fake
-          ? waitedMs > LONGEST_WAIT_MS
-          : performance.now() - startedMs > LONGEST_REAL_WAIT_MS
+        const over = fake ? waitedMs > LONGEST_WAIT_MS : performance.now() - startedMs > LONGEST_REAL_WAIT_MS
         if (over) throw new Error(`this never came to hold: ${JSON.stringify(value)}`)
         await step()
       }

@@ -56,7 +56,7 @@ export function compose(body: SendBody, channel: Channel): Said {
   if (channel === 'email_user') return composeEmail(body, text)
   if (body.content?.subject !== undefined)
     throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
-  if (isSms(channel)) return composeSms(text)
+  if (isSms(channel)) return composeSms(text, textPath(body))
   const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
   if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
   return { text, subject: null, html: false, sms: null }
@@ -68,9 +68,9 @@ function otpText(code: string | undefined): string {
 }
 
 function composeEmail(body: SendBody, text: string): Said {
+  // The contract asks for no subject, nor does RFC 5322: a mail may go without.
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
-  if (subject === null) throw invalid('content.subject', 'is required for e-mail')
   return { text, subject, html: looksLikeHtml(text), sms: null }
 }
 
@@ -81,18 +81,15 @@ function looksLikeHtml(text: string): boolean {
   )
 }
 
-function composeSms(text: string): Said {
-  if (text === '') throw invalid('content.text', 'must not be empty for an SMS')
+function composeSms(text: string, path: string): Said {
+  if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)
   if (sms.parts > MAX_SMS_PARTS) {
-    throw invalid(
-      'content.text',
-      `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`,
-    )
+    throw invalid(path, `takes ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are sent`)
   }
   return { text, subject: null, html: false, sms }
 }
 
 function textPath(body: SendBody): string {
-  return body.content?.text === undefined ? 'text' : 'content.text'
+  return body.content?.text === undefined && body.text !== undefined ? 'text' : 'content.text'
 }

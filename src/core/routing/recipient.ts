@@ -11,7 +11,7 @@ export type Recipient =
 
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
 const EMAIL =
-  /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+  /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */
 const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/

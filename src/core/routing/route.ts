@@ -52,7 +52,8 @@ function automatic(request: RouteRequest): Channel[] {
     case 'email':
       return ['email_user']
     case 'chat':
-      throw invalid('conversationContext', 'is required: a chat id alone does not say through which bot')
+      // Far more often a phone number without its plus than a chat.
+      throw invalid('to', 'must begin with + for a phone number; a chat id needs a conversationContext')
     case 'phone':
       return [smsChannelOf(recipient.country, request.homeCountry), 'official_chatapp']
   }

@@ -73,6 +73,6 @@ export async function allInvalidAt(
   account: TestAccount,
   bodies: readonly unknown[],
   path: string,
-): Promise<void> {
-  await allRefused(account, bodies, { status: 400, code: 'VALIDATION_ERROR', paths: [path] })
+): Promise<Answer[]> {
+  return allRefused(account, bodies, { status: 400, code: 'VALIDATION_ERROR', paths: [path] })
 }
