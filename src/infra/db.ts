@@ -8,12 +8,18 @@ export type Db = {
 }
 
 /** A named statement is prepared once per connection; every query of ours has a name. */
-export type Query = { name: string; text: string; values?: readonly unknown[] }
+export type Query = {
+  name: string
+  text: string
+  values?: readonly unknown[]
+  /** Longest wait for the answer, in ms, where the database's own default does not fit. */
+  timeoutMs?: number
+}
 
 export type Database = Db & {
   /** One transaction; rolled back when `work` throws. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** A connection of its own, outside the pool, for LISTEN and advisory locks. */
+  /** A connection of its own, outside the pool and without time-outs, for LISTEN, advisory locks and migrations. */
   dedicated(): Promise<pg.Client>
   close(): Promise<void>
 }
@@ -23,8 +29,18 @@ export type DatabaseOptions = {
   poolSize?: number
   /** How long a caller waits for a connection, in ms. */
   connectTimeoutMs?: number
+  /** How long a caller waits for an answer, in ms, unless the query says otherwise. */
+  queryTimeoutMs?: number
   onIdleError?: (error: Error) => void
 }
+
+/** A caller hears within five seconds: two for a connection, or four for an answer. */
+const CONNECT_TIMEOUT_MS = 2_000
+const QUERY_TIMEOUT_MS = 4_000
+/** The server's side of it: what nobody waits for any more ends, and lets go of its locks. */
+export const STATEMENT_TIMEOUT_MS = 60_000
+const LOCK_TIMEOUT_MS = 3_500
+const IDLE_IN_TRANSACTION_MS = 15_000
 
 // Money and counters are int8 within 2^53; a string would poison arithmetic.
 const types = {
@@ -34,58 +50,107 @@ const types = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
-/** Opens a pool; connects on first use. */
+/**
+ * Opens a pool; connects on first use. No caller waits longer than its time-out
+ * for a database that hangs or a connection that is dead in the middle: it gets
+ * DatabaseUnavailable, and so it does for what is worth repeating as it stands.
+ */
 export function createDatabase(options: DatabaseOptions): Database {
+  const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   const connection = { connectionString: options.connectionString, types, application_name: 'posthorn' }
-  const pool = new pg.Pool({
-    ...connection,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 3_000,
-    keepAlive: true,
-  })
-  pool.on('error', error => options.onIdleError?.(error))
+  let pool = openPool()
+  /** Pools that were given up, until the last of their connections is gone. */
+  const retired = new Set<Promise<void>>()
+  /** Whatever the server said, refusals included: it shows that the server is there. */
+  let answers = 0
+
+  function openPool(): pg.Pool {
+    const opened = new pg.Pool({
+      ...connection,
+      max: options.poolSize ?? 10,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      keepAlive: true,
+    })
+    opened.on('error', error => options.onIdleError?.(error))
+    return opened
+  }
+
+  /**
+   * After a silence in which nobody was answered, the other connections are as
+   * dead: to find that out one by one would take a time-out each.
+   */
+  function noteFailure(error: unknown, of: pg.Pool, answersBefore: number): void {
+    if (!isSilence(error)) {
+      answers++
+      return
+    }
+    if (answers !== answersBefore || of !== pool) return
+    pool = openPool()
+    const ended = of.end().finally(() => retired.delete(ended))
+    retired.add(ended)
+  }
+
+  async function ask(target: pg.Pool | pg.PoolClient, query: Query, of: pg.Pool): Promise<never> {
+    const answersBefore = answers
+    try {
+      // pg mutates nothing here; its type merely forgets that values may be readonly.
+      const result = (await target.query(toConfig(query) as pg.QueryConfig)) as never
+      answers++
+      return result
+    } catch (error) {
+      noteFailure(error, of, answersBefore)
+      return asUnavailable(error)
+    }
+  }
+
+  async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    const of = pool
+    const client = await of.connect().catch(asUnavailable)
+    let broken: Error | undefined
+    const control = { query: (text: string) => ask(client, { name: `tx_${text}`, text }, of) }
+    try {
+      await control.query('BEGIN')
+      const result = await work({ query: query => ask(client, query, of) })
+      await control.query('COMMIT')
+      return result
+    } catch (error) {
+      // Behind a lost connection or a statement without an answer nothing can be said any more.
+      if (error instanceof DatabaseUnavailable) broken = error
+      else await control.query('ROLLBACK').catch(rollback => (broken = rollback as Error))
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
 
   return {
-    query: query => ask(pool, query),
-    async transaction(work) {
-      const client = await pool.connect().catch(asUnavailable)
-      let broken: Error | undefined
-      try {
-        await client.query('BEGIN')
-        const result = await work({ query: query => ask(client, query) })
-        await client.query('COMMIT')
-        return result
-      } catch (error) {
-        await client.query('ROLLBACK').catch(rollback => {
-          broken = rollback as Error
-        })
-        return asUnavailable(error)
-      } finally {
-        client.release(broken)
-      }
-    },
+    query: query => ask(pool, query, pool),
+    transaction,
     async dedicated() {
-      const client = new pg.Client({
-        ...connection,
-        connectionTimeoutMillis: options.connectTimeoutMs ?? 3_000,
-      })
+      const client = new pg.Client({ ...connection, connectionTimeoutMillis: connectTimeoutMs })
       await client.connect()
       return client
     },
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), ...retired])
+    },
   }
 }
 
-async function ask(target: pg.Pool | pg.PoolClient, query: Query) {
-  try {
-    // pg mutates nothing here; its type merely forgets that values may be readonly.
-    return (await target.query(query as pg.QueryConfig)) as never
-  } catch (error) {
-    return asUnavailable(error)
-  }
+/** The driver's spelling; a copy is made only where a query has a time-out of its own. */
+function toConfig(query: Query): Query {
+  const { timeoutMs, ...rest } = query
+  return timeoutMs === undefined ? query : ({ ...rest, query_timeout: timeoutMs } as Query)
 }
 
-/** The database cannot be reached, or went away during the work; on the wire a 503. */
+/**
+ * The database cannot be reached, went away during the work, or asks for the
+ * work to be repeated; on the wire a 503.
+ */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown) {
     super('The database cannot be reached.', { cause })
@@ -93,9 +158,22 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** Whether the statement may have been carried out although it failed: not when there was no connection to ask on. */
+export function mayHaveBeenDone({ cause }: DatabaseUnavailable): boolean {
+  if (!(cause instanceof Error)) return true
+  // Of all the addresses of a host, each of which refused.
+  if (cause instanceof AggregateError) return false
+  const { code, syscall } = cause as { code?: string; syscall?: string }
+  return !(
+    syscall === 'connect' ||
+    isRefusal(code) ||
+    /timeout exceeded when trying to connect|due to connection timeout/.test(cause.message)
+  )
+}
+
 /** A lost connection gets its own class; other errors stay themselves. */
 function asUnavailable(error: unknown): never {
-  throw isConnectionLoss(error) ? new DatabaseUnavailable(error) : error
+  throw isConnectionLoss(error) || isWorthRepeating(error) ? new DatabaseUnavailable(error) : error
 }
 
 /** SQLSTATE classes 08 (connection), 57P (shutdown), 53 (resources), and the driver's own errors. */
@@ -103,10 +181,31 @@ export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string') {
-    if (/^(08|57P0[1-3]|53)/.test(code)) return true
-    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENOTFOUND)/.test(code)) return true
+    if (/^(08|57P0[1-5]|53)/.test(code)) return true
+    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true
   }
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed/.test(
-    error.message,
+  return (
+    isSilence(error) ||
+    /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed/.test(
+      error.message,
+    )
   )
+}
+
+/** The driver's own time-out for an answer. */
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
+}
+
+/** The server answered and undid everything: before the statement (starting up, too many connections), or for a lock. */
+function isRefusal(code: string | undefined): boolean {
+  return code !== undefined && (/^(57P03|53300)$/.test(code) || REPEATABLE.test(code))
+}
+
+/** Deadlock, serialization, lock or statement time-out, and a server that only reads, as during a failover. */
+const REPEATABLE = /^(40P01|40001|55P03|57014|25006)$/
+
+function isWorthRepeating(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return typeof code === 'string' && REPEATABLE.test(code)
 }
