@@ -83,6 +83,10 @@ begin
 
   -- Money. A wallet that covers all of its items pays them at once; accounts with
   -- a pool in play, or too little, are paid item by item, in order.
+  if true = any (p_pooled) then
+    -- Those are paid last; locked first, all wallets still are in the order of accounts.
+    perform 1 from wallets w where w.account_id = any (p_account) order by w.account_id for update;
+  end if;
   with need as (
     select i.account_id, sum(i.amount)::bigint as amount, bool_or(i.pooled) as pooled
       from unnest(p_account, p_amount, p_live, p_pooled, v_take) as i (account_id, amount, live, pooled, take)
@@ -220,9 +224,11 @@ $$;
 -- An item whose attempt is no longer the message's current one changes nothing.
 -- `p_uncounted` marks throttled attempts, which are no tries. `p_forget_key` names
 -- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
+-- A repeated call (its answer was lost) has the same p_now: what the first one
+-- settled is left alone, since it may have been begun again.
 -- Returns, per item that applied: what the sender is to be told.
 create function settle_attempts(
-  p_node bigint, p_now timestamptz,
+  p_node bigint, p_now timestamptz, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
   p_provider_id text[], p_provider_code text[], p_error_code text[], p_error_detail text[],
   p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_forget_operation smallint[], p_forget_key text[], p_event uuid[]
@@ -235,8 +241,24 @@ set enable_seqscan = off
 set jit = off
 as $$
 #variable_conflict use_column
+declare
+  -- What is still to be done of each item, and which of them applied.
+  v_kind text[] := p_kind;
+  v_item integer[];
+  v_answer text[];
+  v_parked bigint[];
+  v_done integer;
 begin
-  return query
+  if p_repeated then
+    for v_done in
+      select i.n::integer from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
+        join messages m on m.account_id = i.account_id and m.id = i.id
+       where m.settled_at = p_now
+    loop
+      v_kind[v_done] := null;
+    end loop;
+  end if;
+
   with applied as (
     update messages m set
       status = i.kind,
@@ -257,7 +279,7 @@ begin
       unknown_at = case when i.kind = 'unknown' then p_now else m.unknown_at end,
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
-    from unnest(p_account, p_id, p_attempt, p_kind, p_connection, p_provider_id, p_provider_code, p_error_code,
+    from unnest(p_account, p_id, p_attempt, v_kind, p_connection, p_provider_id, p_provider_code, p_error_code,
                 p_error_detail, p_uncounted, p_answer, p_event) with ordinality
       as i (account_id, id, attempt, kind, connection, provider_id, provider_code, error_code,
             error_detail, uncounted, answer, event, n)
@@ -290,26 +312,25 @@ begin
         from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   )
-  select a.n::integer, a.answer from applied a;
+  select array_agg(a.n::integer), array_agg(a.answer) into v_item, v_answer from applied a;
+  return query select * from unnest(v_item, v_answer);
 
   -- Everything below is rare: it costs nothing when no item asks for it.
   if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
     update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null,
            secret = case when i.kind = 'unknown' then null else o.secret end
-      from unnest(p_account, p_id, p_attempt, p_kind, p_due) as i (account_id, id, attempt, kind, due)
-     where i.kind in ('queued', 'unknown') and o.account_id = i.account_id and o.message_id = i.id
-       and o.begun
-       and exists (select 1 from messages m where m.account_id = i.account_id and m.id = i.id and m.status = i.kind
-                    and m.settled_at = p_now);
+      from unnest(p_account, p_id, p_kind, p_due) with ordinality as i (account_id, id, kind, due, n)
+     where i.kind in ('queued', 'unknown') and i.n = any (v_item)
+       and o.account_id = i.account_id and o.message_id = i.id and o.begun;
   end if;
   if 'failed' = any (p_kind) then
     update pools p set used = greatest(0, p.used - s.n)
       from (
         select m.account_id, m.pool_id, count(*) as n
-          from unnest(p_account, p_id, p_kind) as i (account_id, id, kind)
+          from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
           join messages m on m.account_id = i.account_id and m.id = i.id
           join pools q on q.account_id = m.account_id and q.id = m.pool_id
-         where i.kind = 'failed' and m.status = 'failed' and m.funding = 'pool' and m.settled_at = p_now
+         where i.kind = 'failed' and i.n = any (v_item) and m.funding = 'pool'
            and m.id >= first_uuid_at(q.resets_at - interval '1 month')
          group by m.account_id, m.pool_id order by m.account_id, m.pool_id
       ) s
@@ -322,7 +343,12 @@ begin
        and k.account_id = i.account_id and k.operation = i.operation and k.key = i.key and k.message_id = i.id;
   end if;
   if exists (select 1 from parked_receipts) then
-    perform apply_parked(p_now);
+    -- Those of this batch alone: many may be parked for nobody.
+    select array_agg(f.id) into v_parked from (
+      select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
+        join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
+         for update of p skip locked) f;
+    perform deliver_parked(p_now, v_parked);
   end if;
 end $$;
 
@@ -392,7 +418,7 @@ begin
 end $$;
 
 -- Whether a receipt may move a message: forward only, and never one that is still
--- on its way out of here. docs/states.md draws it; core/messages/transitions.ts is its twin.
+-- on its way out of here. docs/states.md draws it.
 create function receipt_moves(from_status text, to_status text) returns boolean language sql immutable parallel safe as $$
   select case to_status
     when 'sent' then from_status = 'unknown'
@@ -404,23 +430,35 @@ $$;
 
 -- Gives parked receipts to messages whose submit has been answered meanwhile, the
 -- oldest first. Returns how many found theirs.
-create function apply_parked(p_now timestamptz) returns integer language plpgsql as $$
-#variable_conflict use_column
+create function apply_parked(p_now timestamptz) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
 declare
   v_ids bigint[];
-  r record;
 begin
-  select array_agg(p.id order by p.id) into v_ids from (
+  select array_agg(f.id) into v_ids from (
     select p.id from parked_receipts p
       join provider_refs r on r.connection_id = p.connection_id and r.provider_id = p.provider_id
-     order by p.id limit 1000 for update of p skip locked) p;
-  if v_ids is null then return 0; end if;
-  -- One at a time: several receipts of one message must apply in their order.
-  for r in delete from parked_receipts where id = any (v_ids) returning * loop
+     order by p.id limit 1000 for update of p skip locked) f;
+  perform deliver_parked(p_now, v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end $$;
+
+-- One at a time: several receipts of one message must apply in their order.
+create function deliver_parked(p_now timestamptz, p_ids bigint[]) returns void language plpgsql as $$
+declare
+  r record;
+begin
+  for r in
+    with gone as (delete from parked_receipts where id = any (p_ids) returning *) select * from gone order by id
+  loop
     perform apply_receipts(p_now, array[r.connection_id], array[r.provider_id], array[r.status], array[r.at],
       array[r.provider_code], array[r.detail], array[uuid_at(p_now)]);
   end loop;
-  return cardinality(v_ids);
 end $$;
 
 -- A UUIDv7 of a given time, for rows that the database makes by itself.
@@ -492,7 +530,13 @@ begin
 end $$;
 
 -- Unknown messages whose deadline is over count as sent: their money is captured.
-create function close_unknown(p_now timestamptz, p_limit integer) returns integer language plpgsql as $$
+create function close_unknown(p_now timestamptz, p_limit integer) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
 #variable_conflict use_column
 declare
   v_closed integer;
@@ -532,10 +576,17 @@ create function withdraw_messages(
   p_now timestamptz, p_account uuid[], p_id uuid[], p_statuses text[], p_begun_too boolean,
   p_end text, p_error_code text, p_error_detail text)
 returns table (account_id uuid, id uuid)
-language plpgsql as $$
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
 #variable_conflict use_column
+declare
+  v_account uuid[];
+  v_id uuid[];
 begin
-  return query
   with gone as (
     delete from outbox o using unnest(p_account, p_id) as i (account_id, id), messages m
      where o.account_id = i.account_id and o.message_id = i.id and (p_begun_too or not o.begun)
@@ -546,24 +597,28 @@ begin
            money = case when m.money = 'held' then 'released' else m.money end,
            money_at = case when m.money = 'held' then p_now else m.money_at end
       from gone where m.account_id = gone.account_id and m.id = gone.message_id
-    returning m.account_id, m.id, m.amount, m.funding, m.pool_id
+    returning m.account_id, m.id, m.amount, m.funding
   ), wallet as (
     update wallets w set held = w.held - s.amount, balance = w.balance + s.amount
       from (select e.account_id, sum(e.amount)::bigint as amount from ended e where e.funding = 'wallet'
              group by e.account_id order by e.account_id) s
      where w.account_id = s.account_id
-  ), pool as (
-    update pools p set used = greatest(0, p.used - s.n)
-      from (select e.account_id, e.pool_id, count(*) as n
-              from ended e join pools q on q.account_id = e.account_id and q.id = e.pool_id
-             where e.funding = 'pool' and e.id >= first_uuid_at(q.resets_at - interval '1 month')
-             group by e.account_id, e.pool_id) s
-     where p.account_id = s.account_id and p.id = s.pool_id
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select e.account_id, uuid_at(p_now), 'message.' || p_end, e.id, p_now
         from ended e join accounts c on c.id = e.account_id
        where 'message.' || p_end = any (c.event_types)
   )
-  select e.account_id, e.id from ended e;
+  select array_agg(e.account_id), array_agg(e.id) into v_account, v_id from ended e;
+
+  -- After the wallets, as everywhere.
+  update pools p set used = greatest(0, p.used - s.n)
+    from (select m.account_id, m.pool_id, count(*) as n
+            from unnest(v_account, v_id) as i (account_id, id)
+            join messages m on m.account_id = i.account_id and m.id = i.id
+            join pools q on q.account_id = m.account_id and q.id = m.pool_id
+           where m.funding = 'pool' and m.id >= first_uuid_at(q.resets_at - interval '1 month')
+           group by m.account_id, m.pool_id order by m.account_id, m.pool_id) s
+   where p.account_id = s.account_id and p.id = s.pool_id;
+  return query select * from unnest(v_account, v_id);
 end $$;

@@ -91,7 +91,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const poll = startLoop({
     clock,
     everyMs: POLL_EVERY_MS,
-    round: async () => ((await messages.dispatcher.poll()) > 0 ? 'again' : undefined),
+    async round() {
+      // First: what a sender was refused must not be found due.
+      await messages.accept.withdrawUnconfirmed()
+      return (await messages.dispatcher.poll()) > 0 ? 'again' : undefined
+    },
     onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
   })
   messages.dispatcher.onDue(poll.wakeAt)

@@ -4,22 +4,26 @@ import { beginAttempts } from '../core/messages/hot-store.ts'
 import type { Settle } from '../core/messages/settle.ts'
 import { type Settlement, settleOutcome } from '../core/messages/transitions.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
+import { failUnreadable } from '../core/messages/withdraw-store.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
-import { type ClaimedRow, claimDue, giveBack } from '../core/outbox/store.ts'
+import { type ClaimedRow, claimDue, giveBack, type OwnedRow } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext } from '../core/outbox/stored-content.ts'
 import { createBatcher } from '../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../infra/db.ts'
 import type { Seal } from '../infra/seal.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { AccountId, ConnectionId, Ids } from '../lib/ids.ts'
+import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createLane, type Lane } from './lane.ts'
+import { createMislaid } from './mislaid.ts'
 import { type FileSources, toOutgoing } from './outgoing.ts'
 
 export type Dispatcher = Dispatch & {
   /** Looks for due messages once; how many this node took. */
   poll(): Promise<number>
+  /** Lets go of what this node holds by the store alone; how many. */
+  findMislaid(): Promise<number>
   /** Calls `wake` when a message that was put off is due again; for the loop. */
   onDue(wake: (dueAtMs: number) => void): void
   /** Brings the lanes in step with the open links. */
@@ -63,6 +67,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const lanes = new Map<ConnectionId, Lane>()
   const deadlines = createDeadlines(clock, deps.submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
   const beginner = createBatcher<OutboxItem, number | null>({ flush: begin })
+  /** Every message in this node's hands, from its hand-over to its settlement. */
+  const inHand = new Set<MessageId>()
+  const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let stopping = false
   let inFlight = 0
@@ -81,6 +88,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
+    inHand.add(item.id)
     if (begun) void submit(lane, item, 1)
     else if (lane && !stopping) {
       lane.hold(item)
@@ -96,16 +104,33 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       .filter(each => each.limit > 0)
     if (room.length === 0 || stopping) return 0
     const rows = await claimDue(db, deps.node(), clock.now(), room)
-    for (const row of rows) push(toItem(row), false)
+    const unreadable: ClaimedRow[] = []
+    for (const row of rows) {
+      const item = toItem(row)
+      if (item) push(item, false)
+      else unreadable.push(row)
+    }
+    await failUnreadable(db, clock.now(), unreadable)
     return rows.length
   }
 
   /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
-  function toItem(row: ClaimedRow): OutboxItem {
+  function toItem(row: ClaimedRow): OutboxItem | null {
     const { secret, ...item } = row
     if (!secret) return item
-    const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
-    return { ...item, content: { ...item.content, ...words } }
+    try {
+      const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
+      return { ...item, content: { ...item.content, ...words } }
+    } catch (error) {
+      deps.log.warn({ err: error, messageId: row.id }, 'the sealed words of a message cannot be opened')
+      return null
+    }
+  }
+
+  /** It may have left: the attempt is recorded and nobody here makes it. */
+  async function giveUp({ accountId, id, attempt, connectionId }: OwnedRow): Promise<void> {
+    const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
+    await write({ accountId, id, connectionId }, attempt, outcome, undefined)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -116,12 +141,21 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   async function beginAndSubmit(lane: Lane, item: OutboxItem): Promise<void> {
-    const attempt = await beginner.add(item).catch(() => null)
-    if (attempt !== null) return submit(lane, item, attempt)
+    inFlight++
+    const attempt = await beginner.add(item).catch(error => {
+      deps.log.warn({ err: error, messageId: item.id }, 'an attempt could not be recorded; it is not made')
+      return null
+    })
+    if (attempt !== null) {
+      inFlight--
+      return submit(lane, item, attempt)
+    }
     // Cancelled meanwhile, or this node lost its lease: somebody else knows.
+    inHand.delete(item.id)
     waiters.tell(item.id, null)
     lane.leave()
     pump(lane)
+    landed()
   }
 
   async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
@@ -159,12 +193,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       lane.leave()
       pump(lane)
     }
-    await conclude(open, item, attempt, outcome).catch(error => {
-      deps.log.warn(
-        { err: error, messageId: item.id },
-        'an outcome could not be written down; the next node finds it',
-      )
+    await write(item, attempt, outcome, open).catch(error => {
+      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
     })
+    inHand.delete(item.id)
+    landed()
+  }
+
+  function landed(): void {
     inFlight--
     if (inFlight === 0) allLanded?.()
   }
@@ -190,7 +226,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
   }
 
-  async function conclude(open: OpenLink | undefined, item: OutboxItem, attempt: number, outcome: Outcome) {
+  async function write(
+    item: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>,
+    attempt: number,
+    outcome: Outcome,
+    open: OpenLink | undefined,
+  ): Promise<void> {
     const policy = { ...(open?.retryPolicy ?? LAST_RESORT_POLICY), unknownDeadlineMs: deps.unknownDeadlineMs }
     const settlement = settleOutcome(outcome, attempt, policy, clock.now(), deps.random)
     const waiting = waiters.claimOf(item.id)
@@ -203,17 +244,19 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
       eventId: deps.ids.next('evt'),
     })
-    if (settlement.answer) waiters.tell(item.id, told && toWord(settlement))
+    // Where another word was faster, the store has it.
+    const first = settlement.answer !== null && told?.answer === settlement.answer
+    if (settlement.answer) waiters.tell(item.id, first ? toWord(settlement) : null)
     if (settlement.kind === 'queued') wakeAt(settlement.dueAt!)
   }
 
   async function returnItems(items: OutboxItem[]): Promise<void> {
-    for (const item of items) waiters.tell(item.id, null)
+    for (const item of items) {
+      inHand.delete(item.id)
+      waiters.tell(item.id, null)
+    }
     await giveBack(db, deps.node(), items).catch(error => {
-      deps.log.warn(
-        { err: error },
-        'held messages could not be given back; they are free when this node ends',
-      )
+      deps.log.warn({ err: error }, 'held messages could not be given back; they are found as mislaid')
     })
   }
 
@@ -244,6 +287,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
     push,
     poll,
+    findMislaid: mislaid.find,
     onDue(wake) {
       wakeAt = wake
     },

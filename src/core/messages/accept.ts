@@ -1,13 +1,14 @@
 import { createBatcher } from '../../infra/batch.ts'
-import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
+import { type Database, DatabaseUnavailable, mayHaveBeenDone, STATEMENT_TIMEOUT_MS } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AcceptRow, type AcceptVerdict, acceptSends } from './hot-store.ts'
+import { createPatience, type Wait } from './patience.ts'
 import { withdrawUnconfirmed } from './withdraw-store.ts'
 
 export type Accept = {
-  /** Makes one send durable. Rejects with DatabaseUnavailable when that could not be confirmed: then it will not be sent. */
+  /** Makes one send durable. Rejects with DatabaseUnavailable when that could not be confirmed in time: then it will not be sent. */
   add(row: AcceptRow): Promise<AcceptVerdict>
-  /** Takes back what may have been stored although its sender was told that it was not; a chore. */
+  /** Takes back what may have been stored although its sender was told that it was not; before anything due is taken. */
   withdrawUnconfirmed(): Promise<void>
   idle(): Promise<void>
 }
@@ -17,7 +18,7 @@ export type AcceptDeps = {
   clock: Clock
   /** This node's number, which changes when its lease was lost. */
   node(): number
-  /** How long a flush is repeated while the database is away, in ms. */
+  /** How long a sender waits while the database is away, in ms. */
   patienceMs?: number
   observe?(items: number, durationMs: number): void
 }
@@ -25,82 +26,122 @@ export type AcceptDeps = {
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
 const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
+/** A statement that nobody waits for any more may still end well within this. */
+const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
+
+type Entry = { row: AcceptRow; wait: Wait; mayBeStored: boolean }
+type Unconfirmed = { row: AcceptRow; untilMs: number }
 
 /**
  * Accepts sends, many in one transaction. A flush whose outcome is lost with the
  * connection is repeated with the same ids, which is safe: what the first one
- * stored is recognised.
+ * stored is recognised. A sender whose patience ends is told so at once, however
+ * long the flush hangs; what may have been stored for him is taken back.
  */
 export function createAccept(deps: AcceptDeps): Accept {
   const { db, clock } = deps
-  const patienceMs = deps.patienceMs ?? 3_000
+  const patience = createPatience(clock, deps.patienceMs ?? 3_000)
   /** Perhaps stored, certainly refused towards their senders. */
-  let unconfirmed: AcceptRow[] = []
+  let unconfirmed: Unconfirmed[] = []
 
-  const batcher = createBatcher<AcceptRow, AcceptVerdict>({ flush, maxItems: MAX_ITEMS })
+  const batcher = createBatcher<Entry, AcceptVerdict | null>({ flush, maxItems: MAX_ITEMS })
 
-  async function flush(rows: AcceptRow[]): Promise<AcceptVerdict[]> {
-    const startedMs = clock.monotonic()
-    const order = rows.map((_, at) => at).sort((a, b) => compare(rows[a]!, rows[b]!))
-    const sorted = order.map(at => rows[at]!)
-    const verdicts = await acceptPatiently(sorted)
-    const results: AcceptVerdict[] = new Array(rows.length)
-    order.forEach((at, position) => {
-      results[at] = verdicts[position]!
+  function add(row: AcceptRow): Promise<AcceptVerdict> {
+    return new Promise((resolve, reject) => {
+      const entry: Entry = { row, mayBeStored: false, wait: patience.enter(() => abandon(entry, reject)) }
+      batcher.add(entry).then(
+        verdict => {
+          patience.leave(entry.wait)
+          if (verdict) resolve(verdict)
+        },
+        error => {
+          patience.leave(entry.wait)
+          reject(error)
+        },
+      )
     })
-    deps.observe?.(rows.length, clock.monotonic() - startedMs)
-    return results
   }
 
-  async function acceptPatiently(sorted: AcceptRow[]): Promise<AcceptVerdict[]> {
-    const giveUpAtMs = clock.monotonic() + patienceMs
+  function abandon(entry: Entry, reject: (error: Error) => void): void {
+    if (entry.mayBeStored) {
+      unconfirmed.push({ row: entry.row, untilMs: clock.monotonic() + KEEP_UNCONFIRMED_MS })
+    }
+    reject(new DatabaseUnavailable(new Error('not confirmed in time')))
+  }
+
+  /** Null for who was told meanwhile that the database is away. */
+  async function flush(entries: Entry[]): Promise<(AcceptVerdict | null)[]> {
+    const startedMs = clock.monotonic()
+    const sorted = [...entries].sort(byLockOrder)
+    const verdicts = await acceptPatiently(sorted)
+    deps.observe?.(entries.length, clock.monotonic() - startedMs)
+    return entries.map(entry => verdicts.get(entry) ?? null)
+  }
+
+  async function acceptPatiently(sorted: Entry[]): Promise<Map<Entry, AcceptVerdict>> {
     for (let repeated = false; ; repeated = true) {
       try {
         return await acceptOrSplit(sorted, repeated)
       } catch (error) {
-        if (!(error instanceof DatabaseUnavailable)) throw error
-        if (clock.monotonic() >= giveUpAtMs) {
-          unconfirmed.push(...sorted)
-          throw error
-        }
+        if (!isRepeatable(error, repeated)) throw error
         await new Promise<void>(resolve => clock.after(RETRY_EVERY_MS, resolve))
       }
     }
   }
 
   /** A value that the database refuses fails its own item: the others go on without it. */
-  async function acceptOrSplit(sorted: AcceptRow[], repeated: boolean): Promise<AcceptVerdict[]> {
+  async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, AcceptVerdict>> {
+    const entries = all.filter(entry => !entry.wait.over)
+    if (entries.length === 0) return new Map()
+    const before = entries.map(entry => entry.mayBeStored)
+    for (const entry of entries) entry.mayBeStored = true
     try {
-      return await acceptSends(db, deps.node(), clock.now(), sorted, repeated)
+      const rows = entries.map(entry => entry.row)
+      const verdicts = await acceptSends(db, deps.node(), clock.now(), rows, repeated)
+      return new Map(entries.map((entry, at) => [entry, verdicts[at]!]))
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw error
-      if (sorted.length === 1) return [{ kind: 'faulty', cause: error }]
-      const half = sorted.length >> 1
-      return [
-        ...(await acceptOrSplit(sorted.slice(0, half), repeated)),
-        ...(await acceptOrSplit(sorted.slice(half), repeated)),
-      ]
+      const untouched = !(error instanceof DatabaseUnavailable) || !mayHaveBeenDone(error)
+      if (untouched) {
+        entries.forEach((entry, at) => {
+          entry.mayBeStored = before[at]!
+        })
+      }
+      if (isRepeatable(error, repeated)) throw error
+      if (entries.length === 1) return new Map([[entries[0]!, { kind: 'faulty', cause: error }]])
+      const half = entries.length >> 1
+      const first = await acceptOrSplit(entries.slice(0, half), repeated)
+      // Should the second half have to be repeated, the first is recognised as accepted.
+      const second = await acceptOrSplit(entries.slice(half), repeated)
+      return new Map([...first, ...second])
     }
   }
 
   return {
-    add: row => batcher.add(row),
+    add,
     async withdrawUnconfirmed() {
       if (unconfirmed.length === 0) return
-      const rows = unconfirmed
-      unconfirmed = []
-      try {
-        await withdrawUnconfirmed(db, clock.now(), rows)
-      } catch (error) {
-        unconfirmed = [...rows, ...unconfirmed]
-        throw error
-      }
+      const tried = unconfirmed
+      const gone = await withdrawUnconfirmed(
+        db,
+        clock.now(),
+        tried.map(each => each.row),
+      )
+      const nowMs = clock.monotonic()
+      unconfirmed = unconfirmed.filter(each => !gone.has(each.row.id) && each.untilMs > nowMs)
     },
     idle: () => batcher.idle(),
   }
 }
 
-function compare(a: AcceptRow, b: AcceptRow): number {
+/** A repeat can meet its own first try still at work: the rows are there a moment later. */
+function isRepeatable(error: unknown, repeated: boolean): boolean {
+  if (error instanceof DatabaseUnavailable) return true
+  return repeated && (error as { code?: unknown }).code === UNIQUE_VIOLATION
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+function byLockOrder({ row: a }: Entry, { row: b }: Entry): number {
   if (a.accountId !== b.accountId) return a.accountId < b.accountId ? -1 : 1
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }

@@ -20,6 +20,9 @@ export type KeyClaim = { operation: number; key: string; bodyHash: Buffer }
 
 export const SEND_OPERATION = 1
 
+/** A call that takes longer is repeated: each of them recognises what it did before. */
+const HOT_TIMEOUT_MS = 2_500
+
 export type AcceptRow = {
   accountId: AccountId
   id: MessageId
@@ -98,6 +101,7 @@ export async function acceptSends(
     name: 'accept_sends',
     text: `select * from accept_sends($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,
              $21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33)`,
+    timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
       toIso(nowMs),
@@ -171,6 +175,7 @@ export async function beginAttempts(
   const { rows } = await db.query<{ item: number; attempt: number }>({
     name: 'begin_attempts',
     text: 'select * from begin_attempts($1,$2,$3,$4,$5)',
+    timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
       toIso(nowMs),
@@ -202,19 +207,26 @@ export type SettleRow = {
   eventId: Id<'evt'>
 }
 
-/** What an applied settlement told the sender first; null where it did not apply. */
+/**
+ * What an applied settlement told the sender first; null where it did not apply.
+ * A repeated call has the first one's time: what that one settled is left alone,
+ * even if the message is on its way again by now.
+ */
 export async function settleAttempts(
   db: Db,
   node: number,
   nowMs: number,
   rows: readonly SettleRow[],
+  repeated: boolean,
 ): Promise<({ answer: string | null } | null)[]> {
   const { rows: applied } = await db.query<{ item: number; answer: string | null }>({
     name: 'settle_attempts',
-    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)',
+    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)',
+    timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
       toIso(nowMs),
+      repeated,
       uuids(rows, row => row.accountId),
       uuids(rows, row => row.id),
       bareArray(rows.map(row => row.attempt)),
@@ -252,6 +264,7 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
   const { rows: applied } = await db.query<{ item: number }>({
     name: 'apply_receipts',
     text: 'select * from apply_receipts($1,$2,$3,$4,$5,$6,$7,$8)',
+    timeoutMs: HOT_TIMEOUT_MS,
     values: [
       toIso(nowMs),
       uuids(rows, row => row.connectionId),

@@ -1,6 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 
 /**
@@ -67,10 +68,20 @@ export async function dropExpiredKey(
   })
 }
 
+/** Frees a key while this message answers for it. */
+export async function dropKeyOf(db: Db, accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void> {
+  await db.query({
+    name: 'drop_key_of',
+    text: 'delete from idempotency where account_id = $1 and operation = $2 and key = $3 and message_id = $4',
+    values: [toUuid(accountId), claim.operation, claim.key, toUuid(id)],
+  })
+}
+
 /** Sweeps keys older than a time, at most `limit` of them; how many went. */
 export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_keys',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     text: `delete from idempotency where ctid = any (array(
              select ctid from idempotency where created_at < $1 limit $2))`,
     values: [toIso(createdBeforeMs), limit],

@@ -7,7 +7,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Answer, failedAnswer, sentAnswer } from './answers.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
-import { answerIsPending, claimForRefusal, dropExpiredKey, fixAnswer } from './idempotency-store.ts'
+import {
+  answerIsPending,
+  claimForRefusal,
+  dropExpiredKey,
+  dropKeyOf,
+  fixAnswer,
+} from './idempotency-store.ts'
 import { readAnswerFacts } from './message-store.ts'
 
 export type Idempotency = {
@@ -15,12 +21,8 @@ export type Idempotency = {
   claim(headerKey: string | undefined, body: SendBody): KeyClaim | null
   /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<ExistingKey | null>
-  /** What a key that was there before says to this request. */
-  replay(
-    account: AccountSnapshot,
-    claim: KeyClaim,
-    existing: ExistingKey,
-  ): Promise<Answer | Problem | 'expired'>
+  /** What a key that was there before says to this request; 'free' when it says nothing any more and was freed. */
+  replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
   /** Settles a message's first answer now and gives it; null when there is no such message. */
   answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean): Promise<Answer | null>
 }
@@ -49,14 +51,14 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     const expiresBeforeMs = clock.now() - REPLAY_WINDOW_MS
     if (existing.createdAt < expiresBeforeMs) {
       await dropExpiredKey(db, account.id, claim, expiresBeforeMs)
-      return 'expired'
+      return 'free'
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
     if (existing.status !== null) return storedAnswer(existing)
-    return replayMessage(account, existing.messageId!)
+    return replayMessage(account, claim, existing.messageId!)
   }
 
-  async function replayMessage(account: AccountSnapshot, id: MessageId): Promise<Answer | Problem> {
+  async function replayMessage(account: AccountSnapshot, claim: KeyClaim, id: MessageId) {
     const ageMs = clock.now() - timeOf(id)
     if (
       ageMs < deps.syncWaitMs + ANSWER_GRACE_MS &&
@@ -64,7 +66,13 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     ) {
       return inProgress()
     }
-    return (await answerNow(account.id, id, account.currency, true)) ?? inProgress()
+    const answer = await answerNow(account.id, id, account.currency, true)
+    // A message that failed by itself after a crash, when nobody waited for it: a 5xx is never replayed.
+    if (answer && answer.status >= 500) {
+      await dropKeyOf(db, account.id, claim, id)
+      return 'free'
+    }
+    return answer ?? inProgress()
   }
 
   async function answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean) {

@@ -158,8 +158,7 @@ export function createSend(deps: SendDeps): Send {
     request: SendRequest,
   ): Promise<Answer> {
     const answer = await idempotency.replay(request.caller.account, claim, existing)
-    // The key's 24 hours are over and it is free again.
-    if (answer === 'expired') return send({ ...request, requestId: sameAs('req', id) })
+    if (answer === 'free') return send({ ...request, requestId: sameAs('req', id) })
     return answer instanceof Problem ? problemAnswer(answer, id) : answer
   }
 

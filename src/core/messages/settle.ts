@@ -21,7 +21,11 @@ export type SettleDeps = {
 }
 
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
-type Result = { answer: string | null } | null | boolean
+type Told = { answer: string | null } | null
+/** What became of one piece of work; its failure is its own. */
+type Result = { told: Told } | { moved: boolean } | { error: unknown }
+/** Writes a share of a flush down; `repeated` says that it may have been before. */
+type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
 
 const MAX_ITEMS = 256
 const RETRY_EVERY_MS = 200
@@ -37,36 +41,57 @@ export function createSettle(deps: SettleDeps): Settle {
 
   async function flush(work: Work[]): Promise<Result[]> {
     const startedMs = clock.monotonic()
+    // One time for all tries of this flush: by it a repeat recognises what the first one did.
+    const nowMs = clock.now()
     const results: Result[] = new Array(work.length)
-    await place(work, results, 'attempt', rows =>
-      settleAttempts(db, deps.node(), clock.now(), rows as SettleRow[]),
+    await place(work, results, 'attempt', async (rows: SettleRow[], repeated) =>
+      (await settleAttempts(db, deps.node(), nowMs, rows, repeated)).map(told => ({ told })),
     )
-    await place(work, results, 'receipt', rows => applyReceipts(db, clock.now(), rows as ReceiptRow[]))
+    await place(work, results, 'receipt', async (rows: ReceiptRow[]) =>
+      (await applyReceipts(db, nowMs, rows)).map(moved => ({ moved })),
+    )
     deps.observe?.(work.length, clock.monotonic() - startedMs)
     return results
   }
 
   /** Runs one kind's share of a flush, sorted as the functions want it, and puts the results in their places. */
-  async function place(
+  async function place<Row>(
     work: readonly Work[],
     results: Result[],
     kind: Work['kind'],
-    run: (rows: unknown[]) => Promise<readonly Result[]>,
+    write: Write<Row>,
   ): Promise<void> {
     const share = work.map((each, at) => ({ each, at })).filter(({ each }) => each.kind === kind)
     if (share.length === 0) return
     share.sort((a, b) => (lockOrder(a.each) < lockOrder(b.each) ? -1 : 1))
-    const found = await patiently(() => run(share.map(({ each }) => each.row)))
+    const found = await writeOrSplit(
+      share.map(({ each }) => each.row as Row),
+      write,
+    )
     share.forEach(({ at }, position) => {
       results[at] = found[position]!
     })
   }
 
+  /** What the database refuses (a value, or a provider's id given twice in one flush) is written by itself. */
+  async function writeOrSplit<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
+    try {
+      return await writePatiently(rows, write)
+    } catch (error) {
+      if (rows.length === 1 || error instanceof DatabaseUnavailable) return rows.map(() => ({ error }))
+      const half = rows.length >> 1
+      return [
+        ...(await writeOrSplit(rows.slice(0, half), write)),
+        ...(await writeOrSplit(rows.slice(half), write)),
+      ]
+    }
+  }
+
   /** A provider's word is not lost because the database is away: it is written as soon as it is back. */
-  async function patiently<T>(run: () => Promise<T>): Promise<T> {
-    for (;;) {
+  async function writePatiently<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
+    for (let repeated = false; ; repeated = true) {
       try {
-        return await run()
+        return await write(rows, repeated)
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) || deps.stopping()) throw error
         await new Promise<void>(resolve => clock.after(RETRY_EVERY_MS, resolve))
@@ -75,8 +100,16 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 
   return {
-    attempt: row => batcher.add({ kind: 'attempt', row }) as Promise<{ answer: string | null } | null>,
-    receipt: row => batcher.add({ kind: 'receipt', row }) as Promise<boolean>,
+    async attempt(row) {
+      const result = await batcher.add({ kind: 'attempt', row })
+      if ('error' in result) throw result.error
+      return (result as { told: Told }).told
+    },
+    async receipt(row) {
+      const result = await batcher.add({ kind: 'receipt', row })
+      if ('error' in result) throw result.error
+      return (result as { moved: boolean }).moved
+    },
     idle: () => batcher.idle(),
   }
 }

@@ -11,7 +11,7 @@ export async function cancelMessage(
   accountId: AccountId,
   id: MessageId,
 ): Promise<boolean> {
-  return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)) === 1
+  return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)).length === 1
 }
 
 /**
@@ -32,31 +32,65 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
     accountId: fromUuid('acc', row.account_id),
     id: fromUuid('msg', row.message_id),
   }))
-  return withdraw(db, nowMs, items, STRANDED)
+  return (await withdraw(db, nowMs, items, STRANDED)).length
+}
+
+/** Ends messages whose sealed words cannot be opened any more; they have not left. */
+export async function failUnreadable(
+  db: Db,
+  nowMs: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+): Promise<void> {
+  await withdraw(db, nowMs, items, UNREADABLE)
 }
 
 /**
  * Takes back messages whose sender was told that they were not accepted: they
- * never left, their money goes back, and their keys are free again.
+ * never left, their money goes back, and their keys are free again. Which of
+ * them were there; one that another node has begun meanwhile goes its way.
  */
 export async function withdrawUnconfirmed(
   db: Database,
   nowMs: number,
   rows: readonly AcceptRow[],
-): Promise<void> {
-  await db.transaction(async tx => {
-    await withdraw(tx, nowMs, rows, UNCONFIRMED)
-    await tx.query({
-      name: 'free_unconfirmed_keys',
-      text: `delete from idempotency k using unnest($1::uuid[], $2::uuid[], $3::text[]) as i (account_id, id, key)
-              where k.account_id = i.account_id and k.operation = $4 and k.key = i.key and k.message_id = i.id`,
-      values: [
-        bareArray(rows.map(row => toUuid(row.accountId))),
-        bareArray(rows.map(row => toUuid(row.id))),
-        textArray(rows.map(row => row.claim?.key ?? null)),
-        SEND_OPERATION,
-      ],
-    })
+): Promise<Set<MessageId>> {
+  return db.transaction(async tx => {
+    const sorted = [...rows].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
+    // An attempt that was recorded with the accept is made by nobody but the accepting request.
+    const begun = await withdraw(
+      tx,
+      nowMs,
+      sorted.filter(row => row.begun),
+      UNCONFIRMED_BEGUN,
+    )
+    const waiting = await withdraw(
+      tx,
+      nowMs,
+      sorted.filter(row => !row.begun),
+      UNCONFIRMED,
+    )
+    const gone = new Set([...begun, ...waiting])
+    await freeKeys(
+      tx,
+      sorted.filter(row => gone.has(row.id)),
+    )
+    return gone
+  })
+}
+
+async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
+  const claimed = rows.filter(row => row.claim !== null)
+  if (claimed.length === 0) return
+  await db.query({
+    name: 'free_unconfirmed_keys',
+    text: `delete from idempotency k using unnest($1::uuid[], $2::uuid[], $3::text[]) as i (account_id, id, key)
+            where k.account_id = i.account_id and k.operation = $4 and k.key = i.key and k.message_id = i.id`,
+    values: [
+      bareArray(claimed.map(row => toUuid(row.accountId))),
+      bareArray(claimed.map(row => toUuid(row.id))),
+      textArray(claimed.map(row => row.claim!.key)),
+      SEND_OPERATION,
+    ],
   })
 }
 
@@ -76,11 +110,16 @@ const CANCELLED: Ending = {
   detail: null,
 }
 const UNCONFIRMED: Ending = {
-  statuses: ['scheduled', 'queued', 'sending', 'unknown'],
-  begunToo: true,
-  end: 'cancelled',
-  errorCode: null,
+  ...CANCELLED,
   detail: 'the database went away before the sender could be told; not sent',
+}
+const UNCONFIRMED_BEGUN: Ending = { ...UNCONFIRMED, statuses: ['sending', 'unknown'], begunToo: true }
+const UNREADABLE: Ending = {
+  statuses: ['scheduled', 'queued'],
+  begunToo: false,
+  end: 'failed',
+  errorCode: 'INTERNAL_ERROR',
+  detail: 'its sealed words cannot be opened: was the master key replaced?',
 }
 const STRANDED: Ending = {
   statuses: ['scheduled', 'queued'],
@@ -95,8 +134,9 @@ async function withdraw(
   nowMs: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
   ending: Ending,
-): Promise<number> {
-  const { rows } = await db.query({
+): Promise<MessageId[]> {
+  if (items.length === 0) return []
+  const { rows } = await db.query<{ id: string }>({
     name: 'withdraw_messages',
     text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8)',
     values: [
@@ -110,5 +150,5 @@ async function withdraw(
       ending.detail,
     ],
   })
-  return rows.length
+  return rows.map(row => fromUuid('msg', row.id))
 }

@@ -11,6 +11,7 @@ import {
   toUuid,
 } from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
+import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** A node that has not been seen for this long has lost what it held, in ms. */
 export const NODE_LEASE_MS = 5_000
@@ -156,6 +157,7 @@ export async function giveBack(
   node: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
 ): Promise<void> {
+  if (items.length === 0) return
   await db.query({
     name: 'give_back',
     text: `update outbox o set owner = null from unnest($2::uuid[], $3::uuid[]) as i (account_id, id)
@@ -166,6 +168,39 @@ export async function giveBack(
       bareArray(items.map(item => toUuid(item.id))),
     ],
   })
+}
+
+/** A row that a node holds, as the store has it. */
+export type OwnedRow = {
+  accountId: AccountId
+  id: MessageId
+  connectionId: ConnectionId
+  begun: boolean
+  attempt: number
+}
+
+/** What a node holds according to the store, beside what it has in its hands. */
+export async function listOwned(db: Db, node: number, inHand: readonly MessageId[]): Promise<OwnedRow[]> {
+  const { rows } = await db.query<{
+    account_id: string
+    message_id: string
+    connection_id: string
+    begun: boolean
+    attempt: number
+  }>({
+    name: 'list_owned',
+    text: `select o.account_id, o.message_id, o.connection_id, o.begun, m.attempt
+             from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
+            where o.owner = $1 and o.message_id <> all ($2::uuid[])`,
+    values: [node, bareArray(inHand.map(toUuid))],
+  })
+  return rows.map(row => ({
+    accountId: fromUuid('acc', row.account_id),
+    id: fromUuid('msg', row.message_id),
+    connectionId: fromUuid('cnn', row.connection_id),
+    begun: row.begun,
+    attempt: row.attempt,
+  }))
 }
 
 /** How many messages wait, by kind; for the metrics. */
@@ -208,6 +243,7 @@ export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>
 export async function sweepAttachments(db: Db, createdBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_attachments',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     text: `delete from attachments a where a.id < first_uuid_at($1)
              and not exists (select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id)`,
     values: [toIso(createdBeforeMs)],

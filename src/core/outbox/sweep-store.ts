@@ -1,10 +1,14 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 
+/** Nobody waits for a sweep, and it may have much to do. */
+export const SWEEP_TIMEOUT_MS = 60_000
+
 /** Makes the partitions of this month and the next, where they are missing. */
 export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
   await db.query({
     name: 'ensure_months',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     text: `select ensure_month(($1::timestamptz at time zone 'UTC')::date),
                   ensure_month((($1::timestamptz at time zone 'UTC') + interval '1 month')::date)`,
     values: [toIso(nowMs)],
@@ -15,6 +19,7 @@ export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
 export async function sweepProviderRefs(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_provider_refs',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     text: `delete from provider_refs where ctid = any (array(
              select ctid from provider_refs where message_id < first_uuid_at($1) limit $2))`,
     values: [toIso(createdBeforeMs), limit],
@@ -26,6 +31,7 @@ export async function sweepProviderRefs(db: Db, createdBeforeMs: number, limit: 
 export async function sweepParked(db: Db, receivedBeforeMs: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_parked',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     text: 'delete from parked_receipts where received_at < $1',
     values: [toIso(receivedBeforeMs)],
   })

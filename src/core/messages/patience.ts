@@ -1,0 +1,50 @@
+import type { Clock } from '../../lib/clock.ts'
+
+/** One caller's wait. */
+export type Wait = {
+  /** His patience ended before he was answered. */
+  over: boolean
+}
+
+/** Ends waits after a time; all that begin within the same moment share a timer. */
+export type Patience = {
+  /** `end` runs when the wait is over, unless it was left before. */
+  enter(end: () => void): Wait
+  leave(wait: Wait): void
+}
+
+/** How much longer than promised a wait may take: the price of a shared timer. */
+const SHARED_MS = 250
+
+type Waiting = Wait & { end(): void; generation: Set<Waiting> }
+
+export function createPatience(clock: Clock, patienceMs: number): Patience {
+  let generation = new Set<Waiting>()
+  let startedMs = Number.NEGATIVE_INFINITY
+
+  function begin(nowMs: number): void {
+    const mine = new Set<Waiting>()
+    generation = mine
+    startedMs = nowMs
+    clock.after(patienceMs + SHARED_MS, () => {
+      for (const wait of mine) {
+        wait.over = true
+        wait.end()
+      }
+      mine.clear()
+    })
+  }
+
+  return {
+    enter(end) {
+      const nowMs = clock.monotonic()
+      if (nowMs - startedMs >= SHARED_MS) begin(nowMs)
+      const wait: Waiting = { over: false, end, generation }
+      generation.add(wait)
+      return wait
+    },
+    leave(wait) {
+      ;(wait as Waiting).generation.delete(wait as Waiting)
+    },
+  }
+}
