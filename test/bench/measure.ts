@@ -42,7 +42,7 @@ export async function measure(
   const sends = load.answers['200'] ?? 0
   if (load.firstFailure !== null)
     throw new Error(`not every send was taken: ${JSON.stringify(load.answers)} ${load.firstFailure}`)
-  await until(() => settled(sends))
+  if (!(await comesTrue(() => settled(sends)))) throw new Error(await describeUnsettled(system, sends))
   const tookMs = performance.now() - startedMs
   const cpu = system.cpu()
   const batches = await system.batches()
@@ -65,12 +65,20 @@ export async function measure(
   }
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
+async function comesTrue(condition: () => Promise<boolean>): Promise<boolean> {
   const giveUpMs = performance.now() + SETTLE_TIMEOUT_MS
   while (!(await condition())) {
-    if (performance.now() > giveUpMs) throw new Error('not everything was settled in time')
+    if (performance.now() > giveUpMs) return false
     await pause(LOOK_EVERY_MS)
   }
+  return true
+}
+
+async function describeUnsettled({ db }: System, sends: number): Promise<string> {
+  const { rows } = await db.query(
+    `select status, money, error_detail, count(*)::integer as count from messages group by 1, 2, 3 order by 4 desc`,
+  )
+  return `of ${sends} sends not all were settled in time: ${JSON.stringify(rows)}`
 }
 
 /** The price of one part to a German phone in the list of a fresh store, in micros. */

@@ -47,6 +47,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const server = await startServer(dataDir, options.nodeFlags ?? [])
   const { socketDir, pid: postmaster } = findPostmaster(join(dataDir, 'postgres'))!
   const db = new pg.Client({ connectionString: urlOf(socketDir) })
+  // The server takes its database along when it ends; what fails then has failed already.
+  db.on('error', () => {})
   await db.connect()
   const admin = createAdmin(server.url, readFileSync(join(dataDir, 'operator-token'), 'utf8').trim())
   const sinks = { plain: await startSink({ receipts: false }), receipts: await startSink({ receipts: true }) }
