@@ -1,0 +1,481 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isId, timeOf, toUuid } from '../../../src/lib/ids.ts'
+import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { replays } from './refusal.ts'
+
+const PHONE = '+12025550100'
+
+let app: TestApp
+let account: TestAccount
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+type Result = {
+  requestId: string
+  status: string
+  scheduledAt?: string
+  resolved: { channel: string; provider: string; senderSource: string; channels: string[] }
+  billing: { estimatedCost: number; currency: string; parts?: number }
+  tracking: { messageId: string; usageId: string; queueId: string | null }
+}
+
+const ok = (answer: Answer): Result => {
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body as Result
+}
+
+describe('the result', () => {
+  test('of a send that was taken has these fields and no others, in this order', async () => {
+    const answer = await account.send({ to: PHONE, text: 'Hello' })
+    const result = ok(answer)
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.text).toBe(
+      JSON.stringify({
+        success: true,
+        requestId: answer.headers.get('x-request-id'),
+        status: 'sent',
+        resolved: {
+          channel: 'local_sms',
+          provider: 'sandbox',
+          senderSource: 'platform',
+          channels: ['local_sms', 'official_chatapp'],
+        },
+        billing: { estimatedCost: 0.0079, currency: 'USD', parts: 1 },
+        tracking: { messageId: result.tracking.messageId, usageId: result.tracking.usageId, queueId: null },
+      }),
+    )
+    expect(isId('req', result.requestId)).toBe(true)
+    expect(isId('msg', result.tracking.messageId)).toBe(true)
+    expect(isId('usg', result.tracking.usageId)).toBe(true)
+  })
+
+  test('of a send that waits has a queueId, and of a scheduled one its time', async () => {
+    const at = new Date(
+      timeOf(messageIdOf(await account.send({ to: PHONE, text: 'Hello' })) as 'msg_') + 3_600_000,
+    )
+    const offset = at.toISOString().replace('Z', '+00:00')
+    const result = ok(await account.send({ to: PHONE, text: 'Hello', options: { scheduleAt: offset } }))
+    expect(Object.keys(result)).toEqual([
+      'success',
+      'requestId',
+      'status',
+      'scheduledAt',
+      'resolved',
+      'billing',
+      'tracking',
+    ])
+    expect(result).toMatchObject({ status: 'scheduled', scheduledAt: at.toISOString() })
+    expect(isId('que', result.tracking.queueId!)).toBe(true)
+  })
+
+  test('has parts for SMS alone', async () => {
+    const mail = ok(await account.send({ to: 'a@example.com', content: { subject: 'Hi', text: 'Hello' } }))
+    expect(mail.billing).toEqual({ estimatedCost: 0.001, currency: 'USD' })
+    expect(mail.resolved.channels).toEqual(['email_user'])
+  })
+
+  test('of the sandbox says so, with live keys too', async () => {
+    for (const live of [false, true]) {
+      const answer = await account.send({ to: PHONE, text: 'Hello' }, { live })
+      expect(ok(answer).resolved.provider).toBe('sandbox')
+      expect(answer.headers.get('x-sandbox')).toBe('true')
+    }
+  })
+
+  test('carries the limits of the account', async () => {
+    const own = await app.createAccount({ plan: { rateLimitPerSecond: 7 } })
+    const { headers } = await own.send({ to: PHONE, text: 'Hello' })
+    expect(headers.get('ratelimit-policy')).toBe('"api";q=14;w=2')
+    expect(headers.get('ratelimit')).toMatch(/^"api";r=13;t=\d+$/)
+  })
+})
+
+describe('the channel', () => {
+  const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+  const group = '120363020000000100@g.us'
+
+  test.each([
+    ['a phone at home', { to: PHONE }, 'local_sms', ['local_sms', 'official_chatapp']],
+    ['a phone abroad', { to: '+4915112345678' }, 'int_sms', ['int_sms', 'official_chatapp']],
+    [
+      'a phone abroad on the same calling code',
+      { to: '+14165550100' },
+      'int_sms',
+      ['int_sms', 'official_chatapp'],
+    ],
+    [
+      'a phone written for people',
+      { to: '+1 (202) 555-0100' },
+      'local_sms',
+      ['local_sms', 'official_chatapp'],
+    ],
+    ['an e-mail address', { to: 'a@example.com' }, 'email_user', ['email_user']],
+    ['a group', { to: group }, 'user_chatapp_session', ['user_chatapp_session']],
+    [
+      'a web session’s context',
+      { to: PHONE, conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: PHONE } },
+      'user_chatapp_session',
+      ['user_chatapp_session'],
+    ],
+    [
+      'an official context',
+      {
+        to: PHONE,
+        conversationContext: { moduleType: 'chatapp_official', accountId: 'main', chatId: PHONE },
+      },
+      'official_chatapp',
+      ['official_chatapp'],
+    ],
+    ['a bot’s context', { to: bot.chatId, conversationContext: bot }, 'botapp_bot', ['botapp_bot']],
+  ])('of %s is chosen by itself', async (_, body, channel, channels) => {
+    for (const asked of [undefined, null, 'auto']) {
+      const { resolved } = ok(await account.send({ text: 'Hello', channel: asked, ...body }))
+      expect([resolved.channel, resolved.channels]).toEqual([channel, channels])
+    }
+  })
+
+  test.each([
+    ['local_sms', PHONE, {}],
+    ['int_sms', '+4915112345678', {}],
+    ['official_chatapp', PHONE, {}],
+    ['user_chatapp_session', PHONE, {}],
+    [
+      'user_chatapp_session',
+      group,
+      { conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: group } },
+    ],
+    ['botapp_bot', bot.chatId, { conversationContext: bot }],
+    ['email_user', 'a@example.com', {}],
+  ])('%s is used when asked for', async (channel, to, more) => {
+    const { resolved } = ok(await account.send({ to, channel, text: 'Hello', ...more }))
+    expect([resolved.channel, resolved.channels]).toEqual([channel, [channel]])
+  })
+
+  test('content.text wins over the shortcut', async () => {
+    const id = messageIdOf(await account.send({ to: PHONE, text: 'short', content: { text: 'long' } }))
+    expect((await account.message(id)).text).toBe('long')
+  })
+})
+
+describe('the sender', () => {
+  const own = { id: 'snd_01jd0000000000000000000001', name: 'Own' }
+  let sending: TestAccount
+
+  beforeAll(async () => {
+    sending = await app.createAccount()
+    await app.db.query({
+      name: 'insert_sender',
+      text: `insert into sms_senders (account_id, id, name, status, is_default) values ($1,$2,$3,'approved',true)`,
+      values: [toUuid(sending.id as `acc_${string}`), toUuid(own.id as `snd_${string}`), own.name],
+    })
+  })
+
+  const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+
+  test.each([
+    ['the account’s default', {}, 'account_default', 'Own'],
+    ['asked for by id', { sender: { id: own.id } }, 'request', 'Own'],
+    ['asked for by name', { sender: { name: 'Posthorn' } }, 'request', 'Posthorn'],
+    ['asked for by the alias', { senderId: own.id }, 'request', 'Own'],
+    ['null, which is none', { sender: { id: null }, senderId: null }, 'account_default', 'Own'],
+    ['an official default', { channel: 'official_chatapp' }, 'official_default', null],
+    [
+      'the official platform number',
+      { channel: 'official_chatapp', officialSenderId: 'platform' },
+      'request',
+      null,
+    ],
+    [
+      'a session',
+      { conversationContext: { moduleType: 'chatapp_web', accountId: 'main', chatId: PHONE } },
+      'session',
+      'main',
+    ],
+    ['a bot', { to: bot.chatId, conversationContext: bot }, 'bot', 'bot_1'],
+  ])('%s', async (_, body, source, sender) => {
+    const answer = await sending.send({ to: PHONE, text: 'Hello', ...body })
+    expect(ok(answer).resolved.senderSource).toBe(source)
+    expect(await sending.message(messageIdOf(answer))).toMatchObject({ senderSource: source, sender })
+  })
+
+  test('the platform’s, where the account has none of its own', async () => {
+    const answer = await account.send({ to: PHONE, text: 'Hello' })
+    expect(ok(answer).resolved.senderSource).toBe('platform')
+    expect(await account.message(messageIdOf(answer))).toMatchObject({ sender: 'Posthorn' })
+  })
+})
+
+describe('parts and price', () => {
+  test.each([
+    ['one letter', 'a', 1],
+    ['160 of GSM-7', 'a'.repeat(160), 1],
+    ['161 of GSM-7', 'a'.repeat(161), 2],
+    ['306 of GSM-7', 'a'.repeat(306), 2],
+    ['307 of GSM-7', 'a'.repeat(307), 3],
+    ['158 and a euro sign, which is two', `${'a'.repeat(158)}€`, 1],
+    ['159 and a euro sign', `${'a'.repeat(159)}€`, 2],
+    ['80 euro signs', '€'.repeat(80), 1],
+    ['every extension character', '^{}\\[~]|€\f'.repeat(8), 1],
+    ['an escape at the seam: 152 + € + 153', `${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
+    ['70 of UCS-2', 'ж'.repeat(70), 1],
+    ['71 of UCS-2', 'ж'.repeat(71), 2],
+    ['134 of UCS-2', 'ж'.repeat(134), 2],
+    ['135 of UCS-2', 'ж'.repeat(135), 3],
+    ['one letter that GSM-7 has not', `${'a'.repeat(70)}ś`, 2],
+    ['35 emoji of two units', '🎺'.repeat(35), 1],
+    ['36 emoji', '🎺'.repeat(36), 2],
+    ['a pair at the seam: 66 + 🎺 + 66', `${'ж'.repeat(66)}🎺${'ж'.repeat(66)}`, 3],
+    ['ten parts', 'a'.repeat(1_530), 10],
+  ])('%s', async (_, text, parts) => {
+    const { billing } = ok(await account.send({ to: PHONE, text }))
+    expect(billing).toEqual({ estimatedCost: (parts * 7_900) / 1_000_000, currency: 'USD', parts })
+  })
+
+  test.each([
+    [{ to: '+447400123456' }, 0.04],
+    [{ to: '+4915112345678' }, 0.09],
+    [{ to: '+33612345678' }, 0.08],
+    [{ to: PHONE, channel: 'official_chatapp' }, 0.03],
+    [{ to: PHONE, channel: 'official_chatapp', messageType: 'otp' }, 0.02],
+    [{ to: PHONE, channel: 'user_chatapp_session' }, 0.005],
+  ])('by destination, channel and type: %j', async (body, price) => {
+    expect(ok(await account.send({ text: 'Hello', ...body })).billing.estimatedCost).toBe(price)
+  })
+})
+
+describe('money', () => {
+  test('a test key costs nothing and shows the cost', async () => {
+    const poor = await app.createAccount({ balance: 0 })
+    const answer = await poor.send({ to: PHONE, text: 'Hello' })
+    expect(ok(answer).billing.estimatedCost).toBe(0.0079)
+    expect(await poor.wallet()).toMatchObject({ balance: 0, held: 0, captured: 0 })
+    expect((await poor.message(messageIdOf(answer))).billing).toEqual({
+      cost: 0.0079,
+      currency: 'USD',
+      parts: 1,
+      source: 'none',
+      state: 'none',
+    })
+  })
+
+  test('a live key pays to the millionth', async () => {
+    const paying = await app.createAccount({ balance: 1.000001 })
+    for (let count = 1; count <= 3; count++) {
+      await paying.send({ to: PHONE, text: 'a'.repeat(161) }, { live: true })
+      const wallet = await paying.wallet()
+      expect(wallet).toEqual({
+        balance: (1_000_001 - count * 15_800) / 1_000_000,
+        held: 0,
+        captured: (count * 15_800) / 1_000_000,
+        credited: 1.000001,
+        currency: 'USD',
+      })
+    }
+  })
+
+  test('what is scheduled is held, and captured when it is sent', async () => {
+    const paying = await app.createAccount({ balance: 1 })
+    const now = timeOf(messageIdOf(await paying.send({ to: PHONE, text: 'Hello' })) as 'msg_')
+    const options = { scheduleAt: new Date(now + 2_000).toISOString() }
+    const id = messageIdOf(await paying.send({ to: PHONE, text: 'Hello', options }, { live: true }))
+    expect(await paying.wallet()).toMatchObject({ balance: 0.9921, held: 0.0079, captured: 0 })
+    expect((await paying.message(id)).billing).toMatchObject({ state: 'held', source: 'wallet' })
+    const sent = await app.until(
+      () => paying.message(id),
+      message => message.status === 'sent',
+    )
+    expect(Date.parse(sent.sentAt!)).toBeGreaterThanOrEqual(now + 2_000)
+    expect(await paying.wallet()).toMatchObject({ balance: 0.9921, held: 0, captured: 0.0079 })
+  })
+
+  test('the pool of the plan comes first, then the wallet', async () => {
+    const pooled = await app.createAccount({
+      balance: 0.01,
+      plan: { pool: [{ channels: ['local_sms', 'int_sms'], limit: 2 }] },
+    })
+    const sources: unknown[] = []
+    for (let count = 1; count <= 3; count++) {
+      const id = messageIdOf(await pooled.send({ to: PHONE, text: 'Hello' }, { live: true }))
+      sources.push((await pooled.message(id)).billing.source)
+    }
+    expect(sources).toEqual(['pool', 'pool', 'wallet'])
+    expect(await pooled.wallet()).toMatchObject({ balance: 0.0021, held: 0, captured: 0.0079 })
+    expect(await pooled.footprint()).toMatchObject({ poolUsed: 2 })
+    // Neither covers the fourth; a mail is no part of the pool.
+    expect((await pooled.send({ to: PHONE, text: 'Hello' }, { live: true })).status).toBe(402)
+    const mail = await pooled.send({ to: 'a@example.com', text: 'Hello' }, { live: true })
+    expect((await pooled.message(messageIdOf(mail))).billing.source).toBe('wallet')
+  })
+})
+
+describe('a replay', () => {
+  test('says the same to the byte, also once the message has moved on', async () => {
+    const body = { to: PHONE, text: 'Hello' }
+    const options = { live: true, idempotencyKey: 'replay' }
+    const first = await account.send(body, options)
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    await replays(account, body, first, options)
+    await app.until(
+      () => account.message(messageIdOf(first)),
+      message => message.status === 'delivered',
+    )
+    await replays(account, body, first, options)
+    await replays(account, '{"text": "Hello", "to": "+12025550100"}', first, options)
+  })
+
+  test('ends after 24 hours: then the key is a new one', async () => {
+    const body = { to: PHONE, text: 'Hello' }
+    const options = { idempotencyKey: 'a day' }
+    const first = await account.send(body, options)
+    // The clock of the database's rows, turned back instead of waiting a day.
+    const age = (hours: number) =>
+      app.db.query({
+        name: 'age_key',
+        text: `update idempotency set created_at = created_at - make_interval(mins => $1) where key = 'a day'`,
+        values: [Math.round(hours * 60)],
+      })
+    await age(23.9)
+    await replays(account, body, first, options)
+    await age(0.2)
+    const second = await account.send({ ...body, text: 'Another' }, options)
+    expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([200, null])
+    expect(messageIdOf(second)).not.toBe(messageIdOf(first))
+  })
+
+  test('the header’s key comes before the body’s, and that before the options’', async () => {
+    const body = {
+      to: PHONE,
+      text: 'Hello',
+      idempotencyKey: 'in the body',
+      options: { idempotencyKey: 'in the options' },
+    }
+    const first = await account.send(body, { idempotencyKey: 'in the header' })
+    const byBody = await account.send(body)
+    const byOptions = await account.send({ ...body, idempotencyKey: undefined })
+    expect(new Set([first, byBody, byOptions].map(messageIdOf)).size).toBe(3)
+    // The keys are no part of what is compared.
+    const plain = { to: PHONE, text: 'Hello' }
+    await replays(account, plain, first, { idempotencyKey: 'in the header' })
+    await replays(account, plain, byBody, { idempotencyKey: 'in the body' })
+    await replays(account, plain, byOptions, { idempotencyKey: 'in the options' })
+  })
+
+  test('belongs to its account', async () => {
+    const other = await app.createAccount()
+    const body = { to: PHONE, text: 'Hello' }
+    const mine = await account.send(body, { idempotencyKey: 'shared' })
+    const theirs = await other.send(body, { idempotencyKey: 'shared' })
+    expect(messageIdOf(mine)).not.toBe(messageIdOf(theirs))
+  })
+
+  test('without a key there is none', async () => {
+    const body = { to: PHONE, text: 'Hello' }
+    const [first, second] = [await account.send(body), await account.send(body)]
+    expect(messageIdOf(first)).not.toBe(messageIdOf(second))
+  })
+})
+
+describe('one-time codes', () => {
+  test('are read in the inbox alone: never in a list, a message, the store or the log', async () => {
+    const code = '805317'
+    const sends = [
+      { to: PHONE, messageType: 'otp', content: { otpCode: code } },
+      { to: PHONE, content: { otpCode: code, text: `Use ${code} to log in` } },
+      { to: 'a@example.com', messageType: 'otp', content: { otpCode: code, subject: `Code ${code}` } },
+      { to: PHONE, channel: 'official_chatapp', messageType: 'otp', text: `Your code: ${code}` },
+    ]
+    const own = await app.createAccount()
+    for (const [at, body] of sends.entries()) {
+      const answer = await own.send(body, { live: true, idempotencyKey: `otp ${at}` })
+      expect(answer.text).not.toContain(code)
+      const message = await own.message(messageIdOf(answer))
+      expect(message).toMatchObject({ messageType: 'otp', text: '••••••' })
+      expect(JSON.stringify(message)).not.toContain(code)
+    }
+    expect(JSON.stringify(await own.messages())).not.toContain(code)
+    expect((await own.inbox()).map(each => each.text)).toEqual([
+      `Your code: ${code}`,
+      `Your verification code is ${code}`,
+      `Use ${code} to log in`,
+      `Your verification code is ${code}`,
+    ])
+    const stored = await app.db.query<{ rows: string }>({
+      name: 'all_rows',
+      text: `select (select json_agg(m) from messages m)::text || coalesce((select json_agg(o) from outbox o)::text, '')
+               || (select json_agg(i) from idempotency i)::text || coalesce((select json_agg(e) from events e)::text, '') as rows`,
+    })
+    expect(stored.rows[0]!.rows).not.toContain(code)
+    expect(app.log.join('')).not.toContain(code)
+  })
+
+  test('that are scheduled are sealed until they leave', async () => {
+    const code = '664209'
+    const own = await app.createAccount()
+    const now = timeOf(messageIdOf(await own.send({ to: PHONE, text: 'Hello' })) as 'msg_')
+    const options = { scheduleAt: new Date(now + 1_000).toISOString() }
+    const id = messageIdOf(await own.send({ to: PHONE, content: { otpCode: code }, options }))
+    const { rows } = await app.db.query<{ secret: Buffer; content: string }>({
+      name: 'sealed',
+      text: 'select o.secret, m.content::text from outbox o join messages m on m.id = o.message_id where m.id = $1',
+      values: [toUuid(id as `msg_${string}`)],
+    })
+    expect(rows[0]!.secret.toString('latin1') + rows[0]!.content).not.toContain(code)
+    await app.until(
+      () => own.message(id),
+      message => message.status === 'sent',
+    )
+    expect((await own.inbox())[0]!.text).toBe(`Your verification code is ${code}`)
+    expect(await own.footprint()).toMatchObject({ outbox: 0 })
+  })
+})
+
+describe('attachments', () => {
+  test('by base64 on a session and a mail reach the provider whole', async () => {
+    const bytes = Buffer.from('a picture'.repeat(1_000))
+    const attachment = {
+      type: 'image',
+      base64: bytes.toString('base64'),
+      mimetype: 'image/png',
+      fileName: 'horn.png',
+    }
+    for (const body of [
+      { to: PHONE, channel: 'user_chatapp_session', attachment, content: { text: 'A caption' } },
+      { to: 'a@example.com', attachment, content: { subject: 'A horn', text: '<p>Look</p>' } },
+    ]) {
+      const id = messageIdOf(await account.send(body))
+      expect((await account.message(id)).attachment).toEqual({
+        type: 'image',
+        mimetype: 'image/png',
+        fileName: 'horn.png',
+        publicUrl: null,
+        sizeBytes: bytes.length,
+      })
+      const taken = (await account.inbox(body.to)).find(each => each.messageId === id)!
+      expect(taken.media).toMatchObject([{ type: 'image', fileName: 'horn.png', sizeBytes: bytes.length }])
+    }
+  })
+
+  test('HTML in a mail is HTML, plain text is plain', async () => {
+    await account.send({ to: 'html@example.com', content: { subject: 'Hi', text: '<p>Hello</p>' } })
+    await account.send({ to: 'text@example.com', content: { subject: 'Hi', text: '1 < 2 and 3 > 2' } })
+    expect((await account.inbox('html@example.com'))[0]).toMatchObject({ html: '<p>Hello</p>', text: null })
+    expect((await account.inbox('text@example.com'))[0]).toMatchObject({
+      html: null,
+      text: '1 < 2 and 3 > 2',
+    })
+  })
+
+  test('a mail goes without a subject where none is given', async () => {
+    await account.send({ to: 'bare@example.com', text: 'Hello' })
+    expect((await account.inbox('bare@example.com'))[0]).toMatchObject({ subject: null, text: 'Hello' })
+  })
+})
+
+test('metadata comes back as it was given, nulls included', async () => {
+  const metadata = { order: 7, tags: ['a', null, { deep: null }], price: 1.1, text: 'ä', none: null }
+  const id = messageIdOf(await account.send({ to: PHONE, text: 'Hello', options: { metadata } }))
+  expect((await account.message(id)).metadata).toEqual(metadata)
+})
