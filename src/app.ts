@@ -178,7 +178,7 @@ function warnOfSandbox({ config, log }: Foundation, { links }: MessageRooms): vo
   }
 }
 
-function readMetrics({ db, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {
+function readMetrics({ db, clock, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {
   metrics.read({
     lanes: () =>
       dispatcher.stats().map(lane => ({
@@ -188,8 +188,8 @@ function readMetrics({ db, metrics }: Foundation, { dispatcher, links }: Message
         inFlight: lane.busy,
         waiting: lane.held,
       })),
-    outboxDepth: async () => (await countOutbox(db)).waiting,
-    unknownMessages: async () => (await countOutbox(db)).unknown,
+    outboxDepth: async () => (await countOutbox(db, clock.now())).waiting,
+    unknownMessages: async () => (await countOutbox(db, clock.now())).unknown,
   })
 }
 

@@ -203,13 +203,17 @@ export async function listOwned(db: Db, node: number, inHand: readonly MessageId
   }))
 }
 
-/** How many messages wait, by kind; for the metrics. */
-export async function countOutbox(db: Db): Promise<{ waiting: number; held: number; unknown: number }> {
+/** How many messages are due and wait, are held, or are unknown; for the metrics. */
+export async function countOutbox(
+  db: Db,
+  nowMs: number,
+): Promise<{ waiting: number; held: number; unknown: number }> {
   const { rows } = await db.query<{ waiting: number; held: number; unknown: number }>({
     name: 'count_outbox',
-    text: `select count(*) filter (where owner is null and not begun)::integer as waiting,
+    text: `select count(*) filter (where owner is null and not begun and due_at <= $1)::integer as waiting,
                   count(*) filter (where owner is not null)::integer as held,
                   count(*) filter (where owner is null and begun)::integer as unknown from outbox`,
+    values: [toIso(nowMs)],
   })
   return rows[0]!
 }
