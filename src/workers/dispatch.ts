@@ -117,7 +117,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
   function toItem(row: ClaimedRow): OutboxItem | null {
     const { secret, ...item } = row
-    if (!secret) return item
+    // The words of an unknown attempt are erased: should it come back as not taken, they cannot be sent again.
+    if (!secret) return item.messageType === 'otp' ? null : item
     try {
       const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
       return { ...item, content: { ...item.content, ...words } }

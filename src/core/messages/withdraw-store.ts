@@ -35,7 +35,7 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
   return (await withdraw(db, nowMs, items, STRANDED)).length
 }
 
-/** Ends messages whose sealed words cannot be opened any more; they have not left. */
+/** Ends messages whose sealed words are gone, or cannot be opened any more; they have not left. */
 export async function failUnreadable(
   db: Db,
   nowMs: number,
@@ -119,7 +119,7 @@ const UNREADABLE: Ending = {
   begunToo: false,
   end: 'failed',
   errorCode: 'INTERNAL_ERROR',
-  detail: 'its sealed words cannot be opened: was the master key replaced?',
+  detail: 'its sealed words are gone, or another master key sealed them',
 }
 const STRANDED: Ending = {
   statuses: ['scheduled', 'queued'],
