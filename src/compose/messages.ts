@@ -10,7 +10,7 @@ import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
 import { createSettle } from '../core/messages/settle.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
-import { storeAttachment } from '../core/outbox/store.ts'
+import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
@@ -85,6 +85,7 @@ export function createMessageRooms(
       await storeAttachment(db, accountId, id, messageId, bytes)
       return id
     },
+    dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
     syncWaitMs: config.syncWaitMs,
   })
   return {

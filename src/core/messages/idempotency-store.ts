@@ -15,24 +15,10 @@ export async function claimForRefusal(
   answer: { status: number; body: string },
   nowMs: number,
 ): Promise<ExistingKey | null> {
-  const { rows } = await db.query<{
-    mine: boolean
-    body_hash: Buffer
-    message_id: string | null
-    status: number | null
-    body: string | null
-    created_at: Date
-  }>({
+  const { rowCount } = await db.query({
     name: 'claim_for_refusal',
-    text: `with claimed as (
-             insert into idempotency (account_id, operation, key, body_hash, status, body, created_at)
-             values ($1, $2, $3, $4, $5, $6, $7)
-             on conflict do nothing
-             returning true as mine, body_hash, message_id, status, body, created_at)
-           select * from claimed
-           union all
-           select false, body_hash, message_id, status, body, created_at from idempotency
-            where account_id = $1 and operation = $2 and key = $3`,
+    text: `insert into idempotency (account_id, operation, key, body_hash, status, body, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
     values: [
       toUuid(accountId),
       claim.operation,
@@ -43,15 +29,36 @@ export async function claimForRefusal(
       toIso(nowMs),
     ],
   })
-  const row = rows.find(each => each.mine) ?? rows[0]
-  if (!row || row.mine) return null
-  return {
-    bodyHash: row.body_hash,
-    messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
-    status: row.status,
-    body: row.body,
-    createdAt: row.created_at.getTime(),
-  }
+  if (rowCount === 1) return null
+  // A statement of its own: the one above does not see a row that was committed while it ran.
+  const existing = await readKey(db, accountId, claim)
+  // Gone in between: its 24 hours were over, and it is free again.
+  return existing ?? claimForRefusal(db, accountId, claim, answer, nowMs)
+}
+
+async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Promise<ExistingKey | null> {
+  const { rows } = await db.query<{
+    body_hash: Buffer
+    message_id: string | null
+    status: number | null
+    body: string | null
+    created_at: Date
+  }>({
+    name: 'read_key',
+    text: `select body_hash, message_id, status, body, created_at from idempotency
+            where account_id = $1 and operation = $2 and key = $3`,
+    values: [toUuid(accountId), claim.operation, claim.key],
+  })
+  const row = rows[0]
+  return row
+    ? {
+        bodyHash: row.body_hash,
+        messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
+        status: row.status,
+        body: row.body,
+        createdAt: row.created_at.getTime(),
+      }
+    : null
 }
 
 /** Frees a key whose 24 hours are over; nothing happens when another request was faster. */

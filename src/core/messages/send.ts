@@ -33,6 +33,7 @@ export type SendDeps = PrepareDeps & {
     messageId: MessageId,
     bytes: Buffer,
   ): Promise<StoredAttachmentId>
+  dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
   syncWaitMs: number
 }
 type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
@@ -109,6 +110,7 @@ export function createSend(deps: SendDeps): Send {
         if (admission.kind === 'begin') dispatch.release(prepared.connectionId)
       }
     }
+    if (verdict.kind !== 'accepted') await dropContent(prepared, content)
     switch (verdict.kind) {
       case 'insufficient':
         return insufficient(id)
@@ -188,6 +190,11 @@ export function createSend(deps: SendDeps): Send {
       attachmentId: plan.bytes && (await deps.storeAttachment(prepared.accountId, id, plan.bytes)),
       sizeBytes: plan.bytes?.length ?? null,
     }
+  }
+
+  /** Of what was not accepted, nothing stays. */
+  async function dropContent({ accountId }: Prepared, { attachment }: StoredContent): Promise<void> {
+    if (attachment?.attachmentId) await deps.dropAttachment(accountId, attachment.attachmentId)
   }
 
   function toRow(

@@ -233,6 +233,15 @@ export async function storeAttachment(
   })
 }
 
+/** Forgets the bytes of a file whose message was not accepted. */
+export async function dropAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<void> {
+  await db.query({
+    name: 'drop_attachment',
+    text: 'delete from attachments where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+}
+
 /** The bytes of a stored file, or null when they are gone. */
 export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<Buffer | null> {
   const { rows } = await db.query<{ bytes: Buffer }>({

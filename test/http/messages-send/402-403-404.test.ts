@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { timeOf } from '../../../src/lib/ids.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { allRefused, refused, replays } from './refusal.ts'
+
+const PHONE = '+12025550100'
+
+let app: TestApp
+let account: TestAccount
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+describe('402', () => {
+  const INSUFFICIENT = { status: 402, code: 'INSUFFICIENT_BALANCE' }
+  const attachment = { type: 'image', base64: 'QUJD' }
+
+  test.each([
+    ['nothing at all', 0, { to: PHONE, text: 'Hello' }],
+    ['a millionth too little', 0.007899, { to: PHONE, text: 'Hello' }],
+    ['enough for one part of two', 0.0079, { to: PHONE, text: 'a'.repeat(161) }],
+    ['nothing, with a file', 0, { to: 'a@example.com', text: 'Hello', attachment }],
+    ['nothing, for later', 0, { to: PHONE, text: 'Hello', options: { scheduleAt: inDays(30) } }],
+  ])('%s', async (_, balance, body) => {
+    await refused(await app.createAccount({ balance }), body, INSUFFICIENT)
+  })
+
+  function inDays(days: number): string {
+    return new Date(Date.now() + days * 86_400_000).toISOString()
+  }
+
+  test('is the key’s answer also after a credit; another key is another try', async () => {
+    const poor = await app.createAccount({ balance: 0 })
+    const body = { to: PHONE, text: 'Hello' }
+    const options = { live: true, idempotencyKey: 'before the credit' }
+    const first = await poor.send(body, options)
+    expect(first.status).toBe(402)
+    await app.admin('POST', `/accounts/${poor.id}/credits`, { amount: 0.0079 })
+    await replays(poor, body, first, options)
+    const second = await poor.send(body, { live: true, idempotencyKey: 'after the credit' })
+    expect([second.status, await poor.wallet()]).toMatchObject([200, { balance: 0, captured: 0.0079 }])
+  })
+
+  test('of many at once pays exactly what the wallet covers', async () => {
+    const rich = await app.createAccount({ balance: 0.0079 * 7 })
+    const sends = Array.from({ length: 20 }, () => rich.send({ to: PHONE, text: 'Hello' }, { live: true }))
+    const statuses = (await Promise.all(sends)).map(answer => answer.status)
+    expect(statuses.filter(status => status === 200)).toHaveLength(7)
+    expect(statuses.filter(status => status === 402)).toHaveLength(13)
+    expect(await rich.wallet()).toMatchObject({ balance: 0, held: 0, captured: 0.0553 })
+    expect(await rich.footprint()).toMatchObject({ messages: 7, outbox: 0 })
+  })
+})
+
+describe('403', () => {
+  test('for a scheduled send on a plan that has none: names the plan', async () => {
+    const plain = await app.createAccount({ plan: { name: 'default', allowsScheduling: false } })
+    const now = timeOf(messageIdOf(await plain.send({ to: PHONE, text: 'Hello' })) as 'msg_')
+    const body = { to: PHONE, text: 'Hello', options: { scheduleAt: new Date(now + 60_000).toISOString() } }
+    const answer = await refused(plain, body, { status: 403, code: 'FORBIDDEN' })
+    expect(answer.body['error']).toContain('default')
+    await app.admin('PATCH', `/accounts/${plain.id}`, { plan: { allowsScheduling: true } })
+    const allowed = await app.until(
+      () => plain.send(body),
+      ({ status }) => status !== 403,
+    )
+    expect(allowed.body['status']).toBe('scheduled')
+  })
+})
+
+describe('404', () => {
+  test('for a template that there is not, whatever else is said', async () => {
+    const uses = [
+      { id: 'tpl_01jd0000000000000000000001' },
+      { id: 'nonsense' },
+      { key: 'welcome' },
+      {
+        id: 'x',
+        variablesIndexed: ['a'],
+        variablesNamed: { 1: 'a' },
+        headerMediaUrl: 'https://example.com/a.png',
+      },
+    ]
+    const bodies = uses.flatMap(template => [
+      { to: PHONE, template },
+      { to: PHONE, channel: 'official_chatapp', messageType: 'otp', template },
+    ])
+    await allRefused(account, bodies, { status: 404, code: 'NOT_FOUND' })
+  })
+
+  test('for a file that was never uploaded', async () => {
+    const body = {
+      to: PHONE,
+      channel: 'user_chatapp_session',
+      attachment: { type: 'image', assetId: 'ast_1' },
+    }
+    await refused(account, body, { status: 404, code: 'NOT_FOUND' })
+  })
+})
