@@ -7,7 +7,7 @@ import { authenticate, authenticateOperator, type Keys, requireOwner, requirePer
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptJsonBodies } from './json-body.ts'
-import { allowedMethods } from './paths.ts'
+import { allowedMethods, pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
@@ -57,7 +57,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.setSerializerCompiler(responseCompiler(deps.checkResponses ?? false))
   const limiter = createRateLimiter(deps)
   const add = (scope: FastifyInstance, route: Route) =>
-    addRoute(scope, route, createGate(route, deps, limiter))
+    addRoute(scope, route, [...refuseSwallowed(deps.routes, route), ...createGate(route, deps, limiter)])
   for (const route of deps.routes) if (!route.page) add(app, route)
   await app.register(async pages => {
     await pages.register(helmet, PAGE_HEADERS)
@@ -121,21 +121,35 @@ function createFastify({ ids, log }: ServerDeps): FastifyInstance {
 
 function createNotFoundHandler(routes: readonly Route[]) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const allowed = allowedMethods(routes, request.url)
-    if (allowed.length > 0) reply.header('Allow', allowed.join(', '))
-    const code = allowed.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND'
-    sendProblem(new Problem(code), request, reply)
+    sendProblem(unmatched(routes, request, reply), request, reply)
   }
 }
 
-function addRoute(app: FastifyInstance, route: Route, gate: Gate | undefined): void {
+/** What there is to say where no route answers; sets the header that goes with it. */
+function unmatched(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): Problem {
+  const allowed = allowedMethods(routes, request.url)
+  if (allowed.length === 0) return new Problem('NOT_FOUND')
+  reply.header('Allow', allowed.join(', '))
+  return new Problem('METHOD_NOT_ALLOWED')
+}
+
+function refuseSwallowed(routes: readonly Route[], route: Route): Gate[] {
+  const swallowed = swallowedPaths(routes, route)
+  if (swallowed.size === 0) return []
+  return [
+    (request, reply, done) =>
+      done(swallowed.has(pathOf(request.url)) ? unmatched(routes, request, reply) : undefined),
+  ]
+}
+
+function addRoute(app: FastifyInstance, route: Route, gates: Gate[]): void {
   const { summary: _, tags: __, description: ___, errors: ____, ...schema } = route.schema
   app.route({
     method: route.method,
     url: route.url,
     schema,
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
-    ...(gate === undefined ? {} : { onRequest: gate }),
+    onRequest: gates,
     attachValidation: route.faults === 'handed over',
     handler: route.faults === 'handed over' ? handOver(route.handler) : (route.handler as never),
   })
@@ -151,14 +165,16 @@ function handOver(handler: Route['handler']) {
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
-function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate | undefined {
+function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
-  if ('public' in auth) return undefined
+  if ('public' in auth) return []
   if ('operator' in auth) {
-    return (request, _reply, done) => {
-      authenticateOperator(request, deps.operatorTokenHash)
-      done()
-    }
+    return [
+      (request, _reply, done) => {
+        authenticateOperator(request, deps.operatorTokenHash)
+        done()
+      },
+    ]
   }
   const { permission, ownersOnly } = auth
   const group = route.rateGroup ?? 'api'
@@ -170,18 +186,20 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate 
     if (ownersOnly) requireOwner(caller)
   }
 
-  return (request, reply, done) => {
-    const found = authenticate(request, deps.keys)
-    if (!(found instanceof Promise)) {
-      request.caller = found
-      admit(request, reply)
-      return done()
-    }
-    found
-      .then(caller => {
-        request.caller = caller
+  return [
+    (request, reply, done) => {
+      const found = authenticate(request, deps.keys)
+      if (!(found instanceof Promise)) {
+        request.caller = found
         admit(request, reply)
-      })
-      .then(() => done(), done)
-  }
+        return done()
+      }
+      found
+        .then(caller => {
+          request.caller = caller
+          admit(request, reply)
+        })
+        .then(() => done(), done)
+    },
+  ]
 }
