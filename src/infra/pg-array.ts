@@ -55,8 +55,10 @@ export function timeArray(values: readonly (number | null)[]): string {
   return `${text}}`
 }
 
-const SPECIAL = /["\\]/
+/** What JSON writes as an array literal does: quotes and backslashes escaped, all else as it is. */
+const AS_JSON = /^[ -\ud7ff\ue000-\uffff]*$/
 
 function quoted(value: string): string {
-  return SPECIAL.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`
+  // JSON is half the time: its strings are what most texts here consist of.
+  return AS_JSON.test(value) ? JSON.stringify(value) : `"${value.replace(/["\\]/g, '\\$&')}"`
 }

@@ -12,6 +12,7 @@ export const PREFIXES = {
   attachment: 'att',
   connection: 'cnn',
   credit: 'crd',
+  delivery: 'dlv',
   event: 'evt',
   job: 'job',
   message: 'msg',
@@ -21,6 +22,7 @@ export const PREFIXES = {
   template: 'tpl',
   usage: 'usg',
   verification: 'ver',
+  webhook: 'whk',
 } as const
 
 export type Prefix = (typeof PREFIXES)[keyof typeof PREFIXES]
@@ -36,11 +38,14 @@ export type Ids = {
 }
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const DIGIT = new Map([...ALPHABET].map((letter, value) => [letter, value]))
+/** By character code: a table, since ids are read on every step of a send. */
+const DIGIT = new Uint8Array(128)
+for (let value = 0; value < ALPHABET.length; value++) DIGIT[ALPHABET.charCodeAt(value)] = value
 const BODY_LENGTH = 26
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export function createIds(clock: Clock, random: Random): Ids {
+  const bytes = Buffer.alloc(16)
   let lastMs = 0
   let counter = 0
 
@@ -59,10 +64,9 @@ export function createIds(clock: Clock, random: Random): Ids {
   return {
     next(prefix) {
       tick()
-      const bytes = Buffer.allocUnsafe(16)
       bytes.writeUIntBE(lastMs, 0, 6)
       bytes.writeUInt16BE(0x7000 | counter, 6)
-      random.bytes(8).copy(bytes, 8)
+      bytes.set(random.bytes(8), 8)
       bytes[8] = (bytes[8]! & 0x3f) | 0x80
       return `${prefix}_${encode(bytes)}`
     },
@@ -77,7 +81,7 @@ export function sameAs<P extends Prefix>(prefix: P, id: Id): Id<P> {
 /** The id's time, in milliseconds since the epoch. */
 export function timeOf(id: Id): number {
   let ms = 0
-  for (let at = 4; at < 14; at++) ms = ms * 32 + DIGIT.get(id[at]!)!
+  for (let at = 4; at < 14; at++) ms = ms * 32 + DIGIT[id.charCodeAt(at)]!
   // Ten letters carry 50 bits of which the first two are padding: 48 bits of time.
   return ms
 }
@@ -91,22 +95,30 @@ export function isId<P extends Prefix>(prefix: P, text: string): text is Id<P> {
   )
 }
 
-/** As the store knows it: `01890a5d-ac96-774b-bcce-b302099a8057`. */
+/** As the store knows it: `01890a5d-ac96-774b-bcce-b302099a8057`. Some 0.3 µs. */
 export function toUuid(id: Id): string {
-  let hex = ''
   let bits = 0
   let held = 0
+  let read = 0
   // 26 letters are 130 bits: the first carries only three.
   for (let at = 4; at < 4 + BODY_LENGTH; at++) {
-    held = (held << 5) | DIGIT.get(id[at]!)!
+    held = (held << 5) | DIGIT[id.charCodeAt(at)]!
     bits += at === 4 ? 3 : 5
-    while (bits >= 8) {
-      bits -= 8
-      hex += HEX[(held >>> bits) & 0xff]
-      held &= (1 << bits) - 1
-    }
+    if (bits < 8) continue
+    bits -= 8
+    decoded[read++] = held >>> bits
+    held &= (1 << bits) - 1
   }
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return `${hex(0, 4)}-${hex(4, 6)}-${hex(6, 8)}-${hex(8, 10)}-${hex(10, 16)}`
+}
+
+/** The bytes of the id being read; nobody else runs meanwhile. */
+const decoded = new Uint8Array(16)
+
+function hex(from: number, to: number): string {
+  let text = ''
+  for (let at = from; at < to; at++) text += HEX[decoded[at]!]
+  return text
 }
 
 /** From the store's spelling to the wire's. */

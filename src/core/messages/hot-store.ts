@@ -281,6 +281,18 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
   return moved
 }
 
-function uuids<T>(rows: readonly T[], id: (row: T) => Id): string {
-  return bareArray(rows.map(row => toUuid(id(row))))
+/** Neighbours mostly share account and connection: what repeats is converted once. */
+function uuids<T>(rows: readonly T[], idOf: (row: T) => Id): string {
+  let last: Id | null = null
+  let uuid = ''
+  return bareArray(
+    rows.map(row => {
+      const id = idOf(row)
+      if (id !== last) {
+        last = id
+        uuid = toUuid(id)
+      }
+      return uuid
+    }),
+  )
 }

@@ -21,6 +21,7 @@ export type SettleDeps = {
 }
 
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
+type Placed = { each: Work; at: number }
 type Told = { answer: string | null } | null
 /** What became of one piece of work; its failure is its own. */
 type Result = { told: Told } | { moved: boolean } | { error: unknown }
@@ -63,7 +64,7 @@ export function createSettle(deps: SettleDeps): Settle {
   ): Promise<void> {
     const share = work.map((each, at) => ({ each, at })).filter(({ each }) => each.kind === kind)
     if (share.length === 0) return
-    share.sort((a, b) => (lockOrder(a.each) < lockOrder(b.each) ? -1 : 1))
+    share.sort(byLockOrder)
     const found = await writeOrSplit(
       share.map(({ each }) => each.row as Row),
       write,
@@ -119,8 +120,15 @@ function sameMessage(work: Work): string {
   return work.kind === 'attempt' ? work.row.id : `${work.row.connectionId}:${work.row.providerId}`
 }
 
-function lockOrder(work: Work): string {
-  return work.kind === 'attempt'
-    ? work.row.accountId + work.row.id
-    : work.row.connectionId + work.row.providerId
+/** By account, then message; receipts by what their provider calls the message. */
+function byLockOrder({ each: a }: Placed, { each: b }: Placed): number {
+  if (a.kind === 'attempt' && b.kind === 'attempt')
+    return compare(a.row.accountId, b.row.accountId) || compare(a.row.id, b.row.id)
+  if (a.kind === 'receipt' && b.kind === 'receipt')
+    return compare(a.row.connectionId, b.row.connectionId) || compare(a.row.providerId, b.row.providerId)
+  return compare(a.kind, b.kind)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
