@@ -1,7 +1,8 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
 import type { Io, Link, Provider, ProviderPolicy, Receipt } from './provider.ts'
+import { createPartGroups } from './shared/part-groups.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
-import { createPartGroups } from './smpp/part-groups.ts'
+import { explainStatus } from './smpp/explain.ts'
 import { createPool } from './smpp/pool.ts'
 import { createReceiptIds } from './smpp/receipt-ids.ts'
 import { isReceipt, type ReadReceipt, readReceipt } from './smpp/receipts.ts'
@@ -35,6 +36,7 @@ export const smppProvider: Provider<SmppConfig> = {
   config: smppConfig,
   secrets: ['password'],
   dedupes: false,
+  explain: explainStatus,
   open: (config, io) => Promise.resolve(openLink(config, io)),
 }
 

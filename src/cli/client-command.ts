@@ -30,6 +30,8 @@ export type ClientCommand = {
   /** Asks the API; gives the body of its answer. */
   ask(invocation: Invocation): Promise<Body>
   /** The answer for a person. */
+  /** An answer that is a success of the API and still a failure of what was asked: exit code 1. */
+  failed?(answer: Body): boolean
   show(answer: Body): string
 }
 
@@ -54,7 +56,8 @@ export function clientCommand(command: ClientCommand): Run {
     try {
       const answer = await command.ask(invocationOf(command, client, positionals, values))
       // With --json the API's data stands as it came, for another program.
-      return say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
+      say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
+      return command.failed?.(answer) ? 1 : 0
     } catch (error) {
       if (error instanceof ApiRefusal) return complain(error)
       throw error

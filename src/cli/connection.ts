@@ -89,6 +89,7 @@ export const test = clientCommand({
     const { ok, detail } = answer['data'] as ConnectionTest
     return `${ok ? 'works' : 'does not work'}: ${detail}`
   },
+  failed: answer => !(answer['data'] as ConnectionTest).ok,
 })
 
 function fieldsOf(given: Invocation) {

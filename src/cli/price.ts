@@ -1,14 +1,18 @@
 import type { PriceRow } from '../contract/admin.ts'
+import type { Body, Client } from './client.ts'
 import { clientCommand } from './client-command.ts'
 import { readJsonFile } from './files.ts'
 import { pageQuery } from './paging.ts'
 import { table } from './show.ts'
 
 export const list = clientCommand({
-  usage: 'price list [--limit 50] [--cursor CURSOR]',
+  usage: 'price list [--limit 50] [--cursor CURSOR]   (the whole list when neither is given)',
   words: 0,
   options: { limit: { type: 'string' }, cursor: { type: 'string' } },
-  ask: given => given.client.admin('GET', `/prices${pageQuery(given)}`),
+  ask: given =>
+    given.text('limit') === undefined && given.text('cursor') === undefined
+      ? wholeList(given.client)
+      : given.client.admin('GET', `/prices${pageQuery(given)}`),
   show: answer =>
     table(
       ['channel', 'destination', 'type', 'price', 'currency'],
@@ -32,3 +36,16 @@ export const importList = clientCommand({
   },
   show: answer => `${(answer['data'] as { prices: unknown[] }).prices.length} prices stand.`,
 })
+
+/** Page after page: what `price import` takes back must not end in the middle. */
+async function wholeList(client: Client): Promise<Body> {
+  const data: unknown[] = []
+  let cursor: unknown = null
+  do {
+    const next = cursor === null ? '' : `&cursor=${encodeURIComponent(String(cursor))}`
+    const page: Body = await client.admin('GET', `/prices?limit=500${next}`)
+    data.push(...(page['data'] as unknown[]))
+    cursor = page['nextCursor']
+  } while (typeof cursor === 'string')
+  return { success: true, data, nextCursor: null }
+}

@@ -2,7 +2,9 @@ import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Io, LinkState, Provider } from '../channels/provider.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
+import { selectFunding } from '../core/billing/funding-store.ts'
 import { createAccept } from '../core/messages/accept.ts'
+import { createEstimate } from '../core/messages/estimate.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import { createMessages } from '../core/messages/read.ts'
@@ -13,6 +15,7 @@ import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
+import { timeOf } from '../lib/ids.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
@@ -60,26 +63,31 @@ export function createMessageRooms(
     files: createFileSources(db, base.guarded),
     node: lease.id,
     unknownDeadlineMs: config.unknownDeadlineMs,
-    observe(outcome, item, provider, durationMs) {
+    observe(outcome, item, provider) {
       metrics.attempt(item.channel, provider, outcome)
-      metrics.settled(item.channel, durationMs / 1_000)
+      if (outcome !== 'retry' && outcome !== 'throttled') {
+        metrics.settled(item.channel, (clock.now() - timeOf(item.id)) / 1_000)
+      }
     },
   })
-  const send = createSend({
+  const planning = {
     clock,
+    world: (caller: Caller) => worldOf(rooms, caller),
+    checksRecipient: (planned: Planned) =>
+      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+    reaches: (planned: Planned) => reaches(base, links, planned),
+    phones: base.phones,
+    checkUrl: base.guarded.check,
+    sandboxForLive: config.sandbox,
+  }
+  const send = createSend({
+    ...planning,
     ids,
     seal,
     accept,
     waiters,
     dispatch: dispatcher,
     idempotency: createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs }),
-    world: caller => worldOf(rooms, caller),
-    checksRecipient: planned =>
-      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
-    reaches: planned => reaches(base, links, planned),
-    phones: base.phones,
-    checkUrl: base.guarded.check,
-    sandboxForLive: config.sandbox,
     async storeAttachment(accountId, messageId, bytes) {
       const id = ids.next('att')
       await storeAttachment(db, accountId, id, messageId, bytes)
@@ -94,6 +102,10 @@ export function createMessageRooms(
     links,
     dispatcher,
     send,
+    estimate: createEstimate({
+      ...planning,
+      funding: ({ accountId, channel, amount }) => selectFunding(db, accountId, channel, amount, clock.now()),
+    }),
     messages: createMessages({
       db,
       clock,

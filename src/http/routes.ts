@@ -24,6 +24,7 @@ import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
 import { ledgerList } from './routes/ledger-list.ts'
 import { messagesCancel } from './routes/messages-cancel.ts'
+import { messagesEstimate } from './routes/messages-estimate.ts'
 import { messagesList } from './routes/messages-list.ts'
 import { messagesPolicies } from './routes/messages-policies.ts'
 import { messagesRead } from './routes/messages-read.ts'
@@ -37,6 +38,7 @@ type Needs<T extends readonly ((deps: never) => Route)[]> = Parameters<T[number]
 /** Every path on one screen. */
 const ROUTES = [
   messagesSend, //           POST   /api/v2/messages/send
+  messagesEstimate, //       POST   /api/v2/messages/estimate
   messagesList, //           GET    /api/v2/messages
   messagesPolicies, //       GET    /api/v2/messages/policies
   messagesRead, //           GET    /api/v2/messages/{messageId}

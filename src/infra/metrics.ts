@@ -28,7 +28,7 @@ export type Metrics = {
   settled(channel: string, seconds: number): void
   /** Items of one coalesced call to the database. */
   batch(name: string, items: number): void
-  /** One delivery report: `applied`, `parked`, `duplicate` or `unmatched`. */
+  /** One delivery report: `applied`, or `no change` for what is late, repeated or not known yet. */
   receipt(status: string, fate: string): void
   /** Adds readings; a later one of the same name replaces the earlier. */
   read(readings: Readings): void

@@ -48,7 +48,7 @@ export type DispatchDeps = {
   unknownDeadlineMs: number
   /** How long one submit may take, in ms. */
   submitTimeoutMs?: number
-  observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string, durationMs: number): void
+  observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
 }
 
 const SUBMIT_TIMEOUT_MS = 30_000
@@ -184,10 +184,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   async function submit(lane: Lane | undefined, item: OutboxItem, attempt: number): Promise<void> {
     inFlight++
-    const startedMs = clock.monotonic()
     const open = lane?.open ?? links.get(item.connectionId)
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
-    deps.observe?.(outcome.kind, item, open?.provider ?? '', clock.monotonic() - startedMs)
+    deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled')
       lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
     if (lane) {

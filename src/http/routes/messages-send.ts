@@ -6,7 +6,7 @@ import { sameAs } from '../../lib/ids.ts'
 import { defineRoute } from '../route.ts'
 
 /** Base64 of 16 MB of media, and the rest of a body. */
-const BODY_LIMIT_BYTES = 24 * 1024 * 1024
+export const SEND_BODY_LIMIT_BYTES = 24 * 1024 * 1024
 
 /** `POST /api/v2/messages/send`: one message over any channel. */
 export const messagesSend = (deps: { send: Send }) =>
@@ -14,7 +14,7 @@ export const messagesSend = (deps: { send: Send }) =>
     method: 'POST',
     url: '/api/v2/messages/send',
     auth: { permission: 'messages:create' },
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: SEND_BODY_LIMIT_BYTES,
     faults: 'handed over',
     schema: {
       summary: 'Send a message',

@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox'
+import { CHANNELS } from './enums.ts'
+import { nullable, oneOf } from './envelope.ts'
+import { SENDER_SOURCES } from './send.ts'
+
+/** What a send of the same body would do; the body of `POST /api/v2/messages/estimate` is that of a send. */
+export const Estimate = Type.Object({
+  deliverable: Type.Boolean({ description: 'Whether the send would be accepted, as things stand now.' }),
+  reasons: Type.Array(Type.Object({ code: Type.String(), path: Type.String(), message: Type.String() }), {
+    description: 'Why not; empty when it would.',
+  }),
+  resolved: nullable(
+    Type.Object({
+      channel: oneOf(CHANNELS),
+      provider: Type.String(),
+      senderSource: oneOf(SENDER_SOURCES),
+      channels: Type.Array(oneOf(CHANNELS)),
+    }),
+  ),
+  rendered: nullable(Type.Object({ text: Type.String(), subject: nullable(Type.String()) })),
+  sms: nullable(
+    Type.Object({
+      encoding: oneOf(['GSM-7', 'UCS-2'] as const),
+      characters: Type.Integer({ description: 'Septets of GSM-7, UTF-16 units of UCS-2.' }),
+      parts: Type.Integer(),
+    }),
+  ),
+  billing: nullable(
+    Type.Object({
+      estimatedCost: Type.Number(),
+      currency: Type.String(),
+      parts: Type.Optional(Type.Integer({ description: 'SMS alone.' })),
+      source: oneOf(['pool', 'wallet'] as const),
+    }),
+  ),
+})
+export type Estimate = Static<typeof Estimate>

@@ -1,0 +1,29 @@
+import type { Channel } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
+
+/**
+ * What would pay for a message now, in the order of the accept: a pool that knows
+ * the channel and has something left, then the wallet; null when neither does.
+ */
+export async function selectFunding(
+  db: Db,
+  accountId: AccountId,
+  channel: Channel,
+  amount: number,
+  nowMs: number,
+): Promise<'pool' | 'wallet' | null> {
+  const { rows } = await db.query<{ pool: boolean; wallet: boolean }>({
+    name: 'select_funding',
+    text: `select exists (select 1 from pools p
+             where p.account_id = $1 and $2 = any (p.channels)
+               and (p.used < p.included or (p.resets_at <= $4 and p.included > 0))) as pool,
+             w.balance >= $3 as wallet
+           from wallets w where w.account_id = $1`,
+    values: [toUuid(accountId), channel, amount, toIso(nowMs)],
+  })
+  const row = rows[0]
+  if (row?.pool) return 'pool'
+  return row?.wallet ? 'wallet' : null
+}

@@ -1,0 +1,79 @@
+import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Estimate } from '../../contract/estimate.ts'
+import type { SendBody } from '../../contract/send.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { notRegistered } from './answers.ts'
+import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+
+export type EstimateDeps = PrepareDeps & {
+  clock: Clock
+  world(caller: Caller): World | Promise<World>
+  checksRecipient(planned: Planned): boolean
+  reaches(planned: Planned): Promise<boolean | null>
+  /** What would pay for it now; null when nothing covers it. */
+  funding(prepared: Prepared): Promise<'pool' | 'wallet' | null>
+}
+
+/** Says what a send would do, by the very steps of a send, and does none of it. */
+export type EstimateSend = (caller: Caller, body: SendBody) => Promise<Estimate>
+
+export function createEstimate(deps: EstimateDeps): EstimateSend {
+  return async (caller, body) => {
+    const estimate: Estimate = {
+      deliverable: false,
+      reasons: [],
+      resolved: null,
+      rendered: null,
+      sms: null,
+      billing: null,
+    }
+    try {
+      const world = await deps.world(caller)
+      const planned = plan(body, caller, world, deps.clock.now(), deps)
+      describe(estimate, planned)
+      if (
+        deps.checksRecipient(planned) &&
+        planned.scheduledAt === null &&
+        (await deps.reaches(planned)) === false
+      ) {
+        throw notRegistered()
+      }
+      await bill(estimate, price(planned, world))
+      estimate.deliverable = true
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error
+      estimate.reasons = reasonsOf(error)
+    }
+    return estimate
+  }
+
+  async function bill(estimate: Estimate, prepared: Prepared): Promise<void> {
+    const source = await deps.funding(prepared)
+    estimate.billing = {
+      estimatedCost: fromMicros(prepared.amount),
+      currency: prepared.currency,
+      ...(prepared.parts !== null && { parts: prepared.parts }),
+      source: source ?? 'wallet',
+    }
+    // A test key costs nothing, whatever the wallet holds.
+    if (source === null && prepared.mode === 'live') throw new Problem('INSUFFICIENT_BALANCE')
+  }
+}
+
+function describe(estimate: Estimate, planned: Planned): void {
+  estimate.resolved = {
+    channel: planned.channel,
+    provider: planned.provider,
+    senderSource: planned.senderSource,
+    channels: [...planned.candidates],
+  }
+  estimate.rendered = { text: planned.said.text, subject: planned.said.subject }
+  estimate.sms = planned.said.sms
+}
+
+function reasonsOf(problem: Problem): Estimate['reasons'] {
+  const details = problem.details ?? [{ path: '', message: problem.message }]
+  return details.map(({ path, message }) => ({ code: problem.code, path, message }))
+}

@@ -1,0 +1,24 @@
+import { success } from '../../contract/envelope.ts'
+import { Estimate } from '../../contract/estimate.ts'
+import { SendBody } from '../../contract/send.ts'
+import type { EstimateSend } from '../../core/messages/estimate.ts'
+import { defineRoute } from '../route.ts'
+import { SEND_BODY_LIMIT_BYTES } from './messages-send.ts'
+
+/** `POST /api/v2/messages/estimate`: what a send of this body would do and cost. */
+export const messagesEstimate = (deps: { estimate: EstimateSend }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/estimate',
+    auth: { permission: 'messages:create' },
+    bodyLimit: SEND_BODY_LIMIT_BYTES,
+    schema: {
+      summary: 'Estimate a send',
+      description:
+        'Sends nothing and charges nothing. Takes the very steps of a send, and tells what came of them.',
+      tags: ['Messages'],
+      body: SendBody,
+      response: { 200: success(Estimate) },
+    },
+    handler: async request => ({ success: true, data: await deps.estimate(request.caller, request.body) }),
+  })
