@@ -129,6 +129,13 @@ create table sms_senders (
 );
 create unique index sms_senders_default on sms_senders (account_id) where is_default;
 
+-- What the store knows about itself: a word sealed with the master key, by which a
+-- node with another key is told before it does harm.
+create table store_facts (
+  name text primary key,
+  value bytea not null
+);
+
 -- The processes that live; one that misses its beats loses what it holds.
 create table nodes (
   id bigint generated always as identity primary key,

@@ -10,6 +10,7 @@ import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { snapshotOf } from './core/connections/snapshot.ts'
 import { selectAllConnections } from './core/connections/store.ts'
+import { checkMasterKey } from './core/master-key.ts'
 import { countOutbox } from './core/outbox/store.ts'
 import { SANDBOX } from './core/routing/route.ts'
 import { createSandboxMessages } from './core/sandbox/messages.ts'
@@ -67,6 +68,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const providers = createRegistry(createSandboxProvider({ inbox }))
   const rooms = createAccountRooms(base, providers, () => messages.links)
   const sandboxMessages = createSandboxMessages({ db })
+  await checkMasterKey(db, base.seal)
   await changes.start()
   const seeded = await seed({
     db,

@@ -1,0 +1,13 @@
+import type { Db } from '../infra/db.ts'
+
+/** Keeps the first value of a fact; what the store holds, be it this one or an earlier one. */
+export async function keepFact(db: Db, name: string, value: Buffer): Promise<Buffer> {
+  const { rows } = await db.query<{ value: Buffer }>({
+    name: 'keep_fact',
+    text: `insert into store_facts (name, value) values ($1, $2)
+           on conflict (name) do update set value = store_facts.value
+           returning value`,
+    values: [name, value],
+  })
+  return rows[0]!.value
+}
