@@ -16,7 +16,7 @@
 --   'insufficient'  neither pool nor wallet covers it
 create function accept_sends(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
-  p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[], p_refusal text[],
+  p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
   p_live boolean[], p_status text[], p_channel text[], p_type text[], p_recipient text[], p_country text[],
   p_provider text[], p_connection uuid[], p_sender text[], p_source text[], p_candidates text[],
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
@@ -68,7 +68,7 @@ begin
       for r in
         select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
           join idempotency k on k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
-         where k.message_id is distinct from i.id
+         where k.message_id is distinct from i.id or k.status is not null
       loop
         if v_take[r.n] then
           v_take[r.n] := false;
@@ -116,8 +116,9 @@ begin
         return next;
       end if;
     end loop;
-    update idempotency k set message_id = null, status = 402, body = i.refusal
-      from unnest(p_account, p_id, p_key, p_refusal, v_funding) as i (account_id, id, key, refusal, funding)
+    -- The status says it all: the answer's words follow from it and the message's id.
+    update idempotency k set status = 402
+      from unnest(p_account, p_id, p_key, v_funding) as i (account_id, id, key, funding)
      where i.funding is null and k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
        and k.message_id = i.id;
   end if;
@@ -283,7 +284,7 @@ begin
                 p_error_detail, p_uncounted, p_answer, p_event) with ordinality
       as i (account_id, id, attempt, kind, connection, provider_id, provider_code, error_code,
             error_detail, uncounted, answer, event, n)
-    where m.account_id = i.account_id and m.id = i.id and m.attempt = i.attempt
+    where i.kind is not null and m.account_id = i.account_id and m.id = i.id and m.attempt = i.attempt
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
     returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.connection, i.provider_id, i.event, i.n
   ), wallet as (

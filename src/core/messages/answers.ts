@@ -89,6 +89,11 @@ export function notRegistered(): Problem {
   return failureProblem({ errorCode: 'CHATAPP_NOT_REGISTERED', errorDetail: null })
 }
 
+/** The 402 of a send that neither pool nor wallet covers. */
+export function insufficientAnswer(id: MessageId, replayed: boolean): Answer {
+  return problemAnswer(new Problem('INSUFFICIENT_BALANCE'), id, replayed)
+}
+
 /** Any refusal as an answer. */
 export function problemAnswer(problem: Problem, id: MessageId, replayed = false): Answer {
   return {

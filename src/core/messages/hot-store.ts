@@ -27,8 +27,6 @@ export type AcceptRow = {
   accountId: AccountId
   id: MessageId
   claim: KeyClaim | null
-  /** The answer to store should neither pool nor wallet cover it. */
-  refusal: string | null
   live: boolean
   status: 'queued' | 'sending' | 'scheduled'
   channel: string
@@ -57,7 +55,11 @@ export type AcceptRow = {
   answer: 'scheduled' | 'queued' | null
 }
 
-/** A key that was there before. */
+/**
+ * A key that was there before. Without a status the message answers for it;
+ * with one it was refused: in the words of `body`, or, where there is none,
+ * because nothing covered the message.
+ */
 export type ExistingKey = {
   bodyHash: Buffer
   messageId: MessageId | null
@@ -100,7 +102,7 @@ export async function acceptSends(
   const { rows: exceptions } = await db.query<VerdictRow>({
     name: 'accept_sends',
     text: `select * from accept_sends($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,
-             $21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32,$33)`,
+             $21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32)`,
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
@@ -111,7 +113,6 @@ export async function acceptSends(
       uuids(rows, row => row.id),
       textArray(rows.map(row => row.claim?.key ?? null)),
       bytesArray(rows.map(row => row.claim?.bodyHash ?? null)),
-      textArray(rows.map(row => row.refusal)),
       bareArray(rows.map(row => row.live)),
       bareArray(rows.map(row => row.status)),
       bareArray(rows.map(row => row.channel)),

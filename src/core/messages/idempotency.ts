@@ -5,7 +5,7 @@ import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
-import { type Answer, failedAnswer, sentAnswer } from './answers.ts'
+import { type Answer, failedAnswer, insufficientAnswer, sentAnswer } from './answers.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
 import {
   answerIsPending,
@@ -118,9 +118,10 @@ function withoutKeys(body: SendBody | null | undefined): unknown {
 }
 
 function storedAnswer(existing: ExistingKey): Answer {
+  if (existing.body === null) return insufficientAnswer(existing.messageId!, true)
   return {
     status: existing.status!,
-    body: existing.body!,
+    body: existing.body,
     replayed: true,
     sandbox: false,
     retryAfterSeconds: null,

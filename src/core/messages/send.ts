@@ -7,8 +7,16 @@ import { withinMs } from '../../lib/clock.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
 import { type StoredContent, secretContext } from '../outbox/stored-content.ts'
+import { SANDBOX } from '../routing/route.ts'
 import type { Accept } from './accept.ts'
-import { type Answer, failedAnswer, notRegistered, problemAnswer, sentAnswer } from './answers.ts'
+import {
+  type Answer,
+  failedAnswer,
+  insufficientAnswer,
+  notRegistered,
+  problemAnswer,
+  sentAnswer,
+} from './answers.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { AcceptRow, AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -65,7 +73,9 @@ export function createSend(deps: SendDeps): Send {
       if (request.fault) throw request.fault
       const world = await deps.world(request.caller)
       const planned = plan(request.body, request.caller, world, clock.now(), deps)
-      if (deps.checksRecipient(planned)) await refuseUnreachable(planned)
+      if (deps.checksRecipient(planned) && (await isUnreachable(planned))) {
+        return refuse(notRegistered(), id, claim, request, planned.provider)
+      }
       return await acceptAndAnswer(id, price(planned, world), claim, request)
     } catch (error) {
       if (error instanceof Problem) return refuse(error, id, claim, request)
@@ -74,8 +84,8 @@ export function createSend(deps: SendDeps): Send {
   }
 
   /** The provider's own word on the recipient, before anything is priced or stored. Where it has none, the send tells. */
-  async function refuseUnreachable(planned: Planned): Promise<void> {
-    if (planned.scheduledAt === null && (await deps.reaches(planned)) === false) throw notRegistered()
+  async function isUnreachable(planned: Planned): Promise<boolean> {
+    return planned.scheduledAt === null && (await deps.reaches(planned)) === false
   }
 
   /** A refusal before acceptance; with a key it is stored first, or gives way to what the key says already. */
@@ -84,8 +94,9 @@ export function createSend(deps: SendDeps): Send {
     id: MessageId,
     claim: KeyClaim | null,
     request: SendRequest,
+    provider?: string,
   ): Promise<Answer> {
-    const answer = problemAnswer(problem, id)
+    const answer = { ...problemAnswer(problem, id), sandbox: provider === SANDBOX }
     const storable = problem.status < 500 && ![401, 409, 429].includes(problem.status)
     if (!claim || !storable) return answer
     const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
@@ -113,7 +124,7 @@ export function createSend(deps: SendDeps): Send {
     if (verdict.kind !== 'accepted') await dropContent(prepared, content)
     switch (verdict.kind) {
       case 'insufficient':
-        return insufficient(id)
+        return insufficientAnswer(id, false)
       case 'faulty':
         throw verdict.cause
       case 'exists':
@@ -210,7 +221,6 @@ export function createSend(deps: SendDeps): Send {
       accountId: prepared.accountId,
       id,
       claim,
-      refusal: claim && insufficient(id).body,
       live: prepared.mode === 'live',
       status: prepared.scheduledAt !== null ? 'scheduled' : begun ? 'sending' : 'queued',
       channel: prepared.channel,
@@ -252,8 +262,4 @@ export function createSend(deps: SendDeps): Send {
   }
 
   return send
-}
-
-function insufficient(id: MessageId): Answer {
-  return problemAnswer(new Problem('INSUFFICIENT_BALANCE'), id)
 }
