@@ -5,7 +5,7 @@ import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { type Prepared, readFiles } from './sandbox/files.ts'
 import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
-import { NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
+import { explainCode, NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
 import { createStops } from './sandbox/stops.ts'
 
 const CONCURRENCY = 200
@@ -43,6 +43,7 @@ export function createSandboxProvider(options: { inbox: SandboxInbox }): Provide
     secrets: [],
     // Like most carriers: what is unknown here stays unknown, as it would there.
     dedupes: false,
+    explain: explainCode,
     open: async (_config, io) => openLink(options.inbox, io),
   }
 }

@@ -83,3 +83,16 @@ export function endingOf(channel: Channel, to: string): string {
   const pattern = channel === 'email_user' ? /^ph-(\d{4})@/i : /(\d{4})(?:@.*)?$/
   return pattern.exec(to)?.[1] ?? ''
 }
+
+/** What the sandbox's codes mean: the endings that asked for them. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  '0001': 'Not registered on the chat app.',
+  '0002': 'The recipient is refused for good.',
+  '0003': 'A failure after which a repeat is worth it.',
+  '0004': 'The message could not be delivered.',
+  '0006': 'Too many messages: the account has to wait.',
+}
+
+export function explainCode(code: string): string | null {
+  return MEANINGS[code] ?? null
+}

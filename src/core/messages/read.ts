@@ -5,6 +5,7 @@ import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, isId, type MessageId } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
 import { listMessages, type MessageFilter, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
@@ -69,7 +70,7 @@ function toFilter(query: MessageQuery): MessageFilter {
     ...(query.status && { status: query.status }),
     ...(query.channel && { channel: query.channel }),
     ...(query.messageType && { messageType: query.messageType }),
-    ...(query.to !== undefined && { to: query.to }),
+    ...(query.to !== undefined && { to: withPlus(query.to) }),
     ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
     ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
     ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
@@ -79,13 +80,18 @@ function toFilter(query: MessageQuery): MessageFilter {
   }
 }
 
+/** A plus that nobody escaped arrives as a space. */
+function withPlus(to: string): string {
+  return to.replace(/^ (?=\d)/, '+')
+}
+
 function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
   if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
   return text
 }
 
 function readTime(text: string, path: string): number {
-  const at = Date.parse(text)
-  if (Number.isNaN(at)) throw invalid(path, 'must be an ISO 8601 time')
-  return at
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
+  return atMs
 }

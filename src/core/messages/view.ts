@@ -1,3 +1,4 @@
+import type { MessageStatus } from '../../contract/enums.ts'
 import { MASKED, type Message, type MessageWithTimeline, type TimelineEntry } from '../../contract/message.ts'
 import { toIso } from '../../lib/clock.ts'
 import { sameAs, timeOf } from '../../lib/ids.ts'
@@ -11,6 +12,7 @@ export type ExplainCode = (provider: string, code: string) => string | null
 export function viewMessage(row: MessageRow, currency: string): Message {
   const content = row.content
   const secret = row.messageType === 'otp'
+  const times = forwardTimes(row)
   return {
     messageId: row.id,
     requestId: sameAs('req', row.id),
@@ -58,10 +60,10 @@ export function viewMessage(row: MessageRow, currency: string): Message {
     errorMessage: row.errorDetail,
     createdAt: toIso(timeOf(row.id)),
     scheduledAt: isoOrNull(row.scheduledAt),
-    sentAt: isoOrNull(row.sentAt),
-    deliveredAt: isoOrNull(row.deliveredAt),
-    readAt: isoOrNull(row.readAt),
-    endedAt: isoOrNull(row.endedAt),
+    sentAt: isoOrNull(times.sentAt),
+    deliveredAt: isoOrNull(times.deliveredAt),
+    readAt: isoOrNull(times.readAt),
+    endedAt: isoOrNull(times.endedAt),
   }
 }
 
@@ -71,50 +73,43 @@ export function viewWithTimeline(
   currency: string,
   explain: ExplainCode,
 ): MessageWithTimeline {
-  const timeline = [...statusEntries(row), ...attemptEntries(row, explain)].sort((a, b) =>
-    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
-  )
+  const timeline = [
+    statusEntry(row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)),
+    ...row.pastAttempts.flatMap(past => pastEntries(row, past, explain)),
+    ...(hasOpenAttempt(row) ? [statusEntry('sending', row.attemptAt!), lastEntry(row, explain)] : []),
+    ...laterEntries(row),
+  ]
   return { ...viewMessage(row, currency), timeline }
 }
 
-function statusEntries(row: MessageRow): TimelineEntry[] {
-  const ended =
-    row.status === 'failed' ||
-    row.status === 'undelivered' ||
-    row.status === 'cancelled' ||
-    row.status === 'expired'
-  const steps: [TimelineEntry['status'], number | null][] = [
-    [row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)],
-    ['sending', row.attemptAt],
-    ['unknown', row.unknownAt],
-    ['sent', row.sentAt],
-    ['delivered', row.deliveredAt],
-    ['read', row.readAt],
-    [row.status, ended ? row.endedAt : null],
-  ]
-  return steps
-    .filter(([, at]) => at !== null)
-    .map(([status, at]) => ({ at: toIso(at!), event: 'status' as const, status }))
+function statusEntry(status: MessageStatus, at: number): TimelineEntry {
+  return { at: toIso(at), event: 'status', status }
 }
 
-function attemptEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
-  const past = row.pastAttempts.map(attempt => pastEntry(row, attempt, explain))
-  const running = row.attemptAt !== null && row.status !== 'queued'
-  return running ? [...past, lastEntry(row, explain)] : past
-}
-
-function pastEntry(row: MessageRow, past: PastAttempt, explain: ExplainCode): TimelineEntry {
-  return {
-    at: toIso(Date.parse(past.at)),
+/** An attempt after which the message waited again. */
+function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): TimelineEntry[] {
+  const at = Date.parse(past.at)
+  const settledAt = Date.parse(past.settledAt)
+  const attempt: TimelineEntry = {
+    at: toIso(at),
     event: 'attempt',
     attempt: past.attempt,
     outcome: past.counted ? 'retry' : 'throttled',
-    settledAt: toIso(Date.parse(past.settledAt)),
+    settledAt: toIso(settledAt),
     provider: row.provider,
     providerCode: past.providerCode,
     explanation: past.providerCode === null ? null : explain(row.provider, past.providerCode),
     detail: past.detail,
   }
+  return [statusEntry('sending', at), attempt, statusEntry('queued', settledAt)]
+}
+
+/** Whether the last attempt is not among the past ones; a throttled one gave its number back. */
+function hasOpenAttempt(row: MessageRow): boolean {
+  const last = row.pastAttempts.at(-1)
+  if (row.attemptAt === null || !last) return row.attemptAt !== null
+  const numberAfter = last.counted ? last.attempt : last.attempt - 1
+  return row.attempt !== numberAfter || row.attemptAt !== Date.parse(last.at)
 }
 
 function lastEntry(row: MessageRow, explain: ExplainCode): TimelineEntry {
@@ -133,10 +128,43 @@ function lastEntry(row: MessageRow, explain: ExplainCode): TimelineEntry {
 
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
   if (row.status === 'sending') return 'pending'
-  if (row.status === 'unknown') return 'unknown'
+  // What counts as sent after the deadline is as unknown as before.
+  if (row.unknownAt !== null && row.providerId === null && row.status !== 'failed') return 'unknown'
   if (row.status === 'failed') return row.errorCode === 'PROVIDER_UNAVAILABLE' ? 'retry' : 'rejected'
   return row.sentAt === null ? 'pending' : 'accepted'
 }
+
+function laterEntries(row: MessageRow): TimelineEntry[] {
+  const { sentAt, deliveredAt, readAt, endedAt } = forwardTimes(row)
+  const steps: [MessageStatus, number | null][] = [
+    ['unknown', row.unknownAt],
+    ['sent', sentAt],
+    ['delivered', deliveredAt],
+    ['read', readAt],
+    [row.status, ENDS.has(row.status) ? endedAt : null],
+  ]
+  return steps.flatMap(([status, at]) => (at === null ? [] : [statusEntry(status, at)]))
+}
+
+/**
+ * A receipt dates itself by its provider's clock, often to the minute, and may
+ * come before the answer to its submit: nothing is shown before what it follows.
+ */
+function forwardTimes(row: MessageRow) {
+  const deliveredAt = notBefore(row.deliveredAt, row.sentAt)
+  return {
+    sentAt: row.sentAt,
+    deliveredAt,
+    readAt: notBefore(row.readAt, deliveredAt ?? row.sentAt),
+    endedAt: notBefore(row.endedAt, row.sentAt),
+  }
+}
+
+function notBefore(at: number | null, earliest: number | null): number | null {
+  return at === null || earliest === null ? at : Math.max(at, earliest)
+}
+
+const ENDS: ReadonlySet<MessageStatus> = new Set(['failed', 'undelivered', 'cancelled', 'expired'])
 
 function isoOrNull(at: number | null): string | null {
   return at === null ? null : toIso(at)

@@ -59,18 +59,22 @@ function automatic(request: RouteRequest): Channel[] {
   }
 }
 
-/** A test key knows the sandbox alone; a live key uses it only where nothing real carries the channel. */
+/**
+ * A test key knows the sandbox alone. A live key uses it only on a channel that
+ * has no real connection: one that rests, or that does not take this type, must
+ * not turn messages that people wait for into simulated ones.
+ */
 function usableConnections(request: RouteRequest): ConnectionSnapshot[] {
   if (request.mode === 'test') return request.connections.filter(each => each.provider === SANDBOX)
-  const open = request.connections.filter(
-    each => each.enabled && each.allowedTypes.includes(request.messageType),
-  )
-  const real = open.filter(each => each.provider !== SANDBOX)
-  const sandbox = request.sandboxForLive ? open.filter(each => each.provider === SANDBOX) : []
+  const isOpen = (each: ConnectionSnapshot) => each.enabled && each.allowedTypes.includes(request.messageType)
+  const real = request.connections.filter(each => each.provider !== SANDBOX)
+  const sandbox = request.sandboxForLive ? request.connections.filter(each => each.provider === SANDBOX) : []
   const carried = new Set(real.flatMap(each => each.channels))
   return [
-    ...real,
-    ...sandbox.map(each => ({ ...each, channels: each.channels.filter(channel => !carried.has(channel)) })),
+    ...real.filter(isOpen),
+    ...sandbox
+      .filter(isOpen)
+      .map(each => ({ ...each, channels: each.channels.filter(channel => !carried.has(channel)) })),
   ]
 }
 
@@ -80,14 +84,16 @@ function inPolicyOrder(wanted: readonly Channel[], usable: readonly ConnectionSn
   return wanted.filter(channel => rank(channel) !== undefined).sort((a, b) => rank(a)! - rank(b)!)
 }
 
-function noRoute(request: RouteRequest, wanted: readonly Channel[]) {
-  const carried = request.connections.some(
-    each => each.enabled && each.channels.some(channel => wanted.includes(channel)),
+function noRoute({ connections, messageType }: RouteRequest, wanted: readonly Channel[]) {
+  const choosy = connections.some(
+    each =>
+      each.provider !== SANDBOX &&
+      each.enabled &&
+      !each.allowedTypes.includes(messageType) &&
+      each.channels.some(channel => wanted.includes(channel)),
   )
-  return carried
-    ? invalid(
-        'messageType',
-        `no route: no connection carries ${request.messageType} over ${wanted.join(' or ')}`,
-      )
-    : invalid('channel', `no route: no connection carries ${wanted.join(' or ')}`)
+  const channels = wanted.join(' or ')
+  return choosy
+    ? invalid('messageType', `no route: no connection carries ${messageType} over ${channels}`)
+    : invalid('channel', `no route: no connection carries ${channels}`)
 }
