@@ -45,10 +45,10 @@ module.exports = {
     ...Object.entries(TYPES).map(typesOnly),
     {
       name: 'provider-alone',
-      comment: 'a provider imports its own files, provider.ts and shared/, never another provider',
+      comment: 'a provider imports its own files, provider.ts, shared/ and http/, never another provider',
       severity: 'error',
       from: { path: '^src/channels/([^/.]+)', pathNot: '^src/channels/(registry|links|provider)\\.ts$' },
-      to: { path: '^src/channels/', pathNot: ['^src/channels/$1(/|\\.ts$)', '^src/channels/(provider\\.ts$|shared/)'] },
+      to: { path: '^src/channels/', pathNot: ['^src/channels/$1(/|\\.ts$)', '^src/channels/(provider\\.ts$|shared/|http/)'] },
     },
     {
       name: 'no-cycle',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Receipt } from '../../src/channels/provider.ts'
-import { createPartGroups } from '../../src/channels/smpp/part-groups.ts'
+import { createPartGroups } from '../../src/channels/shared/part-groups.ts'
 import { TLV } from '../../src/channels/smpp/pdu.ts'
 import { createReceiptIds } from '../../src/channels/smpp/receipt-ids.ts'
 import { isReceipt, readReceipt } from '../../src/channels/smpp/receipts.ts'
