@@ -252,9 +252,9 @@ declare
 begin
   if p_repeated then
     for v_done in
-      select i.n::integer from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
+      select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
         join messages m on m.account_id = i.account_id and m.id = i.id
-       where m.settled_at = p_now
+       where m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown')
     loop
       v_kind[v_done] := null;
     end loop;

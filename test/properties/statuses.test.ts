@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MESSAGE_STATUSES, type MessageStatus } from '../../src/contract/enums.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { RECEIPT_MOVES } from './model.ts'
+import { openWorld, setup, step, take } from './world.ts'
+
+const RUNS = 30
+
+/** docs/states.md as a table: every arrow, and no other way from one status to the next. */
+const ARROWS: Record<MessageStatus, readonly MessageStatus[]> = {
+  scheduled: ['sending', 'cancelled', 'failed'],
+  queued: ['sending', 'cancelled', 'failed'],
+  // Back to queued only for what was provably not taken.
+  sending: ['sent', 'failed', 'queued', 'unknown', 'cancelled'],
+  unknown: ['sent', 'failed', 'queued', 'delivered', 'undelivered', 'read', 'cancelled'],
+  sent: ['delivered', 'undelivered', 'read'],
+  delivered: ['read'],
+  read: [],
+  failed: [],
+  undelivered: [],
+  cancelled: [],
+  expired: [],
+}
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** A step of a life may be several arrows: a submit's answer and the receipt that waited for it. */
+function reachable(from: MessageStatus): Set<MessageStatus> {
+  const found = new Set<MessageStatus>([from])
+  for (const status of found) for (const next of ARROWS[status]) found.add(next)
+  return found
+}
+
+async function readStatuses(): Promise<Map<string, MessageStatus>> {
+  const { rows } = await database.db.query<{ id: string; status: MessageStatus }>({
+    name: 'statuses',
+    text: 'select id, status from messages',
+  })
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+test('a receipt moves a message as the table says, for every pair of statuses', async () => {
+  const { rows } = await database.db.query<{ from: string; to: string; moves: boolean }>({
+    name: 'all_moves',
+    text: `select a as "from", b as "to", receipt_moves(a, b) as moves
+             from unnest($1::text[]) a, unnest($1::text[]) b`,
+    values: [MESSAGE_STATUSES],
+  })
+  expect(rows).toHaveLength(MESSAGE_STATUSES.length ** 2)
+  const wrong = rows.filter(({ from, to, moves }) => moves !== (RECEIPT_MOVES[from]?.includes(to) ?? false))
+  expect(wrong).toEqual([])
+})
+
+test('what a receipt may do is an arrow of the picture', () => {
+  for (const [from, tos] of Object.entries(RECEIPT_MOVES)) {
+    expect(ARROWS[from as MessageStatus]).toEqual(expect.arrayContaining([...tos]))
+  }
+})
+
+test('no sequence of events takes a message back', async () => {
+  const steps = fc.array(step, { minLength: 20, maxLength: 60, size: 'max' })
+  const seen = new Set<MessageStatus>()
+  await fc.assert(
+    fc.asyncProperty(setup, steps, async (accounts, actions) => {
+      const world = await openWorld(database.db, accounts)
+      let before = await readStatuses()
+      for (const action of actions) {
+        await take(world, action)
+        const after = await readStatuses()
+        for (const [id, status] of after) {
+          seen.add(status)
+          const was = before.get(id)
+          if (was && was !== status) expect([...reachable(was)], `${was} → ${status}`).toContain(status)
+        }
+        // Nothing that was accepted disappears.
+        for (const id of before.keys()) expect(after.has(id)).toBe(true)
+        before = after
+      }
+    }),
+    { numRuns: RUNS },
+  )
+  const everything: MessageStatus[] = [
+    'scheduled',
+    'queued',
+    'sending',
+    'unknown',
+    'sent',
+    'delivered',
+    'read',
+  ]
+  expect([...seen]).toEqual(expect.arrayContaining([...everything, 'failed', 'undelivered', 'cancelled']))
+}, 120_000)
