@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Message } from '../../../src/contract/message.ts'
+import { isId } from '../../../src/lib/ids.ts'
+import {
+  type Answer,
+  faultPaths,
+  messageIdOf,
+  startTestApp,
+  type TestAccount,
+  type TestApp,
+} from '../../support/app.ts'
+
+const PATH = '/api/v2/messages'
+const PHONE = '+12025550100'
+/** An id that is well-formed and nobody's. */
+const NOBODYS = '01jd0000000000000000000001'
+
+let app: TestApp
+let account: TestAccount
+/** Oldest first, a second apart. */
+const ids: string[] = []
+const times: string[] = []
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+  const bodies = [
+    { to: PHONE, text: 'one' },
+    { to: 'a@example.com', messageType: 'utility', content: { subject: 'Hi', text: 'two' } },
+    { to: '+12025550102', messageType: 'otp', content: { otpCode: '123456' } },
+    { to: PHONE, channel: 'official_chatapp', messageType: 'marketing', text: 'four' },
+    { to: '+12025550002', text: 'five' },
+  ]
+  for (const body of bodies) {
+    const answer = await account.send(body, { live: true })
+    const [latest] = await account.messages('?limit=1')
+    ids.push(answer.status === 200 ? messageIdOf(answer) : latest!.messageId)
+    times.push(latest!.createdAt)
+    await app.pass(1_000)
+  }
+})
+afterAll(() => app.stop())
+
+const list = (query = '', key = account.testKey): Promise<Answer> => app.call(`${PATH}${query}`, { key })
+
+async function found(query: string): Promise<string[]> {
+  const answer = await list(query)
+  expect(answer.status, answer.text).toBe(200)
+  return (answer.body['data'] as Message[]).map(message => message.messageId)
+}
+
+describe('200', () => {
+  test('newest first, with every field', async () => {
+    const answer = await list()
+    expect(Object.keys(answer.body)).toEqual(['success', 'data', 'nextCursor'])
+    expect(answer.body).toMatchObject({ success: true, nextCursor: null })
+    const data = answer.body['data'] as Message[]
+    expect(data.map(message => message.messageId)).toEqual(ids.toReversed())
+    expect(data.at(-1)).toEqual({
+      messageId: ids[0],
+      requestId: ids[0]!.replace('msg', 'req'),
+      usageId: ids[0]!.replace('msg', 'usg'),
+      mode: 'live',
+      status: 'delivered',
+      channel: 'local_sms',
+      channels: ['local_sms', 'official_chatapp'],
+      messageType: 'free_text',
+      to: PHONE,
+      country: 'US',
+      sender: 'Posthorn',
+      senderSource: 'platform',
+      provider: 'sandbox',
+      connectionId: expect.stringMatching(/^cnn_/),
+      providerMessageId: expect.stringMatching(/^sbx_/),
+      text: 'one',
+      subject: null,
+      html: false,
+      attachment: null,
+      conversationContext: null,
+      templateId: null,
+      bulkJobId: null,
+      metadata: null,
+      billing: { cost: 0.0079, currency: 'USD', parts: 1, source: 'wallet', state: 'captured' },
+      attempts: 1,
+      errorCode: null,
+      errorMessage: null,
+      createdAt: times[0],
+      scheduledAt: null,
+      sentAt: expect.any(String),
+      deliveredAt: expect.any(String),
+      readAt: null,
+      endedAt: null,
+    })
+    for (const { createdAt } of data) expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    for (const { messageId } of data) expect(isId('msg', messageId)).toBe(true)
+  })
+
+  test.each<[string, () => string, number[]]>([
+    ['status', () => '?status=failed', [4]],
+    ['a status that none has', () => '?status=expired', []],
+    ['channel', () => '?channel=email_user', [1]],
+    ['channel', () => '?channel=local_sms', [4, 2, 0]],
+    ['messageType', () => '?messageType=otp', [2]],
+    ['to', () => '?to=a@example.com', [1]],
+    ['to with its plus escaped', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
+    ['to with its plus as it is', () => `?to=${PHONE}`, [3, 0]],
+    ['to of nobody', () => '?to=b@example.com', []],
+    ['templateId', () => `?templateId=tpl_${NOBODYS}`, []],
+    ['bulkJobId', () => `?bulkJobId=job_${NOBODYS}`, []],
+    ['createdAfter, that moment itself left out', () => `?createdAfter=${times[1]}`, [4, 3, 2]],
+    ['createdBefore, that moment itself left out', () => `?createdBefore=${times[1]}`, [0]],
+    ['both', () => `?createdAfter=${times[0]}&createdBefore=${times[3]}`, [2, 1]],
+    [
+      'another zone',
+      () => `?createdAfter=${encodeURIComponent(times[1]!.replace('Z', '+00:00'))}`,
+      [4, 3, 2],
+    ],
+    ['several at once', () => `?channel=local_sms&status=delivered&to=${encodeURIComponent(PHONE)}`, [0]],
+    ['a name that is no filter', () => '?colour=red', [4, 3, 2, 1, 0]],
+  ])('by %s', async (_, query, expected) => {
+    expect(await found(query())).toEqual(expected.map(at => ids[at]))
+  })
+
+  test('page by page, and what comes in between moves nothing', async () => {
+    const own = await app.createAccount()
+    const sent: string[] = []
+    for (let count = 0; count < 7; count++)
+      sent.unshift(messageIdOf(await own.send({ to: PHONE, text: `${count}` })))
+    const pages: string[][] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const answer: Answer = await list(
+        `?limit=3${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+        own.testKey,
+      )
+      pages.push((answer.body['data'] as Message[]).map(message => message.messageId))
+      cursor = answer.body['nextCursor'] as string | null
+      await own.send({ to: PHONE, text: 'in between' })
+    }
+    expect(pages.map(page => page.length)).toEqual([3, 3, 1])
+    expect(pages.flat()).toEqual(sent)
+  })
+
+  test('a page that ends with the last one is the last', async () => {
+    expect((await list(`?limit=${ids.length}`)).body['nextCursor']).toBeNull()
+    expect((await list(`?limit=${ids.length - 1}`)).body['nextCursor']).toEqual(expect.any(String))
+  })
+
+  test('fifty of them when nobody says, five hundred at most', async () => {
+    const own = await app.createAccount()
+    await Promise.all(Array.from({ length: 51 }, (_, at) => own.send({ to: PHONE, text: `${at}` })))
+    const first = await list('', own.testKey)
+    expect(first.body['data']).toHaveLength(50)
+    expect(first.body['nextCursor']).not.toBeNull()
+    expect((await list('?limit=500', own.testKey)).body['data']).toHaveLength(51)
+    expect((await list('?limit=1', own.testKey)).body['data']).toHaveLength(1)
+  })
+
+  test("nothing of another account's", async () => {
+    const other = await app.createAccount()
+    expect((await list('', other.testKey)).body['data']).toEqual([])
+  })
+})
+
+describe('400', () => {
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=abc', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['cursor=', 'cursor'],
+    ['cursor=bogus', 'cursor'],
+    [`cursor=${Buffer.from('acc_x').toString('base64url')}`, 'cursor'],
+    [`cursor=${Buffer.from(`job_${NOBODYS}`).toString('base64url')}`, 'cursor'],
+    ['status=done', 'status'],
+    ['status=', 'status'],
+    ['status=SENT', 'status'],
+    ['channel=sms', 'channel'],
+    ['channel=auto', 'channel'],
+    ['messageType=text', 'messageType'],
+    ['to=', 'to'],
+    [`to=${'1'.repeat(321)}`, 'to'],
+    ['to=%00', 'to'],
+    ['to=%FF', 'to'],
+    ['templateId=7', 'templateId'],
+    [`templateId=msg_${NOBODYS}`, 'templateId'],
+    ['bulkJobId=7', 'bulkJobId'],
+    ['createdAfter=yesterday', 'createdAfter'],
+    ['createdAfter=2030-02-30T00:00:00Z', 'createdAfter'],
+    ['createdBefore=1700000000', 'createdBefore'],
+    ['createdBefore=2030-01-01', 'createdBefore'],
+  ])('?%s', async (query, path) => {
+    const answer = await list(`?${query}`)
+    expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
+    expect(faultPaths(answer)).toEqual([path])
+    expect(answer.body['requestId']).toBe(answer.headers.get('x-request-id'))
+  })
+})
+
+describe('403', () => {
+  test('without messages:read, or with a phone that is not verified', async () => {
+    const key = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Sends only',
+      mode: 'test',
+      role: 'member',
+      permissions: ['messages:create'],
+    })
+    const { apiKey } = key.body['data'] as { apiKey: string }
+    const unverified = await app.createAccount({ phone: { number: '+12025550123', verified: false } })
+    for (const [path, caller] of [
+      [PATH, apiKey],
+      [`${PATH}/${ids[0]}`, apiKey],
+      [PATH, unverified.testKey],
+      [`${PATH}/policies`, unverified.testKey],
+    ] as const) {
+      const answer = await app.call(path, { key: caller })
+      expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+    }
+  })
+})
+
+describe('one message', () => {
+  test('is the row of the list, and its life', async () => {
+    const { timeline, ...message } = await account.message(ids[0]!)
+    expect(message).toEqual((await account.messages()).at(-1))
+    expect(timeline).toEqual([
+      { at: times[0], event: 'status', status: 'queued' },
+      { at: times[0], event: 'status', status: 'sending' },
+      {
+        at: times[0],
+        event: 'attempt',
+        attempt: 1,
+        outcome: 'accepted',
+        settledAt: message.sentAt,
+        provider: 'sandbox',
+        providerCode: null,
+        explanation: null,
+        detail: null,
+      },
+      { at: message.sentAt, event: 'status', status: 'sent' },
+      { at: message.deliveredAt, event: 'status', status: 'delivered' },
+    ])
+  })
+
+  test('is read with live and test keys alike', async () => {
+    expect((await app.call(`${PATH}/${ids[0]}`, { key: account.liveKey })).status).toBe(200)
+  })
+
+  test.each([
+    ['nobody’s', () => `msg_${NOBODYS}`],
+    ['no id', () => 'nonsense'],
+    ['an id of something else', () => ids[0]!.replace('msg', 'usg')],
+    ['an id that is too large', () => `msg_${'z'.repeat(26)}`],
+    ['NUL', () => '%00'],
+    ['no UTF-8', () => `msg_${NOBODYS}%C3%28`.slice(0, 40)],
+    ['too long', () => `msg_${'0'.repeat(500)}`],
+  ])('that is %s is not found', async (_, id) => {
+    for (const path of [`${PATH}/${id()}`, `${PATH}/${id()}/cancel`]) {
+      const method = path.endsWith('cancel') ? 'POST' : 'GET'
+      const answer = await app.call(path, { key: account.testKey, method })
+      // What is no UTF-8 is no path.
+      if (answer.status === 400) expect(id()).toContain('%C3')
+      else expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND'])
+    }
+  })
+
+  test("that is another account's is not found either", async () => {
+    const other = await app.createAccount()
+    for (const [method, path] of [
+      ['GET', `${PATH}/${ids[0]}`],
+      ['POST', `${PATH}/${ids[0]}/cancel`],
+    ] as const) {
+      const answer = await app.call(path, { method, key: other.liveKey })
+      expect([answer.status, answer.body['error']]).toEqual([404, 'Message not found'])
+    }
+  })
+})
+
+test('policies list every connection and channel, with these fields', async () => {
+  const answer = await app.call(`${PATH}/policies`, { key: account.testKey })
+  expect(Object.keys(answer.body)).toEqual(['success', 'data'])
+  const data = answer.body['data'] as Record<string, unknown>[]
+  expect(data.map(policy => policy['channel'])).toEqual([
+    'local_sms',
+    'int_sms',
+    'official_chatapp',
+    'user_chatapp_session',
+    'botapp_bot',
+    'email_user',
+  ])
+  expect(data[0]).toEqual({
+    providerKey: 'sandbox',
+    channel: 'local_sms',
+    enabled: true,
+    allowedTypes: ['otp', 'utility', 'marketing', 'free_text'],
+    sendModeByType: {
+      otp: 'plain_text',
+      utility: 'plain_text',
+      marketing: 'plain_text',
+      free_text: 'plain_text',
+    },
+    requiresApprovedTemplate: false,
+    supportsUserSender: true,
+    supportsSystemSenderFallback: true,
+    priorityOrder: 1_000,
+    retryPolicy: { maxAttempts: 5, backoffMs: 500 },
+  })
+})
