@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHANNELS } from '../../../src/contract/enums.ts'
+import { type Answer, faultPaths, messageIdOf, startTestApp, type TestApp } from '../../support/app.ts'
+import { invalidAt } from '../messages-send/refusal.ts'
+
+/** When live keys may not use the sandbox, and when they must not. */
+
+const BODY = { to: '+12025550100', text: 'Hello' }
+const MAIL = { to: 'a@example.com', content: { subject: 'Hi', text: 'Hello' } }
+
+function expectNoRoute(answer: Answer): void {
+  expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
+  expect(answer.body['error']).toContain('no route')
+  expect(faultPaths(answer)).toEqual(['channel'])
+  expect(answer.headers.get('x-sandbox')).toBeNull()
+}
+
+describe('POSTHORN_SANDBOX=off', () => {
+  let app: TestApp
+  beforeAll(async () => {
+    app = await startTestApp({ env: { POSTHORN_SANDBOX: 'off' } })
+  })
+  afterAll(() => app.stop())
+
+  test('leaves live keys without a route, and test keys as they were', async () => {
+    const account = await app.createAccount()
+    for (const body of [BODY, { ...BODY, channel: 'official_chatapp' }, MAIL]) {
+      expectNoRoute(await invalidAt(account, body, 'channel'))
+    }
+    const answer = await account.send(BODY)
+    expect([answer.status, answer.headers.get('x-sandbox')]).toEqual([200, 'true'])
+    const delivered = await app.until(
+      () => account.message(messageIdOf(answer)),
+      message => message.status === 'delivered',
+    )
+    expect(delivered.mode).toBe('test')
+  })
+
+  test('does not warn that live keys send to it', () => {
+    expect(app.log.join('')).not.toContain('live keys send to the sandbox')
+  })
+})
+
+describe('the sandbox’s connection', () => {
+  let app: TestApp
+  let sandboxId: string
+  beforeAll(async () => {
+    app = await startTestApp()
+    const { body } = await app.admin('GET', '/connections')
+    sandboxId = (body['data'] as { id: string; provider: string }[]).find(
+      each => each.provider === 'sandbox',
+    )!.id
+  })
+  afterAll(() => app.stop())
+
+  test('warns at the start for every channel that nothing real carries', () => {
+    const warning = app.log.map(line => JSON.parse(line)).find(line => line.level === 'warn' && line.channels)
+    expect(warning.channels).toEqual([...CHANNELS])
+  })
+
+  test('disabled leaves live keys without a route, test keys as they were; enabled again, all is back', async () => {
+    const account = await app.createAccount()
+    expect((await account.send(BODY, { live: true })).status).toBe(200)
+    await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: false })
+    const refused = await app.until(
+      () => account.send(BODY, { live: true }),
+      answer => answer.status !== 200,
+    )
+    expectNoRoute(refused)
+    const answer = await account.send(BODY)
+    expect([answer.status, answer.body['status'], answer.headers.get('x-sandbox')]).toEqual([
+      200,
+      'sent',
+      'true',
+    ])
+    const policies = await account.read<{ enabled: boolean }[]>('/api/v2/messages/policies')
+    expect(policies.every(policy => !policy.enabled)).toBe(true)
+
+    await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: true })
+    const back = await app.until(
+      () => account.send(BODY, { live: true }),
+      answer => answer.status === 200,
+    )
+    expect(back.headers.get('x-sandbox')).toBe('true')
+  })
+
+  test('never stands in for a real connection that rests: mail waits for nobody’s word', async () => {
+    const account = await app.createAccount()
+    const created = await app.admin('POST', '/connections', {
+      provider: 'smtp',
+      name: 'Mail',
+      channels: ['email_user'],
+      accountId: account.id,
+      enabled: false,
+      config: { host: '127.0.0.1', port: 9, secure: false, from: 'no-reply@example.org' },
+    })
+    expect(created.status, created.text).toBe(201)
+    const refused = await app.until(
+      () => account.send(MAIL, { live: true }),
+      answer => answer.status !== 200,
+    )
+    expectNoRoute(refused)
+    // A test key, another channel and another account still have it.
+    expect((await account.send(MAIL)).headers.get('x-sandbox')).toBe('true')
+    expect((await account.send(BODY, { live: true })).headers.get('x-sandbox')).toBe('true')
+    const other = await app.createAccount()
+    expect((await other.send(MAIL, { live: true })).headers.get('x-sandbox')).toBe('true')
+  })
+})
