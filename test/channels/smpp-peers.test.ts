@@ -1,25 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSignals } from '../support/signals.ts'
+import { hasKannel, hasNetSmpp, startDriveSmpp, startPerlCentre } from '../support/message-centres.ts'
 import { never, openTestLink, sms, type TestLink } from '../support/smpp-link.ts'
-import { freePort } from '../support/smsc.ts'
 
-/** Message centres that nobody here wrote: Kannel's, in C, and one over Net::SMPP, in Perl. */
-
-const DRIVE_SMPP = '/usr/lib/kannel/test/drive_smpp'
-const hasKannel = existsSync(DRIVE_SMPP)
-const hasNetSmpp = spawnSync('perl', ['-MNet::SMPP', '-e', '1']).status === 0
-
-if (!hasKannel) console.warn('SKIPPED: drive_smpp is missing; apt-get install -y kannel-extras')
-if (!hasNetSmpp) console.warn('SKIPPED: Net::SMPP is missing; apt-get install -y libnet-smpp-perl')
-
-const children: ChildProcess[] = []
+const stops: (() => Promise<void>)[] = []
 const links: TestLink[] = []
 
 async function linkTo(...args: Parameters<typeof openTestLink>): Promise<TestLink> {
@@ -30,21 +13,16 @@ async function linkTo(...args: Parameters<typeof openTestLink>): Promise<TestLin
 
 afterEach(async () => {
   for (const { link } of links.splice(0)) await link.close()
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  for (const stop of stops.splice(0)) await stop()
 })
 
 describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
   const MESSAGES = 500
 
   it('takes what we send and sends as much itself, over a transmitter and a receiver', async () => {
-    const box = await dummySmsbox()
-    const port = await freePort()
-    const kannel = startDriveSmpp(port)
-    const test = await linkTo(port, {
+    const kannel = await startDriveSmpp(MESSAGES)
+    stops.push(kannel.stop)
+    const test = await linkTo(kannel.port, {
       config: { systemId: 'foo', password: 'bar', systemType: 'VMA', bindMode: 'tx_rx', window: 50 },
     })
     await test.state('up')
@@ -62,68 +40,13 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
     const report = await kannel.report()
     expect(report).toContain(`Number of messages sent to ESME: ${MESSAGES}`)
     expect(report).toContain(`Number of messages sent to SMSC: ${MESSAGES}`)
-    box.close()
   })
-
-  function startDriveSmpp(port: number) {
-    const child = spawn(DRIVE_SMPP, ['-v', '0', '-p', String(port), '-m', String(MESSAGES)], {
-      cwd: tmpdir(),
-    })
-    children.push(child)
-    const signals = createSignals()
-    let log = ''
-    child.stderr.setEncoding('latin1').on('data', (text: string) => {
-      // The dump of every PDU is long: only what matters is kept.
-      log += text
-      signals.notify()
-    })
-    const ended = once(child, 'close')
-    return {
-      logged: (text: string) => signals.until(() => log.includes(text)),
-      async report() {
-        await ended
-        return log
-      },
-    }
-  }
-
-  /** drive_smpp connects to a smsbox of its own on a fixed port. Whoever listens there will do. */
-  async function dummySmsbox() {
-    const server = createServer(socket => socket.on('error', () => {}).resume())
-    const listening = new Promise<void>(resolve =>
-      server.on('listening', resolve).on('error', () => resolve()),
-    )
-    server.listen(13_001, '127.0.0.1')
-    await listening
-    return server
-  }
 })
 
 describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
-  const SCRIPT = fileURLToPath(new URL('./peers/smsc.pl', import.meta.url))
-
-  type Line = Record<string, unknown>
-
-  async function startPerl() {
-    const child = spawn('perl', [SCRIPT], { stdio: ['ignore', 'pipe', 'ignore'] })
-    children.push(child)
-    const signals = createSignals()
-    const lines: Line[] = []
-    createInterface({ input: child.stdout }).on('line', line => {
-      lines.push(JSON.parse(line) as Line)
-      signals.notify()
-    })
-    await signals.until(() => lines.length > 0)
-    const got = (kind: string): Line[] => lines.filter(line => line['got'] === kind)
-    return {
-      port: lines[0]!['port'] as number,
-      got,
-      until: (kind: string, count: number) => signals.until(() => got(kind).length >= count),
-    }
-  }
-
   async function open() {
-    const perl = await startPerl()
+    const perl = await startPerlCentre()
+    stops.push(perl.stop)
     const test = await linkTo(perl.port, { config: { systemType: 'VMA' } })
     await test.state('up')
     return { perl, test, link: test.link }
