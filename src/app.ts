@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
+import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
@@ -87,6 +88,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
   const messages: MessageRooms = createMessageRooms(base, rooms, providers, lease, () => stopping)
+  const callbackRooms = createCallbackRooms(base, lease)
+  await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
   warnOfSandbox(base, messages)
 
@@ -101,7 +104,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
   })
   messages.dispatcher.onDue(poll.wakeAt)
-  const chores = startChores(listChores(base, rooms, messages, sandboxMessages), clock, log)
+  const courier = startCallbacks(base, callbackRooms.callbacks)
+  const chores = startChores(
+    [...listChores(base, rooms, messages, sandboxMessages), freeCallbacks(base)],
+    clock,
+    log,
+  )
   readMetrics(base, messages)
 
   const readiness = createReadiness({
@@ -117,7 +125,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     metrics,
     nodeCount: lease.count,
     routes: listRoutes(
-      { ...rooms, ...messages, sandboxMessages, readiness, metrics },
+      {
+        ...rooms,
+        ...messages,
+        ...callbackRooms,
+        sandboxMessages,
+        readiness,
+        metrics,
+        publicUrl: config.publicUrl ?? null,
+      },
       { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
     ),
     checkResponses: options.checkResponses ?? false,
@@ -128,7 +144,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     readiness.drain()
     await server.close()
     await poll.stop()
-    await messages.dispatcher.stop()
+    await Promise.all([messages.dispatcher.stop(), courier.stop()])
     stopping = true
     await messages.links.close()
     await messages.settle.idle()

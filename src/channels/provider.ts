@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { AttachmentType, Channel, MessageType } from '../contract/enums.ts'
+import type { InboundReply, InboundRequest } from '../contract/inbound.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
@@ -101,6 +102,14 @@ export type Receipt = {
 
 export type Inbound = Receipt
 
+/** What came of a call from the provider: only what is `taken` was told by the provider itself. */
+export type InboundAnswer =
+  | { kind: 'taken'; inbound: readonly Inbound[]; reply?: InboundReply }
+  /** Not the provider's, or changed on the way. */
+  | { kind: 'unauthorized' }
+  /** The provider's, but nothing that can be read. */
+  | { kind: 'malformed'; detail: string }
+
 /** What a link reports of its own health, for the console, metrics and log. */
 export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
 
@@ -108,6 +117,10 @@ export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
 export type Io = {
   /** The connection that this link carries; receipts belong to it. */
   connectionId: ConnectionId
+  /** Where the provider may call this connection; null where nobody can reach us. */
+  receiptUrl: string | null
+  /** Unguessable, and the same on every node and after a restart: for providers that do not sign. */
+  receiptToken: string
   clock: Clock
   random: Random
   log: LinkLog
@@ -135,6 +148,8 @@ export type Link = {
   find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
   /** Whether the recipient can be reached at all; absent means "nobody knows". */
   reaches?(to: string, signal: AbortSignal): Promise<boolean>
+  /** Reads what the provider calls us with, once it has proved who calls; stores nothing. */
+  receive?(request: InboundRequest): Promise<InboundAnswer>
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
   close(): Promise<void>

@@ -1,6 +1,10 @@
+import { httpSmsProvider } from './http-sms.ts'
+import { infobipProvider } from './infobip.ts'
 import type { Provider } from './provider.ts'
 import { smppProvider } from './smpp.ts'
 import { smtpProvider } from './smtp.ts'
+import { twilioProvider } from './twilio.ts'
+import { vonageProvider } from './vonage.ts'
 
 /** A provider whose own type of configuration is its own business: the schema has checked it before `open`. */
 type Sealed = Omit<Provider, 'open' | 'secrets'> & {
@@ -10,6 +14,14 @@ type Sealed = Omit<Provider, 'open' | 'secrets'> & {
 
 /** Every provider that a connection may name, by key. The sandbox comes with its inbox. */
 export function createRegistry(sandbox: Sealed): ReadonlyMap<string, Provider> {
-  const providers: readonly Sealed[] = [smppProvider, smtpProvider, sandbox]
+  const providers: readonly Sealed[] = [
+    smppProvider,
+    smtpProvider,
+    twilioProvider,
+    vonageProvider,
+    infobipProvider,
+    httpSmsProvider,
+    sandbox,
+  ]
   return new Map(providers.map(provider => [provider.key, provider as unknown as Provider]))
 }

@@ -2,6 +2,7 @@ import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Io, LinkState, Provider } from '../channels/provider.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
+import type { InboundDoor } from '../contract/inbound.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { createAccept } from '../core/messages/accept.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
@@ -15,7 +16,7 @@ import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
-import { timeOf } from '../lib/ids.ts'
+import { isId, timeOf } from '../lib/ids.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
@@ -101,6 +102,7 @@ export function createMessageRooms(
     settle,
     links,
     dispatcher,
+    inbound: createInboundDoor(links, receipts),
     send,
     estimate: createEstimate({
       ...planning,
@@ -112,6 +114,20 @@ export function createMessageRooms(
       explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
     }),
     policies: createPolicies({ connections: rooms.connections, providers }),
+  }
+}
+
+/** Stored before it is answered: what the provider is told that we have, we have. */
+function createInboundDoor(links: Links, receipts: Receipts): InboundDoor {
+  return {
+    async receive(provider, connectionId, request) {
+      const open = isId('cnn', connectionId) ? links.get(connectionId) : undefined
+      if (open?.provider !== provider || !open.enabled || !open.link.receive) return { kind: 'unknown' }
+      const answer = await open.link.receive(request)
+      if (answer.kind !== 'taken') return answer
+      await receipts.take(open.id, answer.inbound)
+      return { kind: 'stored', ...(answer.reply && { reply: answer.reply }) }
+    },
   }
 }
 
@@ -151,6 +167,9 @@ function worldOf(rooms: AccountRooms, caller: Caller): World | Promise<World> {
   }))
 }
 
+/** Enough not to be guessed, and short, since some providers limit the address that it stands in. */
+const RECEIPT_TOKEN_BYTES = 16
+
 function createIo(
   base: Foundation,
   receipts: Receipts,
@@ -160,6 +179,10 @@ function createIo(
   const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
   return {
     connectionId: spec.id,
+    receiptUrl: base.config.publicUrl
+      ? `${base.config.publicUrl}/webhooks/${spec.provider}/${spec.id}`
+      : null,
+    receiptToken: base.seal.hashSecret(`receipts:${spec.id}`).toString('base64url', 0, RECEIPT_TOKEN_BYTES),
     clock: base.clock,
     random: base.random,
     log,

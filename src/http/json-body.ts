@@ -28,6 +28,12 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   })
 }
 
+/** Any body as its bytes: what is signed must be read as it came. */
+export function acceptAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return new UnreadableBody(packed(), bytes)

@@ -78,6 +78,8 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
    * operations that must store the refusal before they answer it.
    */
   faults?: 'refused' | 'handed over'
+  /** Takes a body of any type, and hands over its bytes as they came: for what is signed. */
+  rawBody?: boolean
   /** For browsers: sent under the pages' security policy, and left out of the OpenAPI document. */
   page?: boolean
   handler(request: RouteRequest<S, A>, reply: FastifyReply): unknown

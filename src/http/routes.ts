@@ -31,7 +31,21 @@ import { messagesRead } from './routes/messages-read.ts'
 import { messagesSend } from './routes/messages-send.ts'
 import { metricsRead } from './routes/metrics.ts'
 import { sandboxMessagesList } from './routes/sandbox-messages-list.ts'
+import { smsSendersCreate } from './routes/sms-senders-create.ts'
+import { smsSendersDefault } from './routes/sms-senders-default.ts'
+import { smsSendersList } from './routes/sms-senders-list.ts'
 import { walletRead } from './routes/wallet-read.ts'
+import { webhooksCreate } from './routes/webhooks-create.ts'
+import { webhooksDelete } from './routes/webhooks-delete.ts'
+import { webhooksDeliveries } from './routes/webhooks-deliveries.ts'
+import { webhooksList } from './routes/webhooks-list.ts'
+import { webhooksRead } from './routes/webhooks-read.ts'
+import { webhooksReceive, webhooksReceiveByGet } from './routes/webhooks-receive.ts'
+import { webhooksReplay } from './routes/webhooks-replay.ts'
+import { webhooksReplayOne } from './routes/webhooks-replay-one.ts'
+import { webhooksRotate } from './routes/webhooks-rotate.ts'
+import { webhooksTest } from './routes/webhooks-test.ts'
+import { webhooksUpdate } from './routes/webhooks-update.ts'
 
 type Needs<T extends readonly ((deps: never) => Route)[]> = Parameters<T[number]>[0]
 
@@ -47,6 +61,20 @@ const ROUTES = [
   walletRead, //             GET    /api/v2/wallet
   ledgerList, //             GET    /api/v2/wallet/ledger
   sandboxMessagesList, //    GET    /api/v2/sandbox/messages
+  smsSendersCreate, //       POST   /api/v2/sms-senders
+  smsSendersList, //         GET    /api/v2/sms-senders
+  smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
+
+  webhooksCreate, //         POST   /api/v2/webhooks
+  webhooksList, //           GET    /api/v2/webhooks
+  webhooksRead, //           GET    /api/v2/webhooks/{id}
+  webhooksUpdate, //         PATCH  /api/v2/webhooks/{id}
+  webhooksDelete, //         DELETE /api/v2/webhooks/{id}
+  webhooksTest, //           POST   /api/v2/webhooks/{id}/test
+  webhooksRotate, //         POST   /api/v2/webhooks/{id}/rotate
+  webhooksDeliveries, //     GET    /api/v2/webhooks/{id}/deliveries
+  webhooksReplayOne, //      POST   /api/v2/webhooks/{id}/deliveries/{deliveryId}/replay
+  webhooksReplay, //         POST   /api/v2/webhooks/{id}/replay
 
   adminAccountsList, //      GET    /api/admin/accounts
   adminAccountsCreate, //    POST   /api/admin/accounts
@@ -66,6 +94,9 @@ const ROUTES = [
   adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}
   adminConnectionsDelete, // DELETE /api/admin/connections/{id}
   adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
+
+  webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
+  webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}
 
   healthLive, //             GET    /healthz
   healthReady, //            GET    /readyz

@@ -6,7 +6,7 @@ import type { Ids } from '../lib/ids.ts'
 import { authenticate, authenticateOperator, type Keys, requireOwner, requirePermission } from './auth.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
-import { acceptJsonBodies } from './json-body.ts'
+import { acceptAnyBody, acceptJsonBodies } from './json-body.ts'
 import { allowedMethods, pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -58,7 +58,11 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const limiter = createRateLimiter(deps)
   const add = (scope: FastifyInstance, route: Route) =>
     addRoute(scope, route, [...refuseSwallowed(deps.routes, route), ...createGate(route, deps, limiter)])
-  for (const route of deps.routes) if (!route.page) add(app, route)
+  for (const route of deps.routes) if (!route.page && !route.rawBody) add(app, route)
+  await app.register(async raw => {
+    acceptAnyBody(raw)
+    for (const route of deps.routes) if (route.rawBody) add(raw, route)
+  })
   await app.register(async pages => {
     await pages.register(helmet, PAGE_HEADERS)
     for (const route of deps.routes) if (route.page) add(pages, route)

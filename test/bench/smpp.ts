@@ -31,6 +31,8 @@ async function measure(port: number, receipts: boolean, messages: number) {
   })
   const io: Io = {
     connectionId: 'cnn_00000000000000000000000001',
+    receiptUrl: null,
+    receiptToken: 'receipt-token',
     clock: systemClock,
     random: createRandom(),
     log: { info() {}, warn() {}, debug() {} },

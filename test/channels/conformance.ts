@@ -335,6 +335,8 @@ export function createIo(emitFails = false): ObservedIo {
   const log = (fields: object, text: string) => void logged.push({ fields, text })
   return {
     connectionId: 'cnn_00000000000000000000000001',
+    receiptUrl: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001',
+    receiptToken: 'receipt-token',
     clock: systemClock,
     random: createRandom(),
     log: { info: log, warn: log, debug: log },

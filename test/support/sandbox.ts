@@ -45,6 +45,8 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           connectionId,
           clock,
           random,
+          receiptUrl: null,
+          receiptToken: 'receipt-token',
           log: { info() {}, warn() {}, debug() {} },
           report() {},
           async emit(items) {

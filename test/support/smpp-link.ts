@@ -33,6 +33,8 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
   let emits = 0
   const io: Io = {
     connectionId: 'cnn_00000000000000000000000001',
+    receiptUrl: null,
+    receiptToken: 'receipt-token',
     clock: options.clock ?? systemClock,
     // Without jitter, a pause between two tries is its full length.
     random: { ...createRandom(), fraction: () => 1 },

@@ -1,0 +1,66 @@
+import { laneOf, SMS_POLICY } from './http/config.ts'
+import { withToken } from './http/inbound.ts'
+import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
+import { rejected, unsendable } from './http/sms.ts'
+import { explainStatus } from './http/verdict.ts'
+import { createAnswerReader } from './http-sms/answer.ts'
+import { type HttpSmsConfig, httpSmsConfig } from './http-sms/config.ts'
+import { readCall } from './http-sms/receipts.ts'
+import { createRequestMaker } from './http-sms/request.ts'
+import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+
+/**
+ * SMS over any gateway that takes a message per HTTP request: the connection says what to ask,
+ * and how to read the answer and the receipts (`docs/providers-http-sms.md`).
+ */
+export const httpSmsProvider: Provider<HttpSmsConfig> = {
+  key: 'http-sms',
+  channels: ['local_sms', 'int_sms'],
+  policy: SMS_POLICY,
+  config: httpSmsConfig,
+  secrets: ['secrets'],
+  dedupes: false,
+  // The gateway's own codes are the connection's, which puts their meaning into the outcome.
+  explain: explainStatus,
+  open: async (config, io) => openLink(config, io),
+}
+
+function openLink(config: HttpSmsConfig, io: Io): Link {
+  const { concurrency, ...rate } = laneOf(config)
+  const { receipts, secrets = {} } = config
+  const maker = createRequestMaker(config)
+  const readAnswer = createAnswerReader(config.answer, Object.values(secrets))
+  const receiptUrl = receiptUrlOf(config, io)
+  const origin = new URL(new URL(config.request.url.replaceAll(/\{\{.*?\}\}/g, 'x')).origin)
+  const line = openLine({ name: 'http-sms', origin, connections: concurrency, tlsCa: config.tlsCa, io })
+  if (receipts) warnOfNoReceipts('http-sms', io)
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const refused = unsendable(message)
+    if (refused) return refused
+    const request = maker.forMessage(message, receiptUrl)
+    if (request === null) return UNWRITABLE
+    return line.submit(request, answer => readAnswer(answer, message, io.clock.now()), signal)
+  }
+
+  const { probe } = maker
+  return {
+    concurrency,
+    ...rate,
+    send,
+    ...(receipts && { receive: async request => readCall(request, receipts, secrets, io.receiptToken) }),
+    ...(probe && { test: async signal => checkOf(await line.ask(probe, signal)) }),
+    close: line.close,
+  }
+}
+
+const UNWRITABLE = rejected(
+  'MESSAGE_REJECTED',
+  'A value of the message is missing in the address of the request, or cannot stand in a header.',
+)
+
+/** Only a gateway whose receipts can be read is asked for them. */
+function receiptUrlOf({ receipts }: HttpSmsConfig, io: Io): string | null {
+  if (receipts === undefined || io.receiptUrl === null) return null
+  return receipts.proof.by === 'token' ? withToken(io.receiptUrl, io.receiptToken) : io.receiptUrl
+}

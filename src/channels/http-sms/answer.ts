@@ -1,0 +1,90 @@
+import type { Answer } from '../http/client.ts'
+import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
+import type { Outgoing } from '../provider.ts'
+import type { AnswerForm } from './config.ts'
+import { textAt } from './path.ts'
+
+/** Expressions look at no more of an answer than this. */
+const MOST_SEARCHED = 10_000
+const LONGEST_ID = 200
+
+type Reader = (answer: Answer) => (rule: string | undefined) => string | null
+
+/** Throws where an expression of the form is none. */
+export function createAnswerReader(form: AnswerForm, secrets: readonly string[]) {
+  const reader = form.format === 'json' ? readJson : createTextReader(form)
+  const errors = form.errors ?? {}
+
+  function read(answer: Answer, message: Outgoing, nowMs: number): Verdict {
+    const at = reader(answer)
+    const [id, status, error] = [at(form.id), at(form.status), at(form.error)]
+    const code = [error, status].find(each => each !== null && Object.hasOwn(errors, each))
+    if (code != null && answer.status < 500) return verdictOfCode(answer, code, nowMs)
+    const success = answer.status >= 200 && answer.status < 300
+    if (success && id !== null && id !== '' && saysTaken(status, error)) {
+      return { outcome: { kind: 'accepted', providerId: id.slice(0, LONGEST_ID) } }
+    }
+    const said = quotable(at(form.errorText), message, secrets)
+    const named = shortened(error ?? (isRefusal(status) ? status : null))
+    if (success && named !== undefined) return refusal(named, said)
+    if (form.notTakenHttpStatuses?.includes(answer.status)) return notTaken(answer, named)
+    return verdictOfStatus(answer, nowMs, named, said)
+  }
+
+  function verdictOfCode(answer: Answer, code: string, nowMs: number): Verdict {
+    const { means, text = `The gateway answered ${code}.` } = errors[code]!
+    return verdictOfMeaning({ means, text }, code, answer, nowMs)
+  }
+
+  /** Without a list of statuses, an id without an error is the whole proof. */
+  function saysTaken(status: string | null, error: string | null): boolean {
+    if (form.takenStatuses === undefined) return error === null || error === ''
+    return status !== null && form.takenStatuses.includes(status)
+  }
+
+  function isRefusal(status: string | null): boolean {
+    return status !== null && form.takenStatuses !== undefined && !form.takenStatuses.includes(status)
+  }
+
+  return read
+}
+
+/** An error that the form does not explain is still an explicit refusal. */
+function refusal(providerCode: string, said: string): Verdict {
+  const detail = `The gateway refuses the message${said ? `: ${said}` : '.'}`
+  return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode } }
+}
+
+function notTaken({ status }: Answer, named: string | undefined): Verdict {
+  const detail = `The gateway did not take the message (HTTP ${status}).`
+  return { outcome: { kind: 'retry', detail, providerCode: named ?? `HTTP ${status}` } }
+}
+
+const readJson: Reader = ({ body }) => {
+  const value = parse(body)
+  return rule => (rule === undefined ? null : textAt(value, rule))
+}
+
+function createTextReader(form: AnswerForm): Reader {
+  const rules = [form.id, form.status, form.error, form.errorText].filter(rule => rule !== undefined)
+  const expressions = new Map(rules.map(rule => [rule, new RegExp(rule, 'u')]))
+  return ({ body }) => {
+    const text = body.toString('utf8').slice(0, MOST_SEARCHED)
+    return rule => {
+      const match = rule === undefined ? null : expressions.get(rule)!.exec(text)
+      return match === null ? null : (match[1] ?? match[0])
+    }
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function shortened(code: string | null): string | undefined {
+  return code === null || code === '' ? undefined : code.slice(0, 100)
+}

@@ -1,0 +1,163 @@
+import { type Static, Type } from 'typebox'
+import { LINE_FIELDS, Sender } from '../http/config.ts'
+
+const Text = (maxLength: number, description?: string) =>
+  Type.String({ minLength: 1, maxLength, ...(description !== undefined && { description }) })
+
+const Fields = (description: string) =>
+  Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ maxLength: 4_000 }), {
+    description,
+  })
+
+const Request = Type.Object(
+  {
+    method: Type.Optional(
+      Type.Union([Type.Literal('POST'), Type.Literal('GET'), Type.Literal('PUT')], { default: 'POST' }),
+    ),
+    url: Type.String({
+      maxLength: 2_000,
+      pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$',
+      description: 'Placeholders may stand in the path and the query.',
+    }),
+    query: Type.Optional(Fields('Fields behind the question mark.')),
+    headers: Type.Optional(Fields('Headers of the request.')),
+    form: Type.Optional(Fields('The body as a form.')),
+    json: Type.Optional(Type.Unknown({ description: 'The body as JSON; every text in it is a template.' })),
+    xml: Type.Optional(Text(20_000, 'The body as XML.')),
+  },
+  { additionalProperties: false, description: 'What is asked of the gateway for one message.' },
+)
+
+const Read = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  description: 'In JSON a path such as messages.0.id, in text a regular expression whose first group it is.',
+})
+
+const Meaning = Type.Enum(['recipient', 'sender', 'message', 'operator', 'later', 'throttled'])
+
+const AnswerForm = Type.Object(
+  {
+    format: Type.Union([Type.Literal('json'), Type.Literal('text')]),
+    id: Read,
+    status: Type.Optional(Read),
+    takenStatuses: Type.Optional(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: 50,
+        description: 'Values of status that mean "taken"; any other does not.',
+      }),
+    ),
+    error: Type.Optional(Read),
+    errorText: Type.Optional(Read),
+    errors: Type.Optional(
+      Type.Record(
+        Type.String({ maxLength: 100 }),
+        Type.Object({ means: Meaning, text: Type.Optional(Text(300)) }, { additionalProperties: false }),
+        {
+          description: 'By the value of error, else of status: whose fault it is, and a sentence for people.',
+        },
+      ),
+    ),
+    notTakenHttpStatuses: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 500, maximum: 599 }), {
+        maxItems: 20,
+        description: 'Of 5xx those that the gateway documents as "not taken".',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'How its answer is read.' },
+)
+
+const Proof = Type.Union([
+  Type.Object({ by: Type.Literal('token') }, { additionalProperties: false }),
+  Type.Object(
+    { by: Type.Literal('basic'), user: Text(200), secret: Text(100) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      by: Type.Literal('hmac'),
+      header: Text(100, 'The header that holds the signature of the body.'),
+      algorithm: Type.Union([Type.Literal('sha1'), Type.Literal('sha256'), Type.Literal('sha512')]),
+      encoding: Type.Union([Type.Literal('hex'), Type.Literal('base64')]),
+      prefix: Type.Optional(Text(50, 'What stands before the signature, such as sha256=.')),
+      secret: Text(100, 'The name of a secret.'),
+    },
+    { additionalProperties: false },
+  ),
+])
+
+const Receipts = Type.Object(
+  {
+    format: Type.Union([Type.Literal('query'), Type.Literal('form'), Type.Literal('json')]),
+    items: Type.Optional(Text(300, 'In JSON the path to a list of receipts; the other paths start in each.')),
+    id: Text(300),
+    status: Text(300),
+    statuses: Type.Record(
+      Type.String({ maxLength: 100 }),
+      Type.Enum(['sent', 'delivered', 'read', 'undelivered', 'ignored']),
+    ),
+    code: Type.Optional(Text(300)),
+    at: Type.Optional(Text(300)),
+    atFormat: Type.Optional(
+      Type.Union([Type.Literal('iso'), Type.Literal('seconds'), Type.Literal('milliseconds')], {
+        default: 'iso',
+      }),
+    ),
+    proof: Proof,
+    reply: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Integer({ minimum: 200, maximum: 299 }),
+          contentType: Type.String({ maxLength: 100, pattern: '^[\\x20-\\x7e]+$' }),
+          body: Type.String({ maxLength: 1_000 }),
+        },
+        { additionalProperties: false, description: 'What the gateway wants to hear.' },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'How its delivery receipts are read.' },
+)
+
+const Probe = Type.Object(
+  {
+    url: Type.String({ maxLength: 2_000, pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$' }),
+    headers: Type.Optional(Fields('Headers of the request.')),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'A GET on the same host that answers 200 when the credentials are right and changes nothing.',
+  },
+)
+
+/** A gateway that is known by its request, its answer and its receipts. */
+export const httpSmsConfig = Type.Object(
+  {
+    request: Request,
+    answer: AnswerForm,
+    receipts: Type.Optional(Receipts),
+    probe: Type.Optional(Probe),
+    secrets: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
+        Type.String({ minLength: 1, maxLength: 4_000 }),
+        { description: 'By name; in a template {{secret.name}}.' },
+      ),
+    ),
+    from: Type.Optional(Sender),
+    tlsCa: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description: 'PEM of the authority to trust instead of the public ones.',
+      }),
+    ),
+    ...LINE_FIELDS,
+  },
+  { additionalProperties: false },
+)
+
+export type HttpSmsConfig = Static<typeof httpSmsConfig>
+export type AnswerForm = Static<typeof AnswerForm>
+export type ReceiptForm = Static<typeof Receipts>

@@ -1,0 +1,67 @@
+/**
+ * `{{name}}` in a text stands for a value of the message. There is nothing else to the
+ * language: no conditions, no code. Where a text stands decides how a value is written there,
+ * so that no message can break out of its field.
+ */
+export type Values = Readonly<Record<string, string | null>>
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z][A-Za-z0-9_.]*)\s*\}\}/g
+
+/** What a message has, and in `secret.…` what the connection keeps sealed. */
+export const PLACEHOLDERS = [
+  'to',
+  'toDigits',
+  'from',
+  'fromDigits',
+  'text',
+  'encoding',
+  'attemptId',
+  'messageId',
+  'messageType',
+  'receiptUrl',
+] as const
+
+/** The names in all texts of a value, however deep it is. */
+export function namesIn(value: unknown): string[] {
+  if (typeof value === 'string') return [...value.matchAll(PLACEHOLDER)].map(match => match[1]!)
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(namesIn) : []
+}
+
+/** The text with its values; null where it asks for one that the message does not have. */
+export function fill(text: string, values: Values, write: (value: string) => string = same): string | null {
+  if (namesIn(text).some(name => (values[name] ?? null) === null)) return null
+  return text.replace(PLACEHOLDER, (_, name: string) => write(values[name]!))
+}
+
+/** The fields that could be filled: one whose value is missing is left out. */
+export function fillFields(fields: Readonly<Record<string, string>>, values: Values): Record<string, string> {
+  const filled = Object.entries(fields).map(([name, text]) => [name, fill(text, values)] as const)
+  return Object.fromEntries(filled.filter(([, text]) => text !== null)) as Record<string, string>
+}
+
+/** JSON with every text in it filled; members and items whose value is missing are left out. */
+export function fillJson(value: unknown, values: Values): unknown {
+  if (typeof value === 'string') return fill(value, values) ?? undefined
+  if (Array.isArray(value))
+    return value.map(each => fillJson(each, values)).filter(each => each !== undefined)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fillJson(each, values)]))
+}
+
+const XML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** XML with its values; a missing one is empty there, since a template cannot leave out an element. */
+export function fillXml(text: string, values: Values): string {
+  const whole = Object.fromEntries(namesIn(text).map(name => [name, values[name] ?? '']))
+  return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))!
+}
+
+function same(value: string): string {
+  return value
+}

@@ -1,0 +1,67 @@
+import { Type } from 'typebox'
+import { MESSAGE_TYPES } from '../../contract/enums.ts'
+import type { ProviderPolicy } from '../provider.ts'
+
+/** Requests under way at once where the operator does not say. */
+export const CONNECTIONS = 20
+
+/** Fields that every connection over HTTP has. */
+export const LINE_FIELDS = {
+  maxConnections: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: CONNECTIONS,
+      description: 'Requests under way at once.',
+    }),
+  ),
+  messagesPerSecond: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Absent: no limit.' }),
+  ),
+}
+
+/** Where the provider is asked, without its usual address. */
+export const BaseUrl = (usual: string) =>
+  Type.String({
+    maxLength: 500,
+    pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
+    description: `For a region of its own or a proxy. Absent: ${usual}.`,
+  })
+
+export const Secret = (description: string, maxLength = 500) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$', description, format: 'password' })
+
+/** The sender of messages that name none. */
+export const Sender = Type.String({
+  minLength: 1,
+  maxLength: 20,
+  pattern: '^\\+?[A-Za-z0-9 ._-]+$',
+  description: 'The sender of messages that name none.',
+})
+
+export const SMS_POLICY: ProviderPolicy = {
+  allowedTypes: MESSAGE_TYPES,
+  sendModeByType: {
+    otp: 'plain_text',
+    utility: 'plain_text',
+    marketing: 'plain_text',
+    free_text: 'plain_text',
+  },
+  requiresApprovedTemplate: false,
+  supportsUserSender: true,
+  supportsSystemSenderFallback: true,
+  retryPolicy: { maxAttempts: 3, backoffMs: 2_000 },
+}
+
+/** The path of `url` without a slash at its end, to put others behind it. */
+export function pathOf(url: URL): string {
+  return url.pathname.replace(/\/+$/, '')
+}
+
+/** What goes with a link's lane. */
+export function laneOf(config: { maxConnections?: number; messagesPerSecond?: number }) {
+  return {
+    concurrency: config.maxConnections ?? CONNECTIONS,
+    ...(config.messagesPerSecond !== undefined && { messagesPerSecond: config.messagesPerSecond }),
+  }
+}

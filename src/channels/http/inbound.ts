@@ -1,0 +1,55 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { InboundRequest } from '../../contract/inbound.ts'
+import type { InboundAnswer } from '../provider.ts'
+
+/** The query's name for the token of providers that do not sign. Short: some limit the whole address. */
+const TOKEN_FIELD = 't'
+
+export const UNAUTHORIZED: InboundAnswer = { kind: 'unauthorized' }
+
+export function malformed(detail: string): InboundAnswer {
+  return { kind: 'malformed', detail }
+}
+
+/** The address for receipts of a provider that does not sign: who knows it is the provider. */
+export function withToken(receiptUrl: string, token: string): string {
+  return `${receiptUrl}?${TOKEN_FIELD}=${token}`
+}
+
+export function bearsToken(request: InboundRequest, token: string): boolean {
+  return sameText(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
+}
+
+/** Compares in a time that tells nothing about where they differ. */
+export function sameText(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
+  return a.length === b.length && a.length > 0 && timingSafeEqual(a, b)
+}
+
+export function isForm(request: InboundRequest): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
+}
+
+export function formOf(request: InboundRequest): URLSearchParams {
+  return new URLSearchParams(request.body.toString('utf8'))
+}
+
+/** A JSON object; null for everything else. */
+export function jsonOf(bytes: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** A time as providers write it, read as UTC where it names no zone; null where it is none. */
+export function timeOf(text: unknown): number | null {
+  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d/.test(text)) return null
+  const iso = text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
+  const ms = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/i.test(iso) ? iso : `${iso}Z`)
+  return Number.isFinite(ms) ? ms : null
+}

@@ -1,0 +1,141 @@
+import type { Outcome, Outgoing } from '../provider.ts'
+import type { Answer, Exchange } from './client.ts'
+
+/** An outcome, and what it tells of the link: `down` is the operator's to mend. */
+export type Verdict = { outcome: Outcome; down?: string }
+
+/** Whose fault a provider's code is, and so what becomes of the message. */
+export type Meaning = {
+  /**
+   * `recipient`, `sender`, `message`: refused for good. `operator`: our account there or our
+   * settings; tried again, the link is down. `later`: explicitly not now. `throttled`: too fast.
+   */
+  means: 'recipient' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
+  /** A sentence for people. */
+  text: string
+  /** When to come back, in ms. */
+  afterMs?: number
+}
+
+export type Meanings = Readonly<Record<string, Meaning>>
+
+/** A rest where the provider does not say how long. */
+const THROTTLE_MS = 1_000
+/** No provider's word makes us rest for longer. */
+const LONGEST_REST_MS = 3_600_000
+/** Nothing of a provider's own words beyond this is kept. */
+const LONGEST_QUOTE = 300
+
+const REJECTS = {
+  recipient: 'RECIPIENT_REJECTED',
+  sender: 'SENDER_REJECTED',
+  message: 'MESSAGE_REJECTED',
+} as const
+
+/** What is known of an exchange that brought no answer. */
+export function verdictOfFailure(exchange: Exclude<Exchange, { kind: 'answer' }>): Verdict {
+  const { kind, code } = exchange
+  if (kind === 'lost') {
+    return { outcome: { kind: 'unknown', detail: `The request left, and no whole answer came (${code}).` } }
+  }
+  const outcome = { kind: 'retry', detail: `The provider was not reached (${code}).` } as const
+  return code === 'ABORTED' ? { outcome } : { outcome, down: `not reached: ${code}` }
+}
+
+/** What one of the provider's own codes makes of a message. */
+export function verdictOfMeaning(
+  meaning: Meaning,
+  providerCode: string,
+  answer: Answer,
+  nowMs: number,
+): Verdict {
+  const { means, text: detail, afterMs } = meaning
+  switch (means) {
+    case 'throttled': {
+      const rest = restOf(answer, nowMs) ?? afterMs ?? THROTTLE_MS
+      return { outcome: { kind: 'throttled', afterMs: rest, detail, providerCode } }
+    }
+    case 'operator':
+      return { outcome: { kind: 'retry', detail, providerCode }, down: `${detail} (${providerCode})` }
+    case 'later':
+      return { outcome: { kind: 'retry', detail, providerCode, ...(afterMs !== undefined && { afterMs }) } }
+    default:
+      return { outcome: { kind: 'rejected', code: REJECTS[means], detail, providerCode } }
+  }
+}
+
+/**
+ * What HTTP's own status proves where the provider's words say nothing. A 4xx is an explicit
+ * refusal of the request; a 5xx, and a success that cannot be read, prove nothing (RFC 9110, 15).
+ */
+export function verdictOfStatus(
+  answer: Answer,
+  nowMs: number,
+  providerCode?: string,
+  quote?: string,
+): Verdict {
+  const { status } = answer
+  const code = providerCode ?? `HTTP ${status}`
+  const said = quote ? `: ${quote}` : '.'
+  if (status === 429) {
+    const afterMs = restOf(answer, nowMs) ?? THROTTLE_MS
+    return { outcome: { kind: 'throttled', afterMs, detail: 'Too many requests.', providerCode: code } }
+  }
+  const ours = OPERATORS[status]
+  if (ours) return operatorFault(`${ours} (HTTP ${status})`, code)
+  if (status >= 400 && status < 500) {
+    const detail = `The provider refuses the request with HTTP ${status}${said}`
+    return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode: code } }
+  }
+  const detail =
+    status < 300
+      ? 'The provider answered with something that is no answer.'
+      : `The provider answered HTTP ${status}, which does not say whether it took the message${said}`
+  return { outcome: { kind: 'unknown', detail, providerCode: code } }
+}
+
+/** Statuses that prove that nothing was taken, and that the settings are wrong rather than the message. */
+const OPERATORS: Readonly<Record<number, string>> = {
+  301: 'The base URL leads elsewhere; redirects are not followed',
+  307: 'The base URL leads elsewhere; redirects are not followed',
+  308: 'The base URL leads elsewhere; redirects are not followed',
+  401: 'The provider refuses our credentials',
+  402: 'The provider asks for payment',
+  403: 'The provider refuses our credentials',
+  404: 'There is nothing at this address of the provider',
+  405: 'There is nothing at this address of the provider',
+  407: 'A proxy asks for credentials',
+}
+
+/** What one of the codes means that `verdictOfStatus` gives; null for another. */
+export function explainStatus(code: string): string | null {
+  const status = Number(/^HTTP (\d{3})$/.exec(code)?.[1])
+  const ours = OPERATORS[status]
+  if (ours) return `${ours}.`
+  if (status === 429) return 'Too many requests.'
+  if (status >= 500) return 'The provider failed, and does not say whether it took the message.'
+  return status >= 400 ? 'The provider refuses the request.' : null
+}
+
+function operatorFault(text: string, providerCode: string): Verdict {
+  return { outcome: { kind: 'retry', detail: `${text}.`, providerCode }, down: text }
+}
+
+/** Retry-After in ms, as seconds or as a date (RFC 9110, 10.2.3); null where there is none that makes sense. */
+function restOf({ headers }: Answer, nowMs: number): number | null {
+  const text = headers['retry-after']
+  if (text === undefined) return null
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 100), LONGEST_REST_MS) : null
+}
+
+/**
+ * A provider's own words, cut short, without control characters. Providers quote texts and
+ * credentials in them: those that do, and all about a message that carries a code, are left out.
+ */
+export function quotable(words: unknown, message: Outgoing, secrets: readonly string[]): string {
+  if (typeof words !== 'string' || message.messageType === 'otp') return ''
+  const unwanted = [message.text, ...secrets].filter(each => each !== '')
+  if (unwanted.some(each => words.includes(each))) return ''
+  return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_QUOTE)
+}

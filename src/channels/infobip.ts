@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox'
+import type { Answer, HttpRequest } from './http/client.ts'
+import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender, SMS_POLICY } from './http/config.ts'
+import { jsonOf, withToken } from './http/inbound.ts'
+import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
+import { unsendable, withoutPlus } from './http/sms.ts'
+import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
+import { explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
+import { readReports, statusOf } from './infobip/reports.ts'
+import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+
+const Config = Type.Object(
+  {
+    baseUrl: BaseUrl('none, every account has its own, such as https://abc123.api.infobip.com'),
+    apiKey: Secret('An API key with the scopes sms:message:send and sms:logs:read.', 200),
+    from: Type.Optional(Sender),
+    ...LINE_FIELDS,
+  },
+  { additionalProperties: false },
+)
+
+export type InfobipConfig = Static<typeof Config>
+
+/**
+ * SMS by Infobip's `/sms/3/messages`. The attempt's id goes along as `messageId`, so that an
+ * attempt without an answer can be looked up. Infobip refuses an id that it has, but does not
+ * say for how long it remembers one: that is no promise to send an unknown attempt again on.
+ */
+export const infobipProvider: Provider<InfobipConfig> = {
+  key: 'infobip',
+  channels: ['local_sms', 'int_sms'],
+  policy: SMS_POLICY,
+  config: Config,
+  secrets: ['apiKey'],
+  dedupes: false,
+  explain: explainCode,
+  open: async (config, io) => openLink(config, io),
+}
+
+function openLink(config: InfobipConfig, io: Io): Link {
+  const { concurrency, ...rate } = laneOf(config)
+  const origin = new URL(config.baseUrl)
+  const base = pathOf(origin)
+  const headers = { Authorization: `App ${config.apiKey}`, Accept: 'application/json' }
+  const reportUrl = io.receiptUrl === null ? null : withToken(io.receiptUrl, io.receiptToken)
+  const line = openLine({ name: 'infobip', origin, connections: concurrency, io })
+  warnOfNoReceipts('infobip', io)
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const refused = unsendable(message)
+    if (refused) return refused
+    const request: HttpRequest = {
+      method: 'POST',
+      path: `${base}/sms/3/messages`,
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify(bodyOf(message, config, reportUrl)),
+    }
+    return line.submit(request, answer => readAnswer(answer, message, config, io.clock.now()), signal)
+  }
+
+  /** Infobip's log of the last 48 hours; a message that is not in it may still be on its way there. */
+  async function find(attemptId: string, signal: AbortSignal): Promise<Outcome> {
+    const { answer, code } = await line.ask(logOf(attemptId), signal)
+    if (answer === null) return { kind: 'unknown', detail: `Infobip’s log was not reached (${code}).` }
+    const results = answer.status === 200 ? jsonOf(answer.body)?.['results'] : null
+    const found = Array.isArray(results) && results.some(each => each?.messageId === attemptId)
+    return found ? { kind: 'accepted', providerId: attemptId } : NOT_FOUND
+  }
+
+  function logOf(attemptId: string): HttpRequest {
+    return {
+      method: 'GET',
+      path: `${base}/sms/3/logs?messageId=${encodeURIComponent(attemptId)}&limit=1`,
+      headers,
+    }
+  }
+
+  return {
+    concurrency,
+    ...rate,
+    send,
+    find,
+    receive: async request => readReports(request, io.receiptToken),
+    // The log of a message that cannot be: asks for nothing, and proves the key.
+    test: async signal => checkOf(await line.ask(logOf('posthorn-test'), signal)),
+    close: line.close,
+  }
+}
+
+const NOT_FOUND: Outcome = { kind: 'unknown', detail: 'Infobip’s log does not name the message.' }
+
+function bodyOf(message: Outgoing, config: InfobipConfig, reportUrl: string | null) {
+  const from = message.from ?? config.from
+  return {
+    messages: [
+      {
+        // Without one, Infobip takes the account's own.
+        ...(from !== undefined && { sender: withoutPlus(from) }),
+        destinations: [{ to: withoutPlus(message.to), messageId: message.attemptId }],
+        content: { text: message.text },
+        ...(reportUrl !== null && {
+          webhooks: { delivery: { url: reportUrl }, contentType: 'application/json' },
+        }),
+      },
+    ],
+  }
+}
+
+function readAnswer(answer: Answer, message: Outgoing, { apiKey }: InfobipConfig, nowMs: number): Verdict {
+  const said = jsonOf(answer.body)
+  if (answer.status < 200 || answer.status >= 300) {
+    return verdictOfStatus(answer, nowMs, undefined, quotable(wordsOf(said), message, [apiKey]))
+  }
+  const [first] = Array.isArray(said?.['messages']) ? said['messages'] : []
+  const { messageId, status } = (first ?? {}) as Record<string, unknown>
+  const known = statusOf(status)
+  if (!known) return verdictOfStatus(answer, nowMs)
+  const { groupId, id } = known
+  if (TAKEN.has(groupId)) {
+    const named = typeof messageId === 'string' && messageId !== ''
+    return { outcome: { kind: 'accepted', providerId: named ? messageId.slice(0, 200) : message.attemptId } }
+  }
+  if (!REFUSING.has(groupId)) return verdictOfStatus(answer, nowMs)
+  return verdictOfMeaning(STATUS_CODES[String(id)] ?? REFUSED, String(id), answer, nowMs)
+}
+
+const TAKEN = new Set<number>([GROUP.accepted, GROUP.pending, GROUP.delivered])
+const REFUSING = new Set<number>([GROUP.undeliverable, GROUP.expired, GROUP.rejected])
+const REFUSED = { means: 'message', text: 'Infobip refuses the message.' } as const
+
+/** Of an error of version 3, and of the older form that gateways in front still answer with. */
+function wordsOf(said: Record<string, unknown> | null): unknown {
+  if (typeof said?.['description'] === 'string') return said['description']
+  const { serviceException } = (said?.['requestError'] ?? {}) as Record<string, unknown>
+  return ((serviceException ?? {}) as Record<string, unknown>)['text']
+}

@@ -1,0 +1,65 @@
+import type { InboundRequest } from '../../contract/inbound.ts'
+import { bearsToken, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
+import type { InboundAnswer, Receipt } from '../provider.ts'
+import { GROUP } from './codes.ts'
+
+export type Status = { groupId: number; id: number }
+
+/** Handed to the operator, which says nothing of the handset yet: a final status follows. */
+const DELIVERED_TO_OPERATOR = 2
+/** The operator never reported: nobody knows. */
+const EXPIRED_DLR_UNKNOWN = 29
+/** Most reports of one call that are taken; Infobip sends at most 100 unless asked for more. */
+const MOST_REPORTS = 1_000
+
+/**
+ * Delivery reports, which Infobip sends unsigned to an address that a message names: the token
+ * in that address proves where they come from.
+ */
+export function readReports(request: InboundRequest, token: string): InboundAnswer {
+  if (!bearsToken(request, token)) return UNAUTHORIZED
+  const results = jsonOf(request.body)?.['results']
+  if (!Array.isArray(results)) return malformed('there is no list of results')
+  if (results.length > MOST_REPORTS) return malformed(`there are more than ${MOST_REPORTS} results`)
+  return { kind: 'taken', inbound: results.map(readReport).filter(receipt => receipt !== null) }
+}
+
+/** One that cannot be read is passed over: the others of the same call are not to be lost for it. */
+function readReport(report: unknown): Receipt | null {
+  const { messageId, status, error, doneAt } = (report ?? {}) as Record<string, unknown>
+  const known = statusOf(status)
+  const said = known && receiptStatus(known)
+  if (typeof messageId !== 'string' || messageId === '' || !said) return null
+  const { name } = (error ?? {}) as Record<string, unknown>
+  const failed = typeof name === 'string' && name !== 'NO_ERROR' ? name.slice(0, 60) : null
+  return {
+    kind: 'receipt',
+    providerId: messageId,
+    status: said,
+    atMs: timeOf(doneAt),
+    providerCode: failed,
+    detail: null,
+  }
+}
+
+export function statusOf(value: unknown): Status | null {
+  const { groupId, id } = (value ?? {}) as Record<string, unknown>
+  return typeof groupId === 'number' && typeof id === 'number' ? { groupId, id } : null
+}
+
+function receiptStatus({ groupId, id }: Status): Receipt['status'] | null {
+  switch (groupId) {
+    case GROUP.accepted:
+    case GROUP.pending:
+      return 'sent'
+    case GROUP.delivered:
+      return id === DELIVERED_TO_OPERATOR ? 'sent' : 'delivered'
+    case GROUP.undeliverable:
+    case GROUP.rejected:
+      return 'undelivered'
+    case GROUP.expired:
+      return id === EXPIRED_DLR_UNKNOWN ? null : 'undelivered'
+    default:
+      return null
+  }
+}

@@ -1,0 +1,123 @@
+import { type Static, Type } from 'typebox'
+import type { Answer, HttpRequest } from './http/client.ts'
+import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender, SMS_POLICY } from './http/config.ts'
+import { jsonOf } from './http/inbound.ts'
+import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
+import { NO_SENDER, unsendable, withPlus } from './http/sms.ts'
+import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
+import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { explainCode, SUBMIT_CODES } from './twilio/codes.ts'
+import { readCallback } from './twilio/receipts.ts'
+
+const BASE_URL = 'https://api.twilio.com'
+
+const Config = Type.Object(
+  {
+    accountSid: Type.String({
+      pattern: '^AC[0-9a-fA-F]{32}$',
+      description: 'The account, from the console.',
+    }),
+    authToken: Secret('The account’s primary auth token; it also proves that receipts are Twilio’s.', 100),
+    apiKeySid: Type.Optional(
+      Type.String({
+        pattern: '^SK[0-9a-fA-F]{32}$',
+        description: 'An API key to send with instead of the token.',
+      }),
+    ),
+    apiKeySecret: Type.Optional(Secret('The API key’s secret.', 100)),
+    messagingServiceSid: Type.Optional(
+      Type.String({
+        pattern: '^MG[0-9a-fA-F]{32}$',
+        description: 'Chooses the sender of messages that name none.',
+      }),
+    ),
+    from: Type.Optional(Sender),
+    baseUrl: Type.Optional(BaseUrl(BASE_URL)),
+    ...LINE_FIELDS,
+  },
+  { additionalProperties: false },
+)
+
+export type TwilioConfig = Static<typeof Config>
+
+/**
+ * SMS by Twilio's Messages resource (API 2010-04-01). It takes no id of ours that it would
+ * dedupe by, and a 5xx proves nothing: "it is possible for a customer to receive multiple
+ * messages" (https://www.twilio.com/docs/api/errors/20500).
+ */
+export const twilioProvider: Provider<TwilioConfig> = {
+  key: 'twilio',
+  channels: ['local_sms', 'int_sms'],
+  policy: SMS_POLICY,
+  config: Config,
+  secrets: ['authToken', 'apiKeySecret'],
+  dedupes: false,
+  explain: explainCode,
+  open: async (config, io) => openLink(config, io),
+}
+
+function openLink(config: TwilioConfig, io: Io): Link {
+  const { concurrency, ...rate } = laneOf(config)
+  const origin = new URL(config.baseUrl ?? BASE_URL)
+  const account = `${pathOf(origin)}/2010-04-01/Accounts/${config.accountSid}`
+  const headers = { Authorization: authorizationOf(config) }
+  const secrets = [config.authToken, config.apiKeySecret ?? '']
+  const line = openLine({ name: 'twilio', origin, connections: concurrency, io })
+  warnOfNoReceipts('twilio', io)
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const sender = senderOf(message, config)
+    const refused = unsendable(message) ?? (sender === null ? NO_SENDER : null)
+    if (refused || sender === null) return refused ?? NO_SENDER
+    const body = new URLSearchParams({ To: message.to, ...sender, Body: message.text })
+    if (io.receiptUrl !== null) body.set('StatusCallback', io.receiptUrl)
+    const request: HttpRequest = {
+      method: 'POST',
+      path: `${account}/Messages.json`,
+      headers: { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: body.toString(),
+    }
+    return line.submit(request, answer => readAnswer(answer, message, secrets, io.clock.now()), signal)
+  }
+
+  return {
+    concurrency,
+    ...rate,
+    send,
+    receive: async request => readCallback(request, config.authToken),
+    test: async signal =>
+      checkOf(await line.ask({ method: 'GET', path: `${account}.json`, headers }, signal)),
+    close: line.close,
+  }
+}
+
+function authorizationOf({ accountSid, authToken, apiKeySid, apiKeySecret }: TwilioConfig): string {
+  const keyed = apiKeySid !== undefined && apiKeySecret !== undefined
+  const pair = keyed ? `${apiKeySid}:${apiKeySecret}` : `${accountSid}:${authToken}`
+  return `Basic ${Buffer.from(pair).toString('base64')}`
+}
+
+/** The message's own sender, else the service that chooses one, else the connection's. */
+function senderOf(message: Outgoing, config: TwilioConfig): Record<string, string> | null {
+  if (message.from !== null) return { From: withPlus(message.from) }
+  if (config.messagingServiceSid !== undefined) return { MessagingServiceSid: config.messagingServiceSid }
+  return config.from === undefined ? null : { From: withPlus(config.from) }
+}
+
+function readAnswer(answer: Answer, message: Outgoing, secrets: readonly string[], nowMs: number): Verdict {
+  const said = jsonOf(answer.body)
+  if (answer.status >= 200 && answer.status < 300) return readCreated(answer, said, nowMs)
+  const code = typeof said?.['code'] === 'number' ? String(said['code']) : undefined
+  const meaning = code === undefined ? undefined : SUBMIT_CODES[code]
+  // What a 5xx says in its body does not make it more certain.
+  if (meaning && code && answer.status < 500) return verdictOfMeaning(meaning, code, answer, nowMs)
+  return verdictOfStatus(answer, nowMs, code, quotable(said?.['message'], message, secrets))
+}
+
+function readCreated(answer: Answer, said: Record<string, unknown> | null, nowMs: number): Verdict {
+  const { sid, num_segments: segments } = said ?? {}
+  if (typeof sid !== 'string' || !/^[A-Za-z0-9]{1,64}$/.test(sid)) return verdictOfStatus(answer, nowMs)
+  // Zero until Twilio's Messaging Service has chosen a sender.
+  const parts = Number(segments)
+  return { outcome: { kind: 'accepted', providerId: sid, ...(parts > 0 && { parts }) } }
+}

@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto'
+import type { InboundRequest } from '../../contract/inbound.ts'
+import { formOf, isForm, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
+import type { InboundAnswer, Receipt } from '../provider.ts'
+
+/** What has not changed since the submit's answer is not worth a receipt: queued, accepted, sending. */
+const STATUSES: Readonly<Record<string, Receipt['status']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  undelivered: 'undelivered',
+  failed: 'undelivered',
+  canceled: 'undelivered',
+}
+
+/** A status callback, if it is Twilio's. Its own time has no seconds and no zone, so it is not used. */
+export function readCallback(request: InboundRequest, authToken: string): InboundAnswer {
+  if (!isSigned(request, authToken)) return UNAUTHORIZED
+  const form = request.method === 'POST' ? formOf(request) : new URLSearchParams(request.query)
+  const providerId = form.get('MessageSid') || form.get('SmsSid')
+  const said = form.get('MessageStatus') || form.get('SmsStatus')
+  if (!providerId || !said) return malformed('neither a message nor a status is named')
+  const status = STATUSES[said]
+  if (!status) return { kind: 'taken', inbound: [] }
+  const code = form.get('ErrorCode') || null
+  const receipt: Receipt = {
+    kind: 'receipt',
+    providerId,
+    status,
+    atMs: null,
+    providerCode: code,
+    detail: null,
+  }
+  return { kind: 'taken', inbound: [receipt] }
+}
+
+/**
+ * HMAC-SHA1 over the address and, of a form, its fields by name, each name with its value.
+ * Source: https://www.twilio.com/docs/usage/security. Twilio signs a standard port with and
+ * without its number, depending on the product, so both are taken.
+ */
+function isSigned(request: InboundRequest, authToken: string): boolean {
+  const given = request.headers['x-twilio-signature']
+  if (given === undefined || request.url === null) return false
+  const fields = request.method === 'POST' && isForm(request) ? fieldsOf(request) : ''
+  // Not `some`: as many comparisons whichever matches.
+  return spellingsOf(request.url)
+    .map(spelling => sameText(given, signatureOf(spelling + fields, authToken)))
+    .includes(true)
+}
+
+function fieldsOf(request: InboundRequest): string {
+  const form = formOf(request)
+  const names = [...new Set(form.keys())].sort()
+  // A field that comes twice counts once for each of its values.
+  return names.flatMap(name => [...new Set(form.getAll(name))].sort().map(value => name + value)).join('')
+}
+
+function spellingsOf(url: string): string[] {
+  const [, scheme, host, port, rest] = /^(https?):\/\/(\[[^\]]*\]|[^/:?]*)(?::(\d+))?(.*)$/s.exec(url) ?? []
+  if (scheme === undefined) return [url]
+  const standard = scheme === 'https' ? '443' : '80'
+  return port === undefined
+    ? [url, `${scheme}://${host}:${standard}${rest}`]
+    : [url, `${scheme}://${host}${rest}`]
+}
+
+function signatureOf(text: string, authToken: string): string {
+  return createHmac('sha1', authToken).update(text).digest('base64')
+}

@@ -1,0 +1,202 @@
+import { type Static, Type } from 'typebox'
+import { countSms } from '../lib/sms-parts.ts'
+import type { Answer, HttpRequest } from './http/client.ts'
+import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender, SMS_POLICY } from './http/config.ts'
+import { jsonOf, withToken } from './http/inbound.ts'
+import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
+import { NO_SENDER, unsendable, withoutPlus } from './http/sms.ts'
+import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
+import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { createPartGroups, type PartGroup } from './shared/part-groups.ts'
+import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
+import { type Proof, readReceipt, SIGNATURE_METHODS } from './vonage/receipts.ts'
+
+const BASE_URL = 'https://rest.nexmo.com'
+/** Longer addresses for receipts are not taken. */
+const LONGEST_CALLBACK = 100
+
+const Config = Type.Object(
+  {
+    apiKey: Type.String({ pattern: '^[A-Za-z0-9]{1,32}$', description: 'The account’s API key.' }),
+    apiSecret: Secret('The account’s API secret.', 100),
+    signatureSecret: Type.Optional(
+      Secret(
+        'Set it where the account signs its webhooks: receipts without a signature are refused then.',
+        100,
+      ),
+    ),
+    signatureMethod: Type.Optional(
+      Type.Enum([...SIGNATURE_METHODS], {
+        default: 'md5hash',
+        description: 'As in the account’s settings: a hash, or an HMAC by its algorithm.',
+      }),
+    ),
+    from: Type.Optional(Sender),
+    baseUrl: Type.Optional(BaseUrl(BASE_URL)),
+    ...LINE_FIELDS,
+  },
+  { additionalProperties: false },
+)
+
+export type VonageConfig = Static<typeof Config>
+
+/**
+ * SMS by Vonage's SMS API. Its `client-ref` is carried along and not deduped by. A message of
+ * many parts has an id for each, and goes by its last one's; a receipt speaks for it once all
+ * have come (`shared/part-groups.ts`).
+ */
+export const vonageProvider: Provider<VonageConfig> = {
+  key: 'vonage',
+  channels: ['local_sms', 'int_sms'],
+  policy: SMS_POLICY,
+  config: Config,
+  secrets: ['apiSecret', 'signatureSecret'],
+  dedupes: false,
+  explain: explainCode,
+  open: async (config, io) => openLink(config, io),
+}
+
+function openLink(config: VonageConfig, io: Io): Link {
+  const { concurrency, ...rate } = laneOf(config)
+  const origin = new URL(config.baseUrl ?? BASE_URL)
+  const base = pathOf(origin)
+  const groups = createPartGroups()
+  const proof = proofOf(config, io)
+  const callback = callbackOf(proof, io)
+  const line = openLine({ name: 'vonage', origin, connections: concurrency, io })
+  warnOfNoReceipts('vonage', io)
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const refused = unsendable(message)
+    if (refused) return refused
+    const from = message.from ?? config.from
+    if (from === undefined) return NO_SENDER
+    const request: HttpRequest = {
+      method: 'POST',
+      path: `${base}/sms/json`,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: bodyOf(message, from, config, callback),
+    }
+    const group = groups.begin()
+    let ended = false
+    const end = (id: string | null): void => {
+      if (!ended) group.end(id)
+      ended = true
+    }
+    const read = (answer: Answer): Verdict => {
+      const verdict = readAnswer(answer, message, config, group, io.clock.now())
+      // In the moment in which the answer is read: the receipts may stand right behind it.
+      end(verdict.outcome.kind === 'accepted' ? verdict.outcome.providerId : null)
+      return verdict
+    }
+    const outcome = await line.submit(request, read, signal)
+    end(null)
+    return outcome
+  }
+
+  async function receive(request: Parameters<NonNullable<Link['receive']>>[0]): Promise<InboundAnswer> {
+    const read = readReceipt(request, proof)
+    if (read.kind !== 'taken') return read
+    return { ...read, inbound: read.inbound.map(groups.apply).filter(receipt => receipt !== null) }
+  }
+
+  const account = Buffer.from(`${config.apiKey}:${config.apiSecret}`).toString('base64')
+  const balance: HttpRequest = {
+    method: 'GET',
+    path: `${base}/account/get-balance`,
+    headers: { Authorization: `Basic ${account}` },
+  }
+
+  return {
+    concurrency,
+    ...rate,
+    send,
+    receive,
+    test: async signal => checkOf(await line.ask(balance, signal)),
+    close: line.close,
+  }
+}
+
+function proofOf({ signatureSecret, signatureMethod }: VonageConfig, io: Io): Proof {
+  if (signatureSecret === undefined) return { token: io.receiptToken }
+  return { secret: signatureSecret, method: signatureMethod ?? 'md5hash' }
+}
+
+function callbackOf(proof: Proof, io: Io): string | null {
+  if (io.receiptUrl === null) return null
+  const url = 'token' in proof ? withToken(io.receiptUrl, proof.token) : io.receiptUrl
+  if (url.length <= LONGEST_CALLBACK) return url
+  const text = `vonage: no delivery receipts are asked for, since our address is longer than ${LONGEST_CALLBACK} letters`
+  io.log.warn({ length: url.length }, text)
+  return null
+}
+
+function bodyOf(message: Outgoing, from: string, config: VonageConfig, callback: string | null): string {
+  const form = new URLSearchParams({
+    api_key: config.apiKey,
+    api_secret: config.apiSecret,
+    to: withoutPlus(message.to),
+    from: withoutPlus(from),
+    text: message.text,
+    'client-ref': message.attemptId,
+  })
+  if (countSms(message.text).encoding === 'UCS-2') form.set('type', 'unicode')
+  if (callback !== null) form.set('callback', callback)
+  return form.toString()
+}
+
+type Part = { status: string; id: string; words: unknown }
+
+function readAnswer(
+  answer: Answer,
+  message: Outgoing,
+  config: VonageConfig,
+  group: PartGroup,
+  nowMs: number,
+): Verdict {
+  const parts = answer.status === 200 ? partsOf(answer) : null
+  if (parts === null) return verdictOfStatus(answer, nowMs)
+  const taken = parts.filter(part => part.status === '0' && part.id !== '')
+  for (const part of taken) group.taken(part.id)
+  if (taken.length === parts.length) {
+    return { outcome: { kind: 'accepted', providerId: taken.at(-1)!.id, parts: parts.length } }
+  }
+  const failed = parts.find(part => !taken.includes(part))!
+  if (taken.length > 0) return partlyTaken(taken.length, parts.length, failed)
+  return refusal(answer, failed, message, config, nowMs)
+}
+
+/** The parts that an answer speaks of; null for what is no answer of this API. */
+function partsOf({ body }: Answer): Part[] | null {
+  const messages = jsonOf(body)?.['messages']
+  if (!Array.isArray(messages) || messages.length === 0) return null
+  const parts = messages.map((each: Record<string, unknown> | null) => ({
+    status: String(each?.['status'] ?? ''),
+    id: String(each?.['message-id'] ?? '').slice(0, 100),
+    words: each?.['error-text'],
+  }))
+  return parts.some(part => !/^\d{1,3}$/.test(part.status) || (part.status === '0' && part.id === ''))
+    ? null
+    : parts
+}
+
+/** "Accepted" would hide the missing parts, and "rejected" give back the money for those that were taken. */
+function partlyTaken(taken: number, total: number, failed: Part): Verdict {
+  const why = SUBMIT_CODES[failed.status]?.text ?? `status ${failed.status}`
+  const detail = `${taken} of ${total} parts were taken, then: ${why}`
+  return { outcome: { kind: 'unknown', detail, providerCode: failed.status } }
+}
+
+function refusal(
+  answer: Answer,
+  { status, words }: Part,
+  message: Outgoing,
+  { apiSecret }: VonageConfig,
+  nowMs: number,
+): Verdict {
+  const meaning = SUBMIT_CODES[status]
+  if (meaning) return verdictOfMeaning(meaning, status, answer, nowMs)
+  const said = quotable(words, message, [apiSecret])
+  const detail = `Vonage refuses the message with status ${status}${said ? `: ${said}` : '.'}`
+  return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode: status } }
+}

@@ -1,0 +1,87 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { InboundRequest } from '../../contract/inbound.ts'
+import {
+  bearsToken,
+  formOf,
+  isForm,
+  jsonOf,
+  malformed,
+  sameText,
+  timeOf,
+  UNAUTHORIZED,
+} from '../http/inbound.ts'
+import type { InboundAnswer, Receipt } from '../provider.ts'
+import { receiptCode } from './codes.ts'
+
+export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
+export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
+
+/** How a receipt proves where it comes from. */
+export type Proof = { secret: string; method: SignatureMethod } | { token: string }
+
+/** `unknown` is Vonage's word for having heard nothing, which is no news. */
+const STATUSES: Readonly<Record<string, Receipt['status']>> = {
+  accepted: 'sent',
+  buffered: 'sent',
+  delivered: 'delivered',
+  expired: 'undelivered',
+  failed: 'undelivered',
+  rejected: 'undelivered',
+  deleted: 'undelivered',
+  undeliverable: 'undelivered',
+}
+
+/** A delivery receipt, if it is Vonage's: by GET, as a form or as JSON, as the account is set. */
+export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswer {
+  const fields = fieldsOf(request)
+  if ('token' in proof && !bearsToken(request, proof.token)) return UNAUTHORIZED
+  if (fields === null) return 'token' in proof ? malformed('the body is no JSON object') : UNAUTHORIZED
+  if ('secret' in proof && !isSigned(fields, proof)) return UNAUTHORIZED
+  const providerId = fields['messageId'] ?? fields['message-id']
+  const said = fields['status']
+  if (!providerId || !said) return malformed('neither a message nor a status is named')
+  const status = STATUSES[said]
+  if (!status) return { kind: 'taken', inbound: [] }
+  const code = fields['err-code']
+  const receipt: Receipt = {
+    kind: 'receipt',
+    providerId,
+    status,
+    atMs: timeOf(fields['message-timestamp']),
+    providerCode: code === undefined || code === '0' ? null : receiptCode(code),
+    detail: null,
+  }
+  return { kind: 'taken', inbound: [receipt] }
+}
+
+function fieldsOf(request: InboundRequest): Record<string, string> | null {
+  if (request.method === 'GET') return Object.fromEntries(new URLSearchParams(request.query))
+  if (isForm(request)) return Object.fromEntries(formOf(request))
+  const json = jsonOf(request.body)
+  return json && Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]))
+}
+
+/**
+ * All fields but `sig`, by name, as `&name=value`, with `&` and `=` in values replaced by `_`.
+ * Source: https://developer.vonage.com/en/getting-started/concepts/signing-messages. That a
+ * signature is old does not matter: Vonage repeats receipts for a day, and one that was
+ * heard already changes nothing.
+ */
+function isSigned(
+  fields: Record<string, string>,
+  proof: { secret: string; method: SignatureMethod },
+): boolean {
+  const { sig, ...rest } = fields
+  if (sig === undefined) return false
+  const names = Object.keys(rest).sort()
+  const text = names.map(name => `&${name}=${rest[name]!.replace(/[&=]/g, '_')}`).join('')
+  return sameText(sig.toLowerCase(), signatureOf(text, proof))
+}
+
+function signatureOf(text: string, { secret, method }: { secret: string; method: SignatureMethod }): string {
+  return method === 'md5hash'
+    ? createHash('md5')
+        .update(text + secret)
+        .digest('hex')
+    : createHmac(method, secret).update(text).digest('hex')
+}

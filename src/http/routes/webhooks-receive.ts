@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { Problem } from '../../contract/errors.ts'
+import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
+import { defineRoute } from '../route.ts'
+
+type Deps = {
+  inbound: InboundDoor
+  /** Where we are reached, which signatures are of; null when nobody said. */
+  publicUrl: string | null
+}
+
+const MOST_BYTES = 1_048_576
+
+/** `POST /webhooks/{provider}/{connectionId}` */
+export const webhooksReceive = (deps: Deps) => receiveBy('POST', deps)
+
+/** `GET /webhooks/{provider}/{connectionId}`: some gateways tell of deliveries in a query. */
+export const webhooksReceiveByGet = (deps: Deps) => receiveBy('GET', deps)
+
+function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
+  return defineRoute({
+    method,
+    url: '/webhooks/:provider/:connectionId',
+    auth: { public: true },
+    rawBody: true,
+    bodyLimit: MOST_BYTES,
+    schema: {
+      summary: 'Receive a call from a provider',
+      description:
+        'Delivery receipts in the provider’s own form, proved by its own signature. Answered once they are stored.',
+      tags: ['Providers'],
+      params: Type.Object({ provider: Type.String(), connectionId: Type.String() }),
+      errors: ['UNAUTHORIZED', 'NOT_FOUND', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
+      response: { 200: Type.String({ contentMediaType: 'text/plain', description: 'Stored.' }) },
+    },
+    async handler(request, reply) {
+      const { provider, connectionId } = request.params
+      const call = toCall(request as unknown as FastifyRequest, method, publicUrl)
+      const answer = await inbound.receive(provider, connectionId, call)
+      switch (answer.kind) {
+        case 'unknown':
+          throw new Problem('NOT_FOUND')
+        case 'unauthorized':
+          throw new Problem('UNAUTHORIZED', 'The call does not prove that it is from the provider.')
+        case 'malformed':
+          throw new Problem('VALIDATION_ERROR', `The call cannot be read: ${answer.detail}.`)
+        case 'stored':
+          return thank(reply, answer.reply ?? THANKS)
+      }
+    },
+  })
+}
+
+const THANKS = { status: 200, contentType: 'text/plain; charset=utf-8', body: 'OK' }
+
+function thank(reply: FastifyReply, { status, contentType, body }: typeof THANKS): string {
+  reply.code(status).header('Content-Type', contentType)
+  return body
+}
+
+function toCall(request: FastifyRequest, method: 'GET' | 'POST', publicUrl: string | null): InboundRequest {
+  const path = request.raw.url!
+  const mark = path.indexOf('?')
+  return {
+    method,
+    url: publicUrl === null ? null : publicUrl + path,
+    query: mark < 0 ? '' : path.slice(mark + 1),
+    headers: headersOf(request),
+    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+  }
+}
+
+function headersOf({ headers }: FastifyRequest): Record<string, string> {
+  const single = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value[0]! : value,
+  ])
+  return Object.fromEntries(single.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createHttpClient, type HttpClient } from '../../src/channels/http/client.ts'
+import { createCertificate } from '../support/certificate.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer, startMutePeer } from '../support/http-peer.ts'
+import { never, settled } from './conformance.ts'
+
+const open: { client: HttpClient; peer: HttpPeer }[] = []
+afterEach(async () => {
+  for (const { client, peer } of open.splice(0)) {
+    client.close()
+    await peer.close()
+  }
+})
+
+type Options = { connections?: number; tlsCa?: string; clock?: ReturnType<typeof createFakeClock> }
+
+function clientOf(peer: HttpPeer, { connections = 1, tlsCa, clock = createFakeClock() }: Options = {}) {
+  const client = createHttpClient({ origin: new URL(peer.url), connections, clock, tlsCa })
+  open.push({ client, peer })
+  return client
+}
+
+const POST = { method: 'POST', path: '/', headers: {}, body: 'x' } as const
+const OK: PeerAct = { status: 200, body: 'ok' }
+
+describe('what is known of a request', () => {
+  test('a request that waited for a connection is out once it has one, whatever the connect deadline', async () => {
+    const clock = createFakeClock()
+    const peer = await startHttpPeer((_, nth) => (nth === 1 ? OK : 'silent'))
+    const client = clientOf(peer, { clock })
+    const stop = new AbortController()
+    const first = client.exchange(POST, never())
+    const second = client.exchange(POST, stop.signal)
+    expect((await settled(first, 'the first')).kind).toBe('answer')
+    await settled(peer.submitted(2), 'the second request')
+    expect(peer.connections()).toBe(1)
+    await clock.advance(60_000)
+    stop.abort()
+    expect(await settled(second, 'the second')).toEqual({ kind: 'lost', code: 'ABORTED' })
+  })
+
+  test('a request that still waits for a connection never left', async () => {
+    const peer = await startHttpPeer(() => 'silent')
+    const client = clientOf(peer)
+    const stop = new AbortController()
+    const first = client.exchange(POST, stop.signal)
+    await settled(peer.submitted(1), 'the first request')
+    const waiting = new AbortController()
+    const second = client.exchange(POST, waiting.signal)
+    waiting.abort()
+    expect(await settled(second, 'the second')).toEqual({ kind: 'unsent', code: 'ABORTED' })
+    stop.abort()
+    expect((await settled(first, 'the first')).kind).toBe('lost')
+    expect(peer.requests).toHaveLength(1)
+  })
+
+  test('a TLS that never gets done is given up after 5 s, and nothing left', async () => {
+    const clock = createFakeClock()
+    const peer = await startMutePeer()
+    const exchange = clientOf(peer, { clock }).exchange(POST, never())
+    await settled(peer.connected(1), 'the connection')
+    await clock.advance(5_000)
+    expect(await settled(exchange, 'exchange()')).toEqual({ kind: 'unsent', code: 'CONNECT_TIMEOUT' })
+  })
+
+  test('a standing connection has no connect deadline', async () => {
+    const clock = createFakeClock()
+    const peer = await startHttpPeer(() => 'silent')
+    const exchange = clientOf(peer, { clock }).exchange(POST, never())
+    await settled(peer.submitted(1), 'the request')
+    expect(clock.pending()).toBe(0)
+    open[0]!.client.close()
+    expect((await settled(exchange, 'exchange()')).kind).toBe('lost')
+  })
+
+  test.each<[string, PeerAct, string]>([
+    [
+      'an answer that is cut',
+      { raw: 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"sid":"SM1"}' },
+      'ECONNRESET',
+    ],
+    ['a connection that just ends', { raw: '' }, 'ECONNRESET'],
+    ['an answer of more than 256 KiB', { status: 200, body: 'x'.repeat(300_000) }, 'ANSWER_TOO_LARGE'],
+    [
+      'headers without end',
+      { status: 200, headers: { 'X-Long': 'x'.repeat(20_000) } },
+      'HPE_HEADER_OVERFLOW',
+    ],
+  ])('%s: lost', async (_, act, code) => {
+    const peer = await startHttpPeer(() => act)
+    expect(await settled(clientOf(peer).exchange(POST, never()), 'exchange()')).toEqual({
+      kind: 'lost',
+      code,
+    })
+  })
+})
+
+describe('connections', () => {
+  test('are kept, and not more than allowed', async () => {
+    const peer = await startHttpPeer(() => OK)
+    const client = clientOf(peer, { connections: 3 })
+    const all = Array.from({ length: 50 }, () => client.exchange(POST, never()))
+    const kinds = (await settled(Promise.all(all), 'the exchanges')).map(each => each.kind)
+    expect(new Set(kinds)).toEqual(new Set(['answer']))
+    expect(peer.connections()).toBeLessThanOrEqual(3)
+  })
+
+  test('over TLS, with an authority that is trusted', async () => {
+    const certificate = createCertificate(['127.0.0.1'])
+    const peer = await startHttpPeer(() => OK, certificate)
+    const trusting = clientOf(peer, { tlsCa: certificate.cert })
+    expect((await settled(trusting.exchange(POST, never()), 'exchange()')).kind).toBe('answer')
+    expect((await settled(trusting.exchange(POST, never()), 'exchange()')).kind).toBe('answer')
+    expect(peer.connections()).toBe(1)
+  })
+
+  test('over TLS, with one that nobody vouches for: nothing left', async () => {
+    const peer = await startHttpPeer(() => OK, createCertificate(['127.0.0.1']))
+    const exchange = await settled(clientOf(peer).exchange(POST, never()), 'exchange()')
+    expect(exchange).toEqual({ kind: 'unsent', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    expect(peer.requests).toHaveLength(0)
+  })
+
+  test('to a name that the certificate does not have: nothing left', async () => {
+    const certificate = createCertificate(['192.0.2.1'])
+    const peer = await startHttpPeer(() => OK, certificate)
+    const client = clientOf(peer, { tlsCa: certificate.cert })
+    const exchange = await settled(client.exchange(POST, never()), 'exchange()')
+    expect(exchange).toEqual({ kind: 'unsent', code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+    expect(peer.requests).toHaveLength(0)
+  })
+})

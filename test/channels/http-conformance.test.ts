@@ -1,0 +1,52 @@
+import { describeProvider } from './conformance.ts'
+import { openFixture, SMS } from './http-fixture.ts'
+import { exampleGateway, httpSmsFixture, TOKEN } from './http-sms.exchange.ts'
+import { API_KEY, infobipFixture } from './infobip.exchange.ts'
+import { AUTH_TOKEN, twilioFixture } from './twilio.exchange.ts'
+import { API_SECRET, SIGNATURE_SECRET, vonageFixture } from './vonage.exchange.ts'
+
+const LANE = { maxConnections: 10, messagesPerSecond: 50 }
+const URL = 'https://api.example.org/prefix'
+
+describeProvider('twilio', {
+  provider: twilioFixture.provider,
+  config: {
+    ...twilioFixture.configFor(URL),
+    apiKeySid: `SK${'0'.repeat(32)}`,
+    apiKeySecret: 'key-secret-marker-2c6d',
+    messagingServiceSid: `MG${'0'.repeat(32)}`,
+    ...LANE,
+  },
+  secrets: [AUTH_TOKEN, 'key-secret-marker-2c6d'],
+  open: (behaviour, io) => openFixture(twilioFixture, behaviour, io),
+  message: SMS,
+})
+
+describeProvider('vonage', {
+  provider: vonageFixture.provider,
+  config: {
+    ...vonageFixture.configFor(URL),
+    signatureSecret: SIGNATURE_SECRET,
+    signatureMethod: 'sha256',
+    ...LANE,
+  },
+  secrets: [API_SECRET, SIGNATURE_SECRET],
+  open: (behaviour, io) => openFixture(vonageFixture, behaviour, io),
+  message: SMS,
+})
+
+describeProvider('infobip', {
+  provider: infobipFixture.provider,
+  config: { ...infobipFixture.configFor(URL), ...LANE },
+  secrets: [API_KEY],
+  open: (behaviour, io) => openFixture(infobipFixture, behaviour, io),
+  message: SMS,
+})
+
+describeProvider('http-sms', {
+  provider: httpSmsFixture.provider,
+  config: { ...exampleGateway(URL), tlsCa: '-----BEGIN CERTIFICATE-----', ...LANE },
+  secrets: [TOKEN],
+  open: (behaviour, io) => openFixture(httpSmsFixture, behaviour, io),
+  message: SMS,
+})

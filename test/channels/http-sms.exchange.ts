@@ -1,0 +1,220 @@
+import type { HttpSmsConfig } from '../../src/channels/http-sms/config.ts'
+import { httpSmsProvider } from '../../src/channels/http-sms.ts'
+import type { Exchange, HttpFixture } from './http-fixture.ts'
+
+export const TOKEN = 'gateway-token-marker-94d2'
+
+const json = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
+  status,
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+/** The worked example of the guide: a gateway with a JSON interface. */
+export const exampleGateway = (baseUrl: string): HttpSmsConfig => ({
+  request: {
+    url: `${baseUrl}/v1/messages`,
+    headers: { Authorization: 'Bearer {{secret.token}}' },
+    json: {
+      destination: '{{toDigits}}',
+      originator: '{{from}}',
+      text: '{{text}}',
+      unicode: false,
+      reference: '{{attemptId}}',
+      report: { url: '{{receiptUrl}}' },
+    },
+  },
+  answer: {
+    format: 'json',
+    id: 'message.id',
+    status: 'message.state',
+    takenStatuses: ['QUEUED', 'SENT'],
+    error: 'error.code',
+    errorText: 'error.text',
+    errors: {
+      'invalid-destination': { means: 'recipient', text: 'The gateway does not know the number.' },
+      'invalid-originator': { means: 'sender' },
+      'too-long': { means: 'message' },
+      'no-credit': { means: 'operator', text: 'The account at the gateway is empty.' },
+      busy: { means: 'later' },
+      'slow-down': { means: 'throttled' },
+    },
+    notTakenHttpStatuses: [503],
+  },
+  receipts: {
+    format: 'json',
+    items: 'reports',
+    id: 'id',
+    status: 'state',
+    statuses: { DELIVERED: 'delivered', FAILED: 'undelivered', SENT: 'sent', WAITING: 'ignored' },
+    code: 'reason.code',
+    at: 'time',
+    proof: {
+      by: 'hmac',
+      header: 'X-Signature',
+      algorithm: 'sha256',
+      encoding: 'hex',
+      prefix: 'sha256=',
+      secret: 'hook',
+    },
+  },
+  probe: { url: `${baseUrl}/v1/account`, headers: { Authorization: 'Bearer {{secret.token}}' } },
+  secrets: { token: TOKEN, hook: 'hook-secret-marker-11aa' },
+  from: 'Acme',
+})
+
+export const httpSmsFixture: HttpFixture<HttpSmsConfig> = {
+  provider: httpSmsProvider,
+  configFor: exampleGateway,
+  taken: nth => json(202, { message: { id: `g-${nth}`, state: 'QUEUED' } }),
+  refused: json(422, { error: { code: 'invalid-destination', text: 'no' } }),
+  throttled: json(429, { error: { code: 'slow-down' } }),
+  notNow: json(503, { error: { code: 'busy' } }),
+  tested: json(200, { balance: 3 }),
+}
+
+const failing = (code: string, outcome: Exchange<HttpSmsConfig>['outcome'], link: 'up' | 'down' = 'up') => ({
+  name: `error ${code}`,
+  answer: json(422, { error: { code, text: 'words' } }),
+  outcome: { providerCode: code, ...outcome } as Exchange<HttpSmsConfig>['outcome'],
+  link,
+})
+
+/** The same gateway as others speak: a query, and a line of text. */
+const lineGateway: Partial<HttpSmsConfig> = {
+  answer: {
+    format: 'text',
+    id: '^OK:\\s*(\\S+)',
+    error: '^ERR:\\s*(\\d+)',
+    errors: { '105': { means: 'recipient' }, '301': { means: 'operator' } },
+  },
+}
+
+export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
+  {
+    name: 'JSON: no message breaks out of its field',
+    message: { text: 'Say "hi", {{secret.token}} \\ \n </text>' },
+    request: {
+      method: 'POST',
+      path: '/v1/messages',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      json: {
+        destination: '447700900123',
+        originator: 'Acme',
+        text: 'Say "hi", {{secret.token}} \\ \n </text>',
+        unicode: false,
+        reference: 'msg_00000000000000000000000001.1',
+        report: { url: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001' },
+      },
+    },
+    answer: json(202, { message: { id: 17, state: 'QUEUED' } }),
+    outcome: { kind: 'accepted', providerId: '17' },
+    link: 'up',
+  },
+  {
+    name: 'a field without its value is left out',
+    config: { from: undefined as never },
+    message: { from: null },
+    request: {
+      json: {
+        destination: '447700900123',
+        text: 'short',
+        unicode: false,
+        reference: 'msg_00000000000000000000000001.1',
+        report: { url: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001' },
+      },
+    },
+    answer: json(200, { message: { id: 'a', state: 'SENT' } }),
+    outcome: { kind: 'accepted' },
+  },
+  failing('invalid-destination', {
+    kind: 'rejected',
+    code: 'RECIPIENT_REJECTED',
+    detail: 'The gateway does not know the number.',
+  }),
+  failing('invalid-originator', { kind: 'rejected', code: 'SENDER_REJECTED' }),
+  failing('too-long', { kind: 'rejected', code: 'MESSAGE_REJECTED' }),
+  failing('no-credit', { kind: 'retry' }, 'down'),
+  failing('busy', { kind: 'retry' }),
+  failing('slow-down', { kind: 'throttled', afterMs: 1_000 }),
+  failing('never-heard-of', { kind: 'rejected', code: 'MESSAGE_REJECTED' }),
+  {
+    name: 'a status that is none of those that mean "taken"',
+    answer: json(200, { message: { id: 'a', state: 'REFUSED' } }),
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'REFUSED' },
+  },
+  {
+    name: 'an id without a status proves nothing',
+    answer: json(200, { message: { id: 'a' } }),
+    outcome: { kind: 'unknown' },
+  },
+  {
+    name: '503, which this gateway documents as not taken',
+    answer: json(503, {}),
+    outcome: { kind: 'retry', providerCode: 'HTTP 503' },
+  },
+  { name: '500, which it does not', answer: json(500, {}), outcome: { kind: 'unknown' } },
+  {
+    name: 'a query and a line of text',
+    config: {
+      ...lineGateway,
+      request: {
+        method: 'GET',
+        url: 'BASE/send?v=2&to={{toDigits}}',
+        query: { from: '{{from}}', text: '{{text}}', coding: '{{encoding}}', key: '{{secret.token}}' },
+      },
+    },
+    message: { text: 'a&b=c d+é{' },
+    request: {
+      method: 'GET',
+      path: `/send?v=2&to=447700900123&from=Acme&text=a%26b%3Dc+d%2B%C3%A9%7B&coding=GSM-7&key=${TOKEN}`,
+      body: '',
+    },
+    answer: { status: 200, body: 'OK: 5f0c-1\n' },
+    outcome: { kind: 'accepted', providerId: '5f0c-1' },
+  },
+  {
+    name: 'an error in a line of text, with HTTP 200',
+    config: lineGateway,
+    answer: { status: 200, body: 'ERR: 105' },
+    outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '105' },
+  },
+  {
+    name: 'a form',
+    config: {
+      request: { url: 'BASE/send', form: { to: '{{to}}', text: '{{text}}', dlr: '{{receiptUrl}}' } },
+      receipts: undefined as never,
+    },
+    message: { text: 'a&b' },
+    request: {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      form: { to: '+447700900123', text: 'a&b' },
+    },
+    answer: json(200, { message: { id: 'a', state: 'SENT' } }),
+    outcome: { kind: 'accepted' },
+  },
+  {
+    name: 'XML',
+    config: {
+      request: {
+        url: 'BASE/send',
+        headers: { 'content-type': 'text/xml' },
+        xml: '<sms from="{{from}}"><to>{{toDigits}}</to><body>{{text}}</body></sms>',
+      },
+    },
+    message: { text: '1 < 2 & "3"</body>', from: `A'B` },
+    request: {
+      headers: { 'content-type': 'text/xml' },
+      body: '<sms from="A&apos;B"><to>447700900123</to><body>1 &lt; 2 &amp; &quot;3&quot;&lt;/body&gt;</body></sms>',
+    },
+    answer: json(200, { message: { id: 'a', state: 'SENT' } }),
+    outcome: { kind: 'accepted' },
+  },
+  {
+    name: 'a value that cannot stand in a header: nothing is asked',
+    config: { request: { url: 'BASE/send', headers: { 'X-Text': '{{text}}' } } },
+    message: { text: 'a\r\nX-Evil: 1' },
+    answer: { status: 500 },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+  },
+]

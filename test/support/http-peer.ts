@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { Peer } from '../channels/conformance.ts'
+import { createSignals } from './signals.ts'
+
+export type PeerRequest = {
+  method: string
+  /** With the query. */
+  path: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** What the peer does once it has read a request whole. */
+export type PeerAct =
+  | { status: number; headers?: Record<string, string>; body?: string }
+  /** Never answers. */
+  | 'silent'
+  /** Resets the connection. */
+  | 'reset'
+  /** Bytes that need be no HTTP; then it hangs up. */
+  | { raw: string }
+
+export type HttpPeer = Peer & {
+  url: string
+  requests: PeerRequest[]
+  /** How many connections were ever taken. */
+  connections(): number
+}
+
+/** A far side over HTTP on the loopback that does with each request what `act` says. */
+export async function startHttpPeer(
+  act: (request: PeerRequest, nth: number) => PeerAct,
+  tls?: { key: string; cert: string },
+): Promise<HttpPeer> {
+  const requests: PeerRequest[] = []
+  const signals = createSignals()
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const whole = { method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') }
+      requests.push(whole)
+      const what = act(whole, requests.length)
+      if (what === 'reset') request.socket.resetAndDestroy()
+      else if (typeof what === 'object' && 'raw' in what) request.socket.end(what.raw)
+      else if (what !== 'silent') response.writeHead(what.status, what.headers).end(what.body ?? '')
+      signals.notify()
+    })
+  }
+  const server = tls ? createHttpsServer(tls, listener) : createHttpServer(listener)
+  const sockets = watch(server, signals.notify)
+  const port = await listen(server)
+  return {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    requests,
+    connections: () => sockets.taken,
+    connected: count => signals.until(() => sockets.taken >= count),
+    submitted: count => signals.until(() => requests.length >= count),
+    idle: () => signals.until(() => sockets.open.size === 0),
+    close: () => closeAll(server, sockets.open),
+  }
+}
+
+/** Takes connections and never says a word: under TLS, a session that never begins. */
+export async function startMutePeer(): Promise<HttpPeer> {
+  const signals = createSignals()
+  const server = createServer(socket => socket.resume().on('error', () => {}))
+  const sockets = watch(server, signals.notify)
+  const port = await listen(server)
+  return {
+    url: `https://127.0.0.1:${port}`,
+    requests: [],
+    connections: () => sockets.taken,
+    connected: count => signals.until(() => sockets.taken >= count),
+    submitted: () => Promise.resolve(),
+    idle: () => signals.until(() => sockets.open.size === 0),
+    close: () => closeAll(server, sockets.open),
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function nobodyListens(): Promise<HttpPeer> {
+  const server = createServer()
+  const port = await listen(server)
+  server.close()
+  await once(server, 'close')
+  const done = () => Promise.resolve()
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    requests: [],
+    connections: () => 0,
+    connected: done,
+    submitted: done,
+    idle: done,
+    close: done,
+  }
+}
+
+function watch(server: Server, notify: () => void): { open: Set<Socket>; taken: number } {
+  const sockets = { open: new Set<Socket>(), taken: 0 }
+  server.on('connection', socket => {
+    sockets.open.add(socket)
+    sockets.taken++
+    socket.on('close', () => {
+      sockets.open.delete(socket)
+      notify()
+    })
+    notify()
+  })
+  return sockets
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+async function closeAll(server: Server, open: ReadonlySet<Socket>): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  for (const socket of open) socket.destroy()
+  await closed
+}
