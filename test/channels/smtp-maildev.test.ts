@@ -1,67 +1,23 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { AddressInfo, Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Link, Outgoing } from '../../src/channels/provider.ts'
 import { smtpProvider } from '../../src/channels/smtp.ts'
 import { verifyDkim } from '../support/dkim-verifier.ts'
+import { type MailDev, type ReadMail, startMailDev } from '../support/maildev.ts'
 import { createIo, never, outgoing, settled } from './conformance.ts'
 
-/**
- * Against MailDev, a mail server with a parser and an HTTP API that nobody here wrote: what a
- * recipient's program makes of our mails.
- */
-type MailDev = {
-  smtp: { server: Server }
-  on(event: 'new', listener: (mail: { id: string }) => void): void
-  listen(): Promise<void>
-  close(done: () => void): void
-}
-type ReadMail = {
-  id: string
-  subject: string
-  text: string
-  html?: string
-  headers: Record<string, string>
-  from: { address: string; name: string }[]
-  to: { address: string }[]
-  messageId: string
-  attachments?: { fileName: string; generatedFileName: string; contentType: string; length: number }[]
-}
-
-const require = createRequire(import.meta.url)
 const keys = generateKeyPairSync('rsa', { modulusLength: 2_048 })
 const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }) as string
 
-let directory = ''
 let maildev: MailDev
-let api = ''
 let link: Link
-const arrived: string[] = []
-let announce = () => {}
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'posthorn-maildev-'))
-  // The texts "0" ask for any free port; the number 0 would mean its default.
-  const options = { smtp: '0', web: '0', ip: '127.0.0.1', silent: true, mailDirectory: directory }
-  const before = { term: process.listeners('SIGTERM'), int: process.listeners('SIGINT') }
-  maildev = require('maildev')(options)
-  for (const one of process.listeners('SIGTERM')) if (!before.term.includes(one)) process.off('SIGTERM', one)
-  for (const one of process.listeners('SIGINT')) if (!before.int.includes(one)) process.off('SIGINT', one)
-  maildev.on('new', mail => {
-    arrived.push(mail.id)
-    announce()
-  })
-  await maildev.listen()
-  api = `http://127.0.0.1:${await portOf(require('maildev/lib/web').server)}`
+  maildev = await startMailDev()
   const config = {
     host: '127.0.0.1',
-    port: await portOf(maildev.smtp.server),
+    port: maildev.smtpPort,
     secure: false,
     from: 'Pösthorn <no-reply@example.org>',
     dkim: {
@@ -75,27 +31,19 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await link.close()
-  await new Promise<void>(resolve => maildev.close(resolve))
-  await rm(directory, { recursive: true, force: true })
+  await maildev.stop()
 })
-
-async function portOf(server: Server): Promise<number> {
-  if (!server.listening) await once(server, 'listening')
-  return (server.address() as AddressInfo).port
-}
 
 /** Sends, waits until MailDev says that it has it, and reads it back over HTTP. */
 async function deliver(more: Partial<Outgoing>): Promise<{ mail: ReadMail; source: Buffer }> {
-  const count = arrived.length
+  const count = maildev.count()
   const outcome = await settled(
     link.send(outgoing(count + 1, { to: 'reader@example.com', ...more }), never()),
     'send()',
   )
   expect(outcome).toMatchObject({ kind: 'accepted' })
-  if (arrived.length === count) await settled(new Promise<void>(resolve => (announce = resolve)), 'the mail')
-  const id = arrived[count]!
-  const mail = (await (await fetch(`${api}/email/${id}`)).json()) as ReadMail
-  const source = Buffer.from(await (await fetch(`${api}/email/${id}/download`)).arrayBuffer())
+  const mail = await settled(maildev.mail(count + 1), 'the mail')
+  const source = await maildev.source(mail.id)
   return { mail, source }
 }
 
@@ -133,8 +81,7 @@ describe('what a reader gets', () => {
     ])
     expect(mail.attachments!.map(one => one.fileName)).toEqual(['bild-ä.png', 'empty.pdf'])
     const name = mail.attachments![0]!.generatedFileName
-    const back = await fetch(`${api}/email/${mail.id}/attachment/${encodeURIComponent(name)}`)
-    expect(Buffer.from(await back.arrayBuffer()).equals(picture)).toBe(true)
+    expect((await maildev.attachment(mail.id, name)).equals(picture)).toBe(true)
   })
 
   test.each<[string, Partial<Outgoing>]>([
