@@ -34,12 +34,10 @@ export const SANDBOX = 'sandbox'
 export function chooseRoute(request: RouteRequest): Route {
   const wanted = request.channel === 'auto' ? automatic(request) : [request.channel]
   for (const channel of wanted) checkReach(channel, request.recipient, request.homeCountry)
-  const usable = usableConnections(request)
-  const candidates = inPolicyOrder(wanted, usable)
-  const channel = candidates[0]
-  if (!channel) throw noRoute(request, wanted)
-  const connection = usable.find(each => each.channels.includes(channel))!
-  return { channel, connection, candidates }
+  const carriers = carriersOf(wanted, request)
+  const first = carriers[0]
+  if (!first) throw noRoute(request, wanted)
+  return { ...first, candidates: carriers.map(each => each.channel) }
 }
 
 /** The channels that fit when the caller leaves the choice to us. */
@@ -59,29 +57,42 @@ function automatic(request: RouteRequest): Channel[] {
   }
 }
 
+type Carrier = { channel: Channel; connection: ConnectionSnapshot }
+
+/** Wanted channels that something carries, by the order of its connection; ties keep the wanted order. */
+function carriersOf(wanted: readonly Channel[], request: RouteRequest): Carrier[] {
+  const carriers: Carrier[] = []
+  for (const channel of wanted) {
+    const connection = carrierOf(channel, request)
+    if (connection) carriers.push({ channel, connection })
+  }
+  return carriers.sort((a, b) => a.connection.priorityOrder - b.connection.priorityOrder)
+}
+
 /**
  * A test key knows the sandbox alone. A live key uses it only on a channel that
  * has no real connection: one that rests, or that does not take this type, must
  * not turn messages that people wait for into simulated ones.
  */
-function usableConnections(request: RouteRequest): ConnectionSnapshot[] {
-  if (request.mode === 'test') return request.connections.filter(each => each.provider === SANDBOX)
-  const isOpen = (each: ConnectionSnapshot) => each.enabled && each.allowedTypes.includes(request.messageType)
-  const real = request.connections.filter(each => each.provider !== SANDBOX)
-  const sandbox = request.sandboxForLive ? request.connections.filter(each => each.provider === SANDBOX) : []
-  const carried = new Set(real.flatMap(each => each.channels))
-  return [
-    ...real.filter(isOpen),
-    ...sandbox
-      .filter(isOpen)
-      .map(each => ({ ...each, channels: each.channels.filter(channel => !carried.has(channel)) })),
-  ]
+function carrierOf(channel: Channel, request: RouteRequest): ConnectionSnapshot | undefined {
+  let sandbox: ConnectionSnapshot | undefined
+  let real: ConnectionSnapshot | undefined
+  let hasReal = false
+  for (const each of request.connections) {
+    if (!each.channels.includes(channel)) continue
+    if (each.provider === SANDBOX) sandbox ??= mayCarry(each, request) ? each : undefined
+    else {
+      hasReal = true
+      real ??= mayCarry(each, request) ? each : undefined
+    }
+  }
+  if (request.mode === 'test') return sandbox
+  return hasReal || !request.sandboxForLive ? real : sandbox
 }
 
-/** Wanted channels by the order of the first connection that carries each; ties keep the wanted order. */
-function inPolicyOrder(wanted: readonly Channel[], usable: readonly ConnectionSnapshot[]): Channel[] {
-  const rank = (channel: Channel) => usable.find(each => each.channels.includes(channel))?.priorityOrder
-  return wanted.filter(channel => rank(channel) !== undefined).sort((a, b) => rank(a)! - rank(b)!)
+/** A test key's sandbox takes everything, even where live keys may not use it. */
+function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: RouteRequest): boolean {
+  return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
 }
 
 function noRoute({ connections, messageType }: RouteRequest, wanted: readonly Channel[]) {
