@@ -8,8 +8,10 @@ import { accountExists } from '../core/accounts/store.ts'
 import { createLedger } from '../core/billing/ledger.ts'
 import { createPrices } from '../core/billing/prices.ts'
 import { createWallets } from '../core/billing/wallets.ts'
+import { createDecisionTeller } from '../core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
+import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { explain } from '../http/schema-faults.ts'
@@ -29,7 +31,7 @@ export function createAccountRooms(
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
-  const senderReview = createSenderReview({ db, ids })
+  const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
   return {
     keys: createKeys({ db, clock, changes, accounts }),
     prices: createPrices({ db, clock, changes }),
@@ -38,6 +40,7 @@ export function createAccountRooms(
     wallets,
     ledger: createLedger({ db }),
     senderReview,
+    ownSenders: createOwnSenders({ db, ids, seal, checkUrl: base.guarded.check }),
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
     accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
     connectionAdmin: createConnectionAdmin({

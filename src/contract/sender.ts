@@ -12,3 +12,28 @@ export const SmsSenderView = Type.Object({
   webhookConfigured: Type.Boolean(),
 })
 export type SmsSenderView = Static<typeof SmsSenderView>
+
+/** What an account says to get one. */
+export const SmsSenderRequest = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 50,
+    description: '3–11 letters, digits, spaces, `.`, `-` or `_` with a letter, or 3–15 digits',
+  }),
+  webhookUrl: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: 'https, at a public address: called when the name is approved or rejected',
+    }),
+  ),
+  webhookSecret: Type.Optional(
+    Type.String({
+      // It travels in a header: visible ASCII, spaces inside alone.
+      pattern: '^[!-~](?:[ -~]*[!-~])?$',
+      maxLength: 256,
+      description: 'Required with `webhookUrl`; never returned',
+    }),
+  ),
+})
+export type SmsSenderRequest = Static<typeof SmsSenderRequest>

@@ -17,6 +17,8 @@ export type Readings = {
   outboxDepth?: () => Promise<number>
   /** Messages whose outcome nobody knows. */
   unknownMessages?: () => Promise<number>
+  /** Callbacks that wait for their time or for room. */
+  callbacksWaiting?: () => Promise<number>
 }
 
 export type Metrics = {
@@ -30,6 +32,8 @@ export type Metrics = {
   batch(name: string, items: number): void
   /** One delivery report: `applied`, or `no change` for what is late, repeated or not known yet. */
   receipt(status: string, fate: string): void
+  /** One attempt of a callback: `delivered`, `pending` (to be repeated) or `failed`. */
+  callback(kind: string, outcome: string): void
   /** Adds readings; a later one of the same name replaces the earlier. */
   read(readings: Readings): void
   /** The exposition, and its content type. */
@@ -86,6 +90,12 @@ export function createMetrics(): Metrics {
     labelNames: ['status', 'fate'] as const,
     registers,
   })
+  const callbacks = new Counter({
+    name: `${PREFIX}callbacks_total`,
+    help: 'Attempts to tell a webhook endpoint or a sender callback, by what came of them.',
+    labelNames: ['kind', 'outcome'] as const,
+    registers,
+  })
   const readings = createReadings(registry)
 
   // Finding a metric's labels costs more than counting: each combination is found once.
@@ -95,6 +105,7 @@ export function createMetrics(): Metrics {
   const settleOf = memo(channel => settleSeconds.labels(channel))
   const batchOf = memo(name => batchItems.labels(name))
   const receiptOf = memo((status, fate) => receipts.labels(status, fate))
+  const callbackOf = memo((kind, outcome) => callbacks.labels(kind, outcome))
 
   return {
     httpRequest(method, route, status, seconds) {
@@ -105,6 +116,7 @@ export function createMetrics(): Metrics {
     settled: (channel, seconds) => settleOf(channel).observe(seconds),
     batch: (name, items) => batchOf(name).observe(items),
     receipt: (status, fate) => receiptOf(status, fate).inc(),
+    callback: (kind, outcome) => callbackOf(kind, outcome).inc(),
     read: readings.add,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }
@@ -145,6 +157,11 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
     })
   depthGauge('outbox_depth', 'Messages that are due and taken by no node.', () => held.outboxDepth)
   depthGauge('unknown_messages', 'Messages whose outcome nobody knows yet.', () => held.unknownMessages)
+  depthGauge(
+    'callbacks_waiting',
+    'Callbacks that wait for their time or for room.',
+    () => held.callbacksWaiting,
+  )
 
   return { add: readings => void Object.assign(held, readings) }
 }

@@ -12,6 +12,7 @@ import { accountExists } from '../../src/core/accounts/store.ts'
 import { createLedger } from '../../src/core/billing/ledger.ts'
 import { createPrices } from '../../src/core/billing/prices.ts'
 import { createWallets } from '../../src/core/billing/wallets.ts'
+import { createDecisionTeller } from '../../src/core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../../src/core/connections/admin.ts'
 import { createConnectionSnapshots } from '../../src/core/connections/snapshot.ts'
 import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
@@ -67,7 +68,8 @@ export async function openRooms(
     phones: createPhones({ cacheSize: 10 }),
     openWallet: wallets.open,
   })
-  const senderReview = createSenderReview({ db, ids })
+  const seal = createSeal(Buffer.alloc(32, 7), random)
+  const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
   const providers = createRegistry(
     createSandboxProvider({ inbox: createSandboxInbox({ db }) }) as unknown as Provider,
   )
@@ -89,7 +91,7 @@ export async function openRooms(
     connectionAdmin: createConnectionAdmin({
       db,
       ids,
-      seal: createSeal(Buffer.alloc(32, 7), random),
+      seal,
       providers,
       explain,
       accountExists: id => accountExists(db, id),

@@ -165,6 +165,15 @@ export async function accountExists(db: Db, id: AccountId): Promise<boolean> {
   return rows.length > 0
 }
 
+/** Lets changes of what the account has one of (a default, a union) come one after the other until the transaction ends. */
+export async function lockAccount(db: Db, id: AccountId): Promise<void> {
+  await db.query({
+    name: 'account_take_turns',
+    text: 'select 1 from accounts where id = $1 for no key update',
+    values: [toUuid(id)],
+  })
+}
+
 /** What the hot path needs to know; the revision is the reader's. */
 export async function selectSnapshot(
   db: Db,

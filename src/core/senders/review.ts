@@ -1,28 +1,22 @@
 import type { AdminSender, SenderCreate } from '../../contract/admin.ts'
-import {
-  DEFAULT_LIMIT,
-  type Page,
-  type PageQuery,
-  pageOf,
-  readCursor,
-  writeCursor,
-} from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
+import { checkSenderName } from './name.ts'
 import {
   clearDefault,
   decideSender,
   insertSender,
   listSenders,
-  type SenderId,
   type SenderRow,
   selectOwnSenders,
   selectSender,
 } from './store.ts'
+import { readSenderCursor, unknownSender, viewSender } from './view.ts'
 
 /** The operator's review of SMS sender names, and the platform's own names. */
 export type SenderReview = {
@@ -38,14 +32,16 @@ export type SenderReview = {
   reject(id: string, reason: string): Promise<AdminSender>
 }
 
-/** An alphanumeric sender id of GSM networks, or a short or long number. */
-const NAME = /^(?=.*[A-Za-z])[A-Za-z0-9 ._-]{3,11}$|^[0-9]{3,15}$/
+export type SenderReviewDeps = {
+  db: Database
+  ids: Ids
+  /** Tells the account of a decision, within the transaction that takes it. */
+  tellDecision(tx: Db, sender: SenderRow): Promise<void>
+}
 
-export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): SenderReview {
+export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps): SenderReview {
   async function createPlatformIn(tx: Db, input: SenderCreate): Promise<AdminSender> {
-    if (!NAME.test(input.name)) {
-      throw invalid('name', 'must be 3–11 letters, digits, spaces, ., - or _ with a letter, or 3–15 digits')
-    }
+    checkSenderName(input.name)
     const sender: SenderRow = {
       id: ids.next('snd'),
       accountId: PLATFORM,
@@ -62,7 +58,11 @@ export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): Sen
 
   async function decide(id: string, status: 'approved' | 'rejected', reason: string | null) {
     if (!isId('snd', id)) throw unknownSender()
-    const decided = await decideSender(db, id, status, reason)
+    const decided = await db.transaction(async tx => {
+      const row = await decideSender(tx, id, status, reason)
+      if (row) await tellDecision(tx, row)
+      return row
+    })
     if (decided) return viewForAdmin(decided)
     const before = await selectSender(db, id)
     if (!before) throw unknownSender()
@@ -72,7 +72,7 @@ export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): Sen
 
   return {
     async list({ limit = DEFAULT_LIMIT, cursor, status }) {
-      const before = cursor === undefined ? null : readListCursor(cursor)
+      const before = cursor === undefined ? null : readSenderCursor(cursor)
       const rows = await listSenders(db, status ?? null, before, limit + 1)
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
     },
@@ -84,16 +84,6 @@ export function createSenderReview({ db, ids }: { db: Database; ids: Ids }): Sen
   }
 }
 
-function viewSender(row: SenderRow): SmsSenderView {
-  return {
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    isDefault: row.isDefault,
-    webhookConfigured: row.webhookConfigured,
-  }
-}
-
 function viewForAdmin(row: SenderRow): AdminSender {
   return {
     ...viewSender(row),
@@ -101,12 +91,4 @@ function viewForAdmin(row: SenderRow): AdminSender {
     reason: row.reason,
     createdAt: toIso(timeOf(row.id)),
   }
-}
-
-function readListCursor(cursor: string): SenderId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('snd', id ?? ''))[0] as SenderId
-}
-
-function unknownSender(): Problem {
-  return new Problem('NOT_FOUND', 'SMS sender not found')
 }

@@ -40,6 +40,22 @@ export async function selectOwnSenders(db: Db, accountId: AccountId): Promise<Se
   return rows.map(toRow)
 }
 
+/** A page of the account's own, the newest first; `before` is the last id of the page before. */
+export async function pageOwnSenders(
+  db: Db,
+  accountId: AccountId,
+  before: SenderId | null,
+  limit: number,
+): Promise<SenderRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'senders_page',
+    text: `select ${COLUMNS} from sms_senders
+      where account_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    values: [toUuid(accountId), before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
 /** Of every account, the newest first; `before` is the last id of the page before. */
 export async function listSenders(
   db: Db,
@@ -65,15 +81,50 @@ export async function selectSender(db: Db, id: SenderId): Promise<SenderRow | nu
   return rows[0] ? toRow(rows[0]) : null
 }
 
+/** Where the decision on a sender is told; the secret sealed. */
+export type SenderCallback = { url: string; secret: Buffer }
+
 /** False when the account has a sender of this name already. */
-export async function insertSender(db: Db, sender: SenderRow): Promise<boolean> {
+export async function insertSender(
+  db: Db,
+  sender: SenderRow,
+  callback: SenderCallback | null = null,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'sender_insert',
-    text: `insert into sms_senders (account_id, id, name, status, is_default) values ($1, $2, $3, $4, $5)
+    text: `insert into sms_senders (account_id, id, name, status, is_default, webhook_url, webhook_secret)
+      values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (account_id, name) do nothing`,
-    values: [toUuid(sender.accountId), toUuid(sender.id), sender.name, sender.status, sender.isDefault],
+    values: [
+      toUuid(sender.accountId),
+      toUuid(sender.id),
+      sender.name,
+      sender.status,
+      sender.isDefault,
+      callback?.url ?? null,
+      callback?.secret ?? null,
+    ],
   })
   return rowCount === 1
+}
+
+/** One of the account's own. */
+export async function selectOwnSender(db: Db, accountId: AccountId, id: SenderId): Promise<SenderRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'sender_own',
+    text: `select ${COLUMNS} from sms_senders where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Makes it the account's default; the one before must have been cleared. */
+export async function setDefault(db: Db, accountId: AccountId, id: SenderId): Promise<void> {
+  await db.query({
+    name: 'sender_set_default',
+    text: 'update sms_senders set is_default = true where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
 }
 
 export async function clearDefault(db: Db, accountId: AccountId): Promise<void> {

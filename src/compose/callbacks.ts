@@ -1,0 +1,58 @@
+import { createWebhookDeliveries } from '../core/callbacks/deliveries.ts'
+import { createWebhooks } from '../core/callbacks/endpoints.ts'
+import { countWaiting, freeDeliveries } from '../core/callbacks/store.ts'
+import { type Callbacks, createCallbacks } from '../workers/callbacks.ts'
+import type { Chore } from '../workers/chores.ts'
+import { type Loop, startLoop } from '../workers/loop.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
+import type { Foundation } from './foundation.ts'
+
+/** How often this node looks for what became due, in ms. */
+const POLL_EVERY_MS = 250
+/** Whoever took a delivery says by then what came of it: four times an attempt's longest. */
+const CLAIM_LASTS_MS = 60_000
+
+/** The webhook endpoints, and what carries events and decisions to them. */
+export function createCallbackRooms(base: Foundation, lease: NodeLease) {
+  const { db, clock, ids, random, seal, log, metrics, guarded } = base
+  const webhooks = createWebhooks({ db, clock, ids, random, seal, checkUrl: guarded.check })
+  const callbacks = createCallbacks({
+    db,
+    clock,
+    random,
+    seal,
+    log,
+    fetch: guarded.fetch,
+    node: lease.id,
+    disable: webhooks.disable,
+    observe: metrics.callback,
+  })
+  metrics.read({ callbacksWaiting: () => countWaiting(db) })
+  return { webhooks, webhookDeliveries: createWebhookDeliveries({ db, clock, ids }), callbacks }
+}
+
+/** Delivers from now on; `stop` takes nothing new, and lets what is under way end. */
+export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): { stop(): Promise<void> } {
+  const poll: Loop = startLoop({
+    clock,
+    everyMs: POLL_EVERY_MS,
+    round: async () => ((await callbacks.poll()) > 0 ? 'again' : undefined),
+    onError: error => log.debug({ err: error }, 'looking for due callbacks failed; it goes on'),
+  })
+  callbacks.onRoom(poll.wakeAt)
+  return {
+    async stop() {
+      await poll.stop()
+      await callbacks.stop()
+    },
+  }
+}
+
+/** What dead nodes held is free again, and so is what nobody has said a word of. */
+export function freeCallbacks({ db, clock }: Foundation): Chore {
+  return {
+    name: 'free callbacks',
+    everyMs: 1_000,
+    run: () => freeDeliveries(db, clock.now() - CLAIM_LASTS_MS),
+  }
+}

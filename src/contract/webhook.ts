@@ -1,0 +1,141 @@
+import { type Static, Type } from 'typebox'
+import { CHANNELS, KEY_MODES, MESSAGE_TYPES } from './enums.ts'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+
+/** What may be listened to. */
+export const EVENT_TYPES = [
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.undelivered',
+  'message.failed',
+  'message.unknown',
+  'message.cancelled',
+  'sms_sender.approved',
+  'sms_sender.rejected',
+  'webhook.disabled',
+  'webhook.test',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** Every type, those of later versions included. */
+export const ANY_EVENT = '*'
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+/** `request`: by PATCH; `failing`: nothing but failures for five days; `gone`: the receiver answered 410. */
+export const DISABLED_REASONS = ['request', 'failing', 'gone'] as const
+export type DisabledReason = (typeof DISABLED_REASONS)[number]
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'https, at a public address; asked without following redirects',
+})
+const Description = Type.String({ maxLength: 500 })
+const EventTypeList = Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT]), {
+  minItems: 1,
+  maxItems: 50,
+  description: '`*` is every type, those of later versions included',
+})
+
+export const WebhookCreate = Type.Object({
+  url: Url,
+  description: Type.Optional(Description),
+  eventTypes: Type.Optional(EventTypeList),
+  enabled: Type.Optional(Type.Boolean()),
+})
+export type WebhookCreate = Static<typeof WebhookCreate>
+
+export const WebhookUpdate = Type.Object({
+  url: Type.Optional(Url),
+  description: Type.Optional(Description),
+  eventTypes: Type.Optional(EventTypeList),
+  enabled: Type.Optional(Type.Boolean()),
+})
+export type WebhookUpdate = Static<typeof WebhookUpdate>
+
+/** A webhook endpoint as its account sees it. */
+export const WebhookView = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  description: Type.String(),
+  eventTypes: Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT])),
+  enabled: Type.Boolean(),
+  failingSince: nullable(IsoTime),
+  disabledAt: nullable(IsoTime),
+  disabledReason: nullable(oneOf(DISABLED_REASONS)),
+  previousSecretValidUntil: nullable(IsoTime),
+  createdAt: IsoTime,
+})
+export type WebhookView = Static<typeof WebhookView>
+
+export const WebhookWithSecret = Type.Object({
+  ...WebhookView.properties,
+  secret: Type.String({ description: '`whsec_…`; shown this once' }),
+})
+export type WebhookWithSecret = Static<typeof WebhookWithSecret>
+
+/** One event on its way to one endpoint. */
+export const DeliveryView = Type.Object({
+  id: Type.String(),
+  eventId: Type.String({ description: 'The `webhook-id` of every attempt' }),
+  eventType: oneOf(EVENT_TYPES),
+  messageId: nullable(Type.String()),
+  status: oneOf(DELIVERY_STATUSES),
+  attempts: Type.Integer(),
+  nextAttemptAt: nullable(IsoTime),
+  lastAttemptAt: nullable(IsoTime),
+  lastStatus: nullable(
+    Type.Integer({ description: 'The HTTP status of the last attempt that was answered' }),
+  ),
+  lastError: nullable(Type.String()),
+  endedAt: nullable(IsoTime),
+  replayOf: nullable(Type.String()),
+  createdAt: IsoTime,
+})
+export type DeliveryView = Static<typeof DeliveryView>
+
+export const DeliveryQuery = pageQuery({
+  status: Type.Optional(oneOf(DELIVERY_STATUSES)),
+  eventType: Type.Optional(oneOf(EVENT_TYPES)),
+})
+export type DeliveryQuery = Static<typeof DeliveryQuery>
+
+export const WebhookReplay = Type.Object({
+  from: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that counts' }),
+  to: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that no longer counts' }),
+  types: Type.Optional(Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT]), { minItems: 1, maxItems: 50 })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`' })),
+})
+export type WebhookReplay = Static<typeof WebhookReplay>
+
+export const WebhookReplayed = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Object({ queued: Type.Integer({ description: 'Deliveries that were queued' }) }),
+  nextCursor: nullable(
+    Type.String({ description: 'Pass it as `cursor`, with the same range, to queue the rest.' }),
+  ),
+})
+export type WebhookReplayed = Static<typeof WebhookReplayed>
+
+/** `data` of a `message.*` event. The words of a message are no part of it. */
+export const MessageEventData = Type.Object({
+  messageId: Type.String(),
+  status: Type.String({ description: 'What the event says; the message may be further by now' }),
+  mode: oneOf(KEY_MODES),
+  channel: oneOf(CHANNELS),
+  to: Type.String(),
+  country: nullable(Type.String()),
+  messageType: oneOf(MESSAGE_TYPES),
+  sender: nullable(Type.String()),
+  provider: Type.String(),
+  cost: Type.Number(),
+  currency: Type.String(),
+  parts: nullable(Type.Integer()),
+  errorCode: nullable(Type.String()),
+  errorMessage: nullable(Type.String()),
+  metadata: Type.Unknown(),
+})
+export type MessageEventData = Static<typeof MessageEventData>

@@ -1,0 +1,114 @@
+import type { Caller } from '../../contract/caller.ts'
+import { DEFAULT_LIMIT, type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import {
+  ANY_EVENT,
+  type DeliveryQuery,
+  type DeliveryView,
+  type WebhookReplay,
+  type WebhookReplayed,
+} from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { type EventRange, listDeliveries, replayEvents, selectDelivery } from './delivery-store.ts'
+import { selectWebhook, type WebhookRow } from './endpoint-store.ts'
+import { requireEnabled, unknownWebhook } from './endpoints.ts'
+import { type EventId, insertDelivery } from './store.ts'
+import { viewDelivery } from './view.ts'
+
+/** What became of events on their way to an endpoint, and how to have them sent again. */
+export type WebhookDeliveries = {
+  /** The newest first. */
+  list(caller: Caller, webhookId: string, query: DeliveryQuery): Promise<Page<DeliveryView>>
+  /** The same event once more, whatever became of it; CONFLICT while the endpoint is disabled. */
+  replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
+  /** The events of a range once more; CONFLICT while the endpoint is disabled. */
+  replayRange(caller: Caller, webhookId: string, body: WebhookReplay): Promise<WebhookReplayed>
+}
+
+/** Events that one request queues: more go on with its cursor. */
+const MOST_REPLAYED = 5_000
+
+export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
+  const { db, clock, ids } = deps
+
+  async function find(accountId: AccountId, id: string): Promise<WebhookRow> {
+    const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
+    return row ?? unknownWebhook()
+  }
+
+  return {
+    async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
+      const webhook = await find(account.id, webhookId)
+      const before = cursor === undefined ? null : readListCursor(cursor)
+      const rows = await listDeliveries(db, account.id, webhook.id, filter, before, limit + 1)
+      return pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
+    },
+
+    async replay({ account }, webhookId, deliveryId) {
+      const webhook = await find(account.id, webhookId)
+      const earlier = isId('dlv', deliveryId)
+        ? await selectDelivery(db, account.id, webhook.id, deliveryId)
+        : null
+      if (!earlier) throw new Problem('NOT_FOUND', 'Delivery not found')
+      requireEnabled(webhook)
+      const id = ids.next('dlv')
+      await insertDelivery(db, {
+        accountId: account.id,
+        id,
+        kind: 'endpoint',
+        targetId: webhook.id,
+        eventId: earlier.eventId,
+        eventType: earlier.eventType,
+        messageId: earlier.messageId,
+        replayOf: earlier.id,
+        dueAtMs: clock.now(),
+      })
+      return viewDelivery((await selectDelivery(db, account.id, webhook.id, id))!)
+    },
+
+    async replayRange({ account }, webhookId, body) {
+      const webhook = await find(account.id, webhookId)
+      const range = readRange(body, webhook)
+      requireEnabled(webhook)
+      const queued = await replayEvents(db, clock.now(), account.id, webhook.id, range, MOST_REPLAYED)
+      const last = queued.length === MOST_REPLAYED ? queued.at(-1) : undefined
+      return {
+        success: true,
+        data: { queued: queued.length },
+        nextCursor: last === undefined ? null : writeCursor(last),
+      }
+    },
+  }
+}
+
+/** Of the types asked for, or those that the endpoint listens to. */
+function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
+  const fromMs = readTime(body.from, 'from')
+  const toMs = readTime(body.to, 'to')
+  if (toMs <= fromMs) throw invalid('to', 'must be later than from')
+  const types = body.types ?? webhook.eventTypes
+  return {
+    fromMs,
+    toMs,
+    after: body.cursor === undefined ? null : readReplayCursor(body.cursor),
+    types: types.includes(ANY_EVENT) ? null : types,
+  }
+}
+
+function readTime(text: string, path: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
+  return atMs
+}
+
+function readListCursor(cursor: string): number {
+  const fits = ([seq, ...rest]: string[]) => rest.length === 0 && /^[1-9][0-9]{0,14}$/.test(seq ?? '')
+  return Number(readCursor(cursor, fits)[0])
+}
+
+function readReplayCursor(cursor: string): EventId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('evt', id ?? ''))[0] as EventId
+}

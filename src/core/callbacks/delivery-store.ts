@@ -1,0 +1,168 @@
+import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import { textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { DeliveryId, EventId, WebhookId } from './store.ts'
+
+/** A delivery as its endpoint's list shows it; times in ms since the epoch. */
+export type DeliveryRow = {
+  id: DeliveryId
+  /** Where it stands among all deliveries; rises with time. */
+  seq: number
+  eventId: EventId
+  eventType: EventType
+  messageId: MessageId | null
+  status: DeliveryStatus
+  attempts: number
+  dueAt: number
+  lastAt: number | null
+  lastStatus: number | null
+  lastError: string | null
+  endedAt: number | null
+  replayOf: DeliveryId | null
+}
+
+type Raw = {
+  id: string
+  seq: number
+  event_id: string
+  event_type: EventType
+  order_key: string | null
+  status: DeliveryStatus
+  attempts: number
+  due_at: Date
+  last_at: Date | null
+  last_status: number | null
+  last_error: string | null
+  ended_at: Date | null
+  replay_of: string | null
+}
+
+const COLUMNS = `id, seq, event_id, event_type, order_key, status, attempts, due_at, last_at, last_status, last_error,
+  ended_at, replay_of`
+
+/** The newest first; `before` is the last seq of the page before. */
+export async function listDeliveries(
+  db: Db,
+  accountId: AccountId,
+  webhookId: WebhookId,
+  filter: { status?: DeliveryStatus; eventType?: EventType },
+  before: number | null,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'deliveries_list',
+    text: `select ${COLUMNS} from deliveries
+      where account_id = $1 and target_id = $2 and seq < coalesce($3::bigint, 9223372036854775807)
+        and ($4::text is null or status = $4) and ($5::text is null or event_type = $5)
+      order by seq desc limit $6`,
+    values: [
+      toUuid(accountId),
+      toUuid(webhookId),
+      before,
+      filter.status ?? null,
+      filter.eventType ?? null,
+      limit,
+    ],
+  })
+  return rows.map(toRow)
+}
+
+export async function selectDelivery(
+  db: Db,
+  accountId: AccountId,
+  webhookId: WebhookId,
+  id: DeliveryId,
+): Promise<DeliveryRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'delivery_by_id',
+    text: `select ${COLUMNS} from deliveries where account_id = $1 and target_id = $2 and id = $3`,
+    values: [toUuid(accountId), toUuid(webhookId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Events whose time is `fromMs` or later and before `toMs`, behind the event `after`. */
+export type EventRange = {
+  fromMs: number
+  toMs: number
+  after: EventId | null
+  types: readonly string[] | null
+}
+
+/**
+ * Queues the stored events of a range for an endpoint once more, at most `limit`.
+ * Those of one moment and message keep the order in which a message goes its way.
+ * @returns the ids of the events, the earliest first.
+ */
+export async function replayEvents(
+  db: Db,
+  nowMs: number,
+  accountId: AccountId,
+  webhookId: WebhookId,
+  range: EventRange,
+  limit: number,
+): Promise<EventId[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'replay_events',
+    timeoutMs: REPLAY_TIMEOUT_MS,
+    text: `with found as (
+             select e.id, e.type, e.message_id, e.at from events e
+              where e.account_id = $1 and e.id >= $2::uuid and e.id < $3::uuid and e.id > $4::uuid
+                and e.at >= $10 and ($5::text[] is null or e.type = any ($5)) and e.type <> 'webhook.test'
+              order by e.id limit $6
+           ), queued as (
+             insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, due_at)
+               select $1, uuid_at($7), 'endpoint', $8, f.id, f.type, f.message_id, $7
+                 from found f order by f.at, array_position($9::text[], f.type), f.id
+           )
+           select id from found order by id`,
+    values: [
+      toUuid(accountId),
+      firstUuidAt(range.fromMs - NAMED_BEFORE_MS),
+      firstUuidAt(range.toMs),
+      range.after === null ? firstUuidAt(0) : toUuid(range.after),
+      range.types && textArray(range.types),
+      limit,
+      toIso(nowMs),
+      toUuid(webhookId),
+      textArray(WAY_OF_A_MESSAGE),
+      toIso(range.fromMs),
+    ],
+  })
+  return rows.map(row => fromUuid('evt', row.id))
+}
+
+/** An event gets its id before it is stored: this much before at most, were the database away meanwhile. */
+const NAMED_BEFORE_MS = 3_600_000
+/** Some thousand rows into five indexes. */
+const REPLAY_TIMEOUT_MS = 20_000
+/** Which of two events of the same millisecond came first. */
+const WAY_OF_A_MESSAGE: readonly EventType[] = [
+  'message.unknown',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.undelivered',
+  'message.failed',
+  'message.cancelled',
+]
+
+function toRow(raw: Raw): DeliveryRow {
+  return {
+    id: fromUuid('dlv', raw.id),
+    seq: raw.seq,
+    eventId: fromUuid('evt', raw.event_id),
+    eventType: raw.event_type,
+    messageId: raw.order_key === null ? null : fromUuid('msg', raw.order_key),
+    status: raw.status,
+    attempts: raw.attempts,
+    dueAt: raw.due_at.getTime(),
+    lastAt: raw.last_at?.getTime() ?? null,
+    lastStatus: raw.last_status,
+    lastError: raw.last_error,
+    endedAt: raw.ended_at?.getTime() ?? null,
+    replayOf: raw.replay_of === null ? null : fromUuid('dlv', raw.replay_of),
+  }
+}

@@ -1,0 +1,179 @@
+import { ANY_EVENT, type DisabledReason, EVENT_TYPES, type EventType } from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import { textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+import type { WebhookId } from './store.ts'
+
+/** An endpoint as its row has it; times in ms since the epoch, secrets apart. */
+export type WebhookRow = {
+  id: WebhookId
+  url: string
+  description: string
+  eventTypes: (EventType | typeof ANY_EVENT)[]
+  enabled: boolean
+  failingSince: number | null
+  disabledAt: number | null
+  disabledReason: DisabledReason | null
+  previousUntil: number | null
+}
+
+type Raw = Omit<WebhookRow, 'id' | 'failingSince' | 'disabledAt' | 'previousUntil'> & {
+  uuid: string
+  failingSince: Date | null
+  disabledAt: Date | null
+  previousUntil: Date | null
+}
+
+const COLUMNS = `id as uuid, url, description, event_types as "eventTypes", enabled, failing_since as "failingSince",
+  disabled_at as "disabledAt", disabled_reason as "disabledReason", previous_until as "previousUntil"`
+
+/** The newest first; `before` is the last id of the page before. */
+export async function listWebhooks(
+  db: Db,
+  accountId: AccountId,
+  before: WebhookId | null,
+  limit: number,
+): Promise<WebhookRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'webhooks_list',
+    text: `select ${COLUMNS} from webhook_endpoints
+      where account_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
+    values: [toUuid(accountId), before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
+export async function selectWebhook(db: Db, accountId: AccountId, id: WebhookId): Promise<WebhookRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'webhook_by_id',
+    text: `select ${COLUMNS} from webhook_endpoints where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+export async function countWebhooks(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'webhooks_count',
+    text: 'select count(*)::integer as n from webhook_endpoints where account_id = $1',
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.n
+}
+
+/** `secret` sealed. */
+export async function insertWebhook(
+  db: Db,
+  accountId: AccountId,
+  row: WebhookRow,
+  secret: Buffer,
+): Promise<void> {
+  await db.query({
+    name: 'webhook_insert',
+    text: `insert into webhook_endpoints
+        (account_id, id, url, description, event_types, enabled, secret, disabled_at, disabled_reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      toUuid(accountId),
+      toUuid(row.id),
+      row.url,
+      row.description,
+      textArray(row.eventTypes),
+      row.enabled,
+      secret,
+      isoOrNull(row.disabledAt),
+      row.disabledReason,
+    ],
+  })
+}
+
+/** All but the secrets. */
+export async function updateWebhook(db: Db, accountId: AccountId, row: WebhookRow): Promise<void> {
+  await db.query({
+    name: 'webhook_update',
+    text: `update webhook_endpoints set url = $3, description = $4, event_types = $5, enabled = $6,
+        failing_since = $7, disabled_at = $8, disabled_reason = $9
+      where account_id = $1 and id = $2`,
+    values: [
+      toUuid(accountId),
+      toUuid(row.id),
+      row.url,
+      row.description,
+      textArray(row.eventTypes),
+      row.enabled,
+      isoOrNull(row.failingSince),
+      isoOrNull(row.disabledAt),
+      row.disabledReason,
+    ],
+  })
+}
+
+/** The secret that was becomes the previous one, valid until then; null where there is no such endpoint. */
+export async function rotateSecret(
+  db: Db,
+  accountId: AccountId,
+  id: WebhookId,
+  secret: Buffer,
+  previousUntilMs: number,
+): Promise<WebhookRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'webhook_rotate',
+    text: `update webhook_endpoints set previous_secret = secret, secret = $3, previous_until = $4
+      where account_id = $1 and id = $2 returning ${COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id), secret, toIso(previousUntilMs)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** False when there was none. */
+export async function deleteWebhook(db: Db, accountId: AccountId, id: WebhookId): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'webhook_delete',
+    text: 'delete from webhook_endpoints where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rowCount === 1
+}
+
+/** What the enabled endpoints of an account listen to, `*` spelled out: $1 is every type of this version. */
+const UNION = `coalesce((
+  select array_agg(distinct t.type order by t.type)
+    from webhook_endpoints e,
+         lateral unnest(case when '${ANY_EVENT}' = any (e.event_types) then $1::text[] else e.event_types end) as t (type)
+   where e.account_id = a.id and e.enabled), '{}')`
+
+/** Makes the account's event rows those that somebody listens to; in the transaction of every change of an endpoint. */
+export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<void> {
+  await db.query({
+    name: 'webhook_refresh_types',
+    text: `update accounts a set event_types = ${UNION} where a.id = $2 and a.event_types <> ${UNION}`,
+    values: [textArray(EVENT_TYPES), toUuid(accountId)],
+  })
+}
+
+/** The same for the accounts whose `*` stood for fewer types when an earlier version spelled it out; how many. */
+export async function refreshAnyEvent(db: Db): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'webhook_refresh_any',
+    text: `update accounts a set event_types = ${UNION}
+      where a.id in (select account_id from webhook_endpoints where enabled and '${ANY_EVENT}' = any (event_types))
+        and not a.event_types @> $1`,
+    values: [textArray(EVENT_TYPES)],
+  })
+  return rowCount ?? 0
+}
+
+function toRow({ uuid, failingSince, disabledAt, previousUntil, ...rest }: Raw): WebhookRow {
+  return {
+    id: fromUuid('whk', uuid),
+    ...rest,
+    failingSince: failingSince?.getTime() ?? null,
+    disabledAt: disabledAt?.getTime() ?? null,
+    previousUntil: previousUntil?.getTime() ?? null,
+  }
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : toIso(atMs)
+}

@@ -1,0 +1,275 @@
+import type { Caller } from '../../contract/caller.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import {
+  ANY_EVENT,
+  type DeliveryView,
+  type DisabledReason,
+  type WebhookCreate,
+  type WebhookUpdate,
+  type WebhookView,
+  type WebhookWithSecret,
+} from '../../contract/webhook.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { selectDelivery } from './delivery-store.ts'
+import {
+  countWebhooks,
+  deleteWebhook,
+  insertWebhook,
+  listWebhooks,
+  refreshAnyEvent,
+  refreshEventTypes,
+  rotateSecret,
+  selectWebhook,
+  updateWebhook,
+  type WebhookRow,
+} from './endpoint-store.ts'
+import { webhookContext } from './request.ts'
+import { createWebhookSecret } from './signature.ts'
+import { insertDelivery, insertEvent, type WebhookId } from './store.ts'
+import { viewDelivery } from './view.ts'
+
+/** The webhook endpoints of an account. An unknown one is NOT_FOUND, one of another account too. */
+export type Webhooks = {
+  /** VALIDATION_ERROR for a URL that may not be called, CONFLICT past the most that an account may have. */
+  create(caller: Caller, body: WebhookCreate): Promise<WebhookWithSecret>
+  /** The newest first. */
+  list(caller: Caller, query: PageQuery): Promise<Page<WebhookView>>
+  read(caller: Caller, id: string): Promise<WebhookView>
+  update(caller: Caller, id: string, body: WebhookUpdate): Promise<WebhookView>
+  remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
+  /** A new secret; the old one signs beside it for a day. */
+  rotate(caller: Caller, id: string): Promise<WebhookWithSecret>
+  /** Sends it a `webhook.test`; CONFLICT while it is disabled. */
+  test(caller: Caller, id: string): Promise<DeliveryView>
+  /** Sends nothing more to an endpoint, and tells the account's others; false when it was disabled already. */
+  disable(accountId: AccountId, id: WebhookId, reason: Exclude<DisabledReason, 'request'>): Promise<boolean>
+  /** Lets `*` stand for the event types of this version; at the start of a node. */
+  refresh(): Promise<void>
+}
+
+export type WebhooksDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  seal: Pick<Seal, 'seal'>
+  /** Why a URL may not be called, or null. */
+  checkUrl(url: string): string | null
+}
+
+const MOST_ENDPOINTS = 50
+/** How long a rotated secret goes on signing, in ms. */
+const OVERLAP_MS = 24 * 3_600_000
+
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { db, clock, ids, random, seal } = deps
+
+  /** Every change that may change what is listened to, one after the other. */
+  function change<T>(accountId: AccountId, work: (tx: Db) => Promise<T>): Promise<T> {
+    return db.transaction(async tx => {
+      await lockAccount(tx, accountId)
+      const result = await work(tx)
+      await refreshEventTypes(tx, accountId)
+      return result
+    })
+  }
+
+  function checkUrl(url: string): void {
+    const fault = deps.checkUrl(url)
+    if (fault !== null) throw invalid('url', fault)
+  }
+
+  async function find(tx: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
+    const row = isId('whk', id) ? await selectWebhook(tx, accountId, id) : null
+    return row ?? unknownWebhook()
+  }
+
+  return {
+    async create({ account }, body) {
+      checkUrl(body.url)
+      const id = ids.next('whk')
+      const enabled = body.enabled ?? true
+      const row: WebhookRow = {
+        id,
+        url: body.url,
+        description: body.description ?? '',
+        eventTypes: [...new Set<WebhookRow['eventTypes'][number]>(body.eventTypes ?? [ANY_EVENT])],
+        failingSince: null,
+        previousUntil: null,
+        ...standing(enabled, clock.now()),
+      }
+      const secret = createWebhookSecret(random)
+      await change(account.id, async tx => {
+        if ((await countWebhooks(tx, account.id)) >= MOST_ENDPOINTS) {
+          throw new Problem('CONFLICT', `An account has at most ${MOST_ENDPOINTS} webhook endpoints.`)
+        }
+        await insertWebhook(tx, account.id, row, seal.seal(secret, webhookContext(id)))
+      })
+      return { ...view(row, clock.now()), secret }
+    },
+
+    async list({ account }, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : readListCursor(cursor)
+      const rows = await listWebhooks(db, account.id, before, limit + 1)
+      const nowMs = clock.now()
+      return pageOf(
+        rows,
+        limit,
+        row => view(row, nowMs),
+        row => writeCursor(row.id),
+      )
+    },
+
+    read: async ({ account }, id) => view(await find(db, account.id, id), clock.now()),
+
+    async update({ account }, id, body) {
+      if (body.url !== undefined) checkUrl(body.url)
+      const row = await change(account.id, async tx => {
+        const before = await find(tx, account.id, id)
+        const after = changed(before, body, clock.now())
+        await updateWebhook(tx, account.id, after)
+        return after
+      })
+      return view(row, clock.now())
+    },
+
+    async remove({ account }, id) {
+      await change(account.id, async tx => {
+        if (!isId('whk', id) || !(await deleteWebhook(tx, account.id, id))) unknownWebhook()
+      })
+      return { id, deleted: true }
+    },
+
+    async rotate({ account }, id) {
+      if (!isId('whk', id)) unknownWebhook()
+      const secret = createWebhookSecret(random)
+      const sealed = seal.seal(secret, webhookContext(id))
+      const nowMs = clock.now()
+      const row = await rotateSecret(db, account.id, id, sealed, nowMs + OVERLAP_MS)
+      return { ...view(row ?? unknownWebhook(), nowMs), secret }
+    },
+
+    test({ account }, id) {
+      return db.transaction(async tx => {
+        const row = await find(tx, account.id, id)
+        requireEnabled(row)
+        const event = {
+          accountId: account.id,
+          id: ids.next('evt'),
+          type: 'webhook.test' as const,
+          atMs: clock.now(),
+          data: { webhookId: row.id, url: row.url },
+        }
+        await insertEvent(tx, event)
+        const deliveryId = ids.next('dlv')
+        await insertDelivery(tx, {
+          accountId: account.id,
+          id: deliveryId,
+          kind: 'endpoint',
+          targetId: row.id,
+          eventId: event.id,
+          eventType: event.type,
+          messageId: null,
+          replayOf: null,
+          dueAtMs: event.atMs,
+        })
+        return viewDelivery((await selectDelivery(tx, account.id, row.id, deliveryId))!)
+      })
+    },
+
+    disable(accountId, id, reason) {
+      return change(accountId, async tx => {
+        const row = await selectWebhook(tx, accountId, id)
+        if (!row?.enabled) return false
+        const atMs = clock.now()
+        await updateWebhook(tx, accountId, { ...row, ...standing(false, atMs), disabledReason: reason })
+        const { url, failingSince } = row
+        await insertEvent(tx, {
+          accountId,
+          id: ids.next('evt'),
+          type: 'webhook.disabled',
+          atMs,
+          data: {
+            webhookId: id,
+            url,
+            reason,
+            failingSince: failingSince === null ? null : toIso(failingSince),
+          },
+        })
+        return true
+      })
+    },
+
+    async refresh() {
+      await refreshAnyEvent(db)
+    },
+  }
+}
+
+type Standing = Pick<WebhookRow, 'enabled' | 'disabledAt' | 'disabledReason'>
+
+/** As an account wishes it. */
+function standing(enabled: boolean, nowMs: number): Standing {
+  return enabled
+    ? { enabled, disabledAt: null, disabledReason: null }
+    : { enabled, disabledAt: nowMs, disabledReason: 'request' }
+}
+
+/** Another address, or being enabled anew, begins a new life: what failed before no longer counts. */
+function changed(before: WebhookRow, body: WebhookUpdate, nowMs: number): WebhookRow {
+  const enabled = body.enabled ?? before.enabled
+  const anew = (body.url !== undefined && body.url !== before.url) || (enabled && !before.enabled)
+  return {
+    ...before,
+    url: body.url ?? before.url,
+    description: body.description ?? before.description,
+    eventTypes: body.eventTypes ? [...new Set(body.eventTypes)] : before.eventTypes,
+    failingSince: anew ? null : before.failingSince,
+    ...(enabled !== before.enabled && standing(enabled, nowMs)),
+  }
+}
+
+export function requireEnabled(row: WebhookRow): void {
+  if (!row.enabled) throw new Problem('CONFLICT', 'The webhook endpoint is disabled.')
+}
+
+export function unknownWebhook(): never {
+  throw new Problem('NOT_FOUND', 'Webhook endpoint not found')
+}
+
+function view(row: WebhookRow, nowMs: number): WebhookView {
+  const overlaps = row.previousUntil !== null && row.previousUntil > nowMs
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    eventTypes: row.eventTypes,
+    enabled: row.enabled,
+    failingSince: isoOrNull(row.failingSince),
+    disabledAt: isoOrNull(row.disabledAt),
+    disabledReason: row.disabledReason,
+    previousSecretValidUntil: overlaps ? isoOrNull(row.previousUntil) : null,
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : toIso(atMs)
+}
+
+function readListCursor(cursor: string): WebhookId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('whk', id ?? ''))[0] as WebhookId
+}

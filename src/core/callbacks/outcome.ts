@@ -1,0 +1,47 @@
+import type { Random } from '../../lib/random.ts'
+import { retryDelayMs } from './schedule.ts'
+
+/** What came back from one attempt. */
+export type Reply =
+  | { kind: 'answered'; status: number }
+  /** Nothing that counts as an answer; `detail` names no address. */
+  | { kind: 'failed'; detail: string }
+  /** It can never be made: what it would tell of is no longer there. */
+  | { kind: 'void'; detail: string }
+
+/** What that makes of a delivery. */
+export type Verdict = {
+  status: 'delivered' | 'pending' | 'failed'
+  /** When it is due again, in ms since the epoch; null when it is over. */
+  dueAtMs: number | null
+  httpStatus: number | null
+  error: string | null
+}
+
+const GONE = 410
+
+/** A 2xx is success; 410 asks never to be called again; everything else is tried again while the schedule lasts. */
+export function judge(reply: Reply, failedBefore: number, nowMs: number, random: Random): Verdict {
+  if (reply.kind === 'answered' && reply.status >= 200 && reply.status < 300) {
+    return { status: 'delivered', dueAtMs: null, httpStatus: reply.status, error: null }
+  }
+  const httpStatus = reply.kind === 'answered' ? reply.status : null
+  const error = reply.kind === 'answered' ? `The receiver answered ${reply.status}.` : reply.detail
+  const final = reply.kind === 'void' || isGone(reply)
+  const delayMs = final ? null : retryDelayMs(failedBefore + 1, random)
+  return {
+    status: delayMs === null ? 'failed' : 'pending',
+    dueAtMs: delayMs === null ? null : nowMs + delayMs,
+    httpStatus,
+    error,
+  }
+}
+
+export function isGone(reply: Reply): boolean {
+  return reply.kind === 'answered' && reply.status === GONE
+}
+
+/** The receiver says, or shows by its silence, that it takes less than it is given. */
+export function isOverwhelmed(reply: Reply): boolean {
+  return reply.kind === 'failed' || (reply.kind === 'answered' && [429, 502, 503, 504].includes(reply.status))
+}

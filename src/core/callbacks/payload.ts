@@ -1,0 +1,54 @@
+import type { EventType, MessageEventData } from '../../contract/webhook.ts'
+import { toIso } from '../../lib/clock.ts'
+import { fromMicros } from '../../lib/money.ts'
+import type { EventId, EventMessage } from './store.ts'
+
+/** `data` of a `sms_sender.*` event. */
+export type SenderEventData = {
+  id: string
+  name: string
+  status: 'approved' | 'rejected'
+  reason: string | null
+}
+
+/** What an endpoint is sent. The same event gives the same body at every attempt. */
+export function eventBody(
+  event: { id: EventId; type: EventType; atMs: number; data: unknown },
+  message: EventMessage | null,
+): string {
+  return JSON.stringify({
+    type: event.type,
+    id: event.id,
+    timestamp: toIso(event.atMs),
+    data: message ? messageData(event.type, message) : event.data,
+  })
+}
+
+/** What happened is the event's to say: the message may have moved on since. */
+function messageData(type: EventType, message: EventMessage): MessageEventData {
+  const status = type.slice('message.'.length)
+  const failed = status === 'failed' || status === 'undelivered'
+  return {
+    messageId: message.id,
+    status,
+    mode: message.live ? 'live' : 'test',
+    channel: message.channel,
+    to: message.recipient,
+    country: message.country,
+    messageType: message.messageType,
+    sender: message.sender,
+    provider: message.provider,
+    cost: fromMicros(message.amount),
+    currency: message.currency,
+    parts: message.parts,
+    errorCode: failed ? message.errorCode : null,
+    errorMessage: failed ? message.errorDetail : null,
+    metadata: message.metadata ?? null,
+  }
+}
+
+/** What the callback of an SMS sender name is sent. */
+export function senderBody(type: EventType, atMs: number, data: SenderEventData): string {
+  const { id, name, status, reason } = data
+  return JSON.stringify({ event: type, id, name, status, reason, occurredAt: toIso(atMs) })
+}

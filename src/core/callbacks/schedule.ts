@@ -1,0 +1,27 @@
+import type { Random } from '../../lib/random.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** From one attempt to the next, in ms: ten attempts within some three days. */
+const DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+/** A tenth to either side, so that what failed together does not come back together. */
+const JITTER = 0.1
+
+/** How long to wait after this many failed attempts, in ms; null when it was the last. */
+export function retryDelayMs(failed: number, random: Random): number | null {
+  const delayMs = DELAYS_MS[failed - 1]
+  if (delayMs === undefined) return null
+  return Math.round(delayMs * (1 - JITTER + 2 * JITTER * random.fraction()))
+}

@@ -1,0 +1,346 @@
+import type { Channel, MessageType } from '../../contract/enums.ts'
+import type { EventType } from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+
+/**
+ * Deliveries on their way: the SQL functions are in migrations/0005. A target is
+ * a webhook endpoint or an SMS sender name; here both go by their uuid.
+ */
+
+export type DeliveryId = Id<'dlv'>
+export type EventId = Id<'evt'>
+export type WebhookId = Id<'whk'>
+export type TargetKind = 'endpoint' | 'sender'
+
+export type Target = {
+  accountId: AccountId
+  kind: TargetKind
+  /** As the store spells it. */
+  uuid: string
+  /** Something is due. */
+  ready: boolean
+  /** It takes deliveries: an endpoint that is there and enabled. */
+  open: boolean
+}
+
+/** Before every target. */
+export const FIRST_TARGET = '00000000-0000-0000-0000-000000000000'
+
+/** The targets behind `after` that have deliveries in nobody's hands, in the order of their ids. */
+export async function listTargets(db: Db, nowMs: number, after: string, limit: number): Promise<Target[]> {
+  const { rows } = await db.query<{
+    account_id: string
+    target_kind: TargetKind
+    target_id: string
+    ready: boolean
+    open: boolean
+  }>({
+    name: 'delivery_targets',
+    text: 'select * from delivery_targets($1,$2,$3)',
+    values: [toIso(nowMs), after, limit],
+  })
+  return rows.map(row => ({
+    accountId: fromUuid('acc', row.account_id),
+    kind: row.target_kind,
+    uuid: row.target_id,
+    ready: row.ready,
+    open: row.open,
+  }))
+}
+
+/** A delivery in this node's hands, with all that its request is made of. */
+export type Claimed = {
+  accountId: AccountId
+  id: DeliveryId
+  claim: Claim
+  kind: TargetKind
+  targetUuid: string
+  eventId: EventId
+  eventType: EventType
+  /** Attempts that failed before. */
+  attempts: number
+  /** Null where the event is no longer stored. */
+  event: { atMs: number; data: unknown } | null
+  /** Null where the target is gone. */
+  receiver: Receiver | null
+  message: EventMessage | null
+}
+
+/** By whom and when it was taken: only the holder of the last claim may say what came of it. */
+export type Claim = { node: number; atMs: number }
+
+export type Receiver = {
+  url: string
+  /** Sealed, like the one before it. */
+  secret: Buffer
+  previousSecret: Buffer | null
+  previousUntilMs: number | null
+}
+
+/** What an event tells of its message. */
+export type EventMessage = {
+  id: MessageId
+  live: boolean
+  channel: Channel
+  messageType: MessageType
+  recipient: string
+  country: string | null
+  sender: string | null
+  provider: string
+  metadata: unknown
+  amount: number
+  parts: number | null
+  errorCode: string | null
+  errorDetail: string | null
+  currency: string
+}
+
+type RawClaim = {
+  account_id: string
+  id: string
+  target_kind: TargetKind
+  target_id: string
+  event_id: string
+  event_type: EventType
+  attempts: number
+  event_at: Date | null
+  data: unknown
+  url: string | null
+  secret: Buffer | null
+  previous_secret: Buffer | null
+  previous_until: Date | null
+  message_id: string | null
+  live: boolean
+  channel: Channel
+  message_type: MessageType
+  recipient: string
+  country: string | null
+  sender: string | null
+  provider: string
+  metadata: unknown
+  amount: number
+  parts: number | null
+  error_code: string | null
+  error_detail: string | null
+  currency: string
+}
+
+/** Takes due deliveries for this node, of each target at most as many as there is room for. */
+export async function claimDeliveries(
+  db: Db,
+  claim: Claim,
+  room: readonly { accountId: AccountId; targetUuid: string; limit: number }[],
+): Promise<Claimed[]> {
+  const { rows } = await db.query<RawClaim>({
+    name: 'claim_deliveries',
+    text: 'select * from claim_deliveries($1,$2,$3,$4,$5)',
+    values: [
+      claim.node,
+      toIso(claim.atMs),
+      bareArray(room.map(each => toUuid(each.accountId))),
+      bareArray(room.map(each => each.targetUuid)),
+      bareArray(room.map(each => each.limit)),
+    ],
+  })
+  return rows.map(row => toClaimed(row, claim))
+}
+
+function toClaimed(row: RawClaim, claim: Claim): Claimed {
+  return {
+    accountId: fromUuid('acc', row.account_id),
+    id: fromUuid('dlv', row.id),
+    claim,
+    kind: row.target_kind,
+    targetUuid: row.target_id,
+    eventId: fromUuid('evt', row.event_id),
+    eventType: row.event_type,
+    attempts: row.attempts,
+    event: row.event_at && { atMs: row.event_at.getTime(), data: row.data },
+    receiver:
+      row.url === null || row.secret === null
+        ? null
+        : {
+            url: row.url,
+            secret: row.secret,
+            previousSecret: row.previous_secret,
+            previousUntilMs: row.previous_until?.getTime() ?? null,
+          },
+    message: row.message_id === null ? null : toMessage(row, row.message_id),
+  }
+}
+
+function toMessage(row: RawClaim, uuid: string): EventMessage {
+  return {
+    id: fromUuid('msg', uuid),
+    live: row.live,
+    channel: row.channel,
+    messageType: row.message_type,
+    recipient: row.recipient,
+    country: row.country,
+    sender: row.sender,
+    provider: row.provider,
+    metadata: row.metadata,
+    amount: row.amount,
+    parts: row.parts,
+    errorCode: row.error_code,
+    errorDetail: row.error_detail,
+    currency: row.currency,
+  }
+}
+
+/** What came of one attempt, as it is written down. */
+export type Finish = {
+  accountId: AccountId
+  id: DeliveryId
+  claim: Claim
+  status: 'delivered' | 'pending' | 'failed'
+  dueAtMs: number | null
+  httpStatus: number | null
+  error: string | null
+}
+
+/** How an endpoint stands after its attempts. */
+export type Health = { accountId: AccountId; webhookId: WebhookId; failingSinceMs: number | null }
+
+/** Writes attempts down, save those whose claim is no longer the delivery's; tells how their endpoints stand. */
+export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Finish[]): Promise<Health[]> {
+  const { rows: health } = await db.query<{
+    account_id: string
+    endpoint_id: string
+    failing_since: Date | null
+  }>({
+    name: 'finish_deliveries',
+    text: 'select * from finish_deliveries($1,$2,$3,$4,$5,$6,$7,$8,$9)',
+    values: [
+      toIso(nowMs),
+      bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => toUuid(row.id))),
+      bareArray(rows.map(row => row.claim.node)),
+      timeArray(rows.map(row => row.claim.atMs)),
+      bareArray(rows.map(row => row.status)),
+      timeArray(rows.map(row => row.dueAtMs)),
+      bareArray(rows.map(row => row.httpStatus)),
+      textArray(rows.map(row => row.error)),
+    ],
+  })
+  return health.map(row => ({
+    accountId: fromUuid('acc', row.account_id),
+    webhookId: fromUuid('whk', row.endpoint_id),
+    failingSinceMs: row.failing_since?.getTime() ?? null,
+  }))
+}
+
+/** Gives deliveries back as they were taken: the attempt does not count. */
+export async function giveBackDeliveries(
+  db: Db,
+  rows: readonly { accountId: AccountId; id: DeliveryId; claim: Claim }[],
+): Promise<void> {
+  await db.query({
+    name: 'give_back_deliveries',
+    text: `update deliveries d set owner = null, claimed_at = null
+             from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[]) as i (account_id, id, node, claimed)
+            where d.account_id = i.account_id and d.id = i.id and d.owner = i.node and d.claimed_at = i.claimed`,
+    values: [
+      bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => toUuid(row.id))),
+      bareArray(rows.map(row => row.claim.node)),
+      timeArray(rows.map(row => row.claim.atMs)),
+    ],
+  })
+}
+
+/** Frees what dead nodes held, and what was taken before `claimedBeforeMs` and of which nothing was heard; how many. */
+export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'free_deliveries',
+    text: `update deliveries d set owner = null, claimed_at = null
+            where d.owner is not null
+              and (d.claimed_at < $1 or not exists (select 1 from nodes n where n.id = d.owner))`,
+    values: [toIso(claimedBeforeMs)],
+  })
+  return rowCount ?? 0
+}
+
+/** Ends what still waits for a target that takes nothing any more, at most `limit`; how many. */
+export async function cancelDeliveries(
+  db: Db,
+  nowMs: number,
+  target: { accountId: AccountId; uuid: string },
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'cancel_deliveries',
+    text: `with waiting as (
+             select d.account_id, d.id from deliveries d
+              where d.status = 'pending' and d.owner is null and d.account_id = $1 and d.target_id = $2
+                and not exists (select 1 from webhook_endpoints e where e.account_id = $1 and e.id = $2 and e.enabled)
+              limit $3 for update of d skip locked)
+           update deliveries d set status = 'cancelled', ended_at = $4 from waiting w
+            where d.account_id = w.account_id and d.id = w.id`,
+    values: [toUuid(target.accountId), target.uuid, limit, toIso(nowMs)],
+  })
+  return rowCount ?? 0
+}
+
+/** How many deliveries wait; for the metrics. */
+export async function countWaiting(db: Db): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'count_deliveries',
+    text: `select count(*)::integer as n from deliveries where status = 'pending' and owner is null`,
+  })
+  return rows[0]!.n
+}
+
+/** Stores an event; its deliveries to those who listen come with it (migrations/0005, fan_out). */
+export async function insertEvent(
+  db: Db,
+  event: { accountId: AccountId; id: EventId; type: EventType; atMs: number; data: unknown },
+): Promise<void> {
+  await db.query({
+    name: 'event_insert',
+    text: 'insert into events (account_id, id, type, at, data) values ($1, $2, $3, $4, $5)',
+    values: [
+      toUuid(event.accountId),
+      toUuid(event.id),
+      event.type,
+      toIso(event.atMs),
+      JSON.stringify(event.data),
+    ],
+  })
+}
+
+/** Puts one delivery in the line of its target. */
+export async function insertDelivery(
+  db: Db,
+  delivery: {
+    accountId: AccountId
+    id: DeliveryId
+    kind: TargetKind
+    targetId: Id<'whk' | 'snd'>
+    eventId: EventId
+    eventType: EventType
+    messageId: MessageId | null
+    replayOf: DeliveryId | null
+    dueAtMs: number
+  },
+): Promise<void> {
+  await db.query({
+    name: 'delivery_insert',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, replay_of, due_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      toUuid(delivery.accountId),
+      toUuid(delivery.id),
+      delivery.kind,
+      toUuid(delivery.targetId),
+      toUuid(delivery.eventId),
+      delivery.eventType,
+      delivery.messageId && toUuid(delivery.messageId),
+      delivery.replayOf && toUuid(delivery.replayOf),
+      toIso(delivery.dueAtMs),
+    ],
+  })
+}

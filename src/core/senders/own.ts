@@ -1,0 +1,94 @@
+import type { Caller } from '../../contract/caller.ts'
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { SmsSenderRequest, SmsSenderView } from '../../contract/sender.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import { type Ids, isId } from '../../lib/ids.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { callbackContext } from './callback.ts'
+import { checkSenderName } from './name.ts'
+import {
+  clearDefault,
+  insertSender,
+  pageOwnSenders,
+  type SenderCallback,
+  type SenderId,
+  type SenderRow,
+  selectOwnSender,
+  setDefault,
+} from './store.ts'
+import { readSenderCursor, unknownSender, viewSender } from './view.ts'
+
+/** The SMS sender names that an account asks for and uses. */
+export type OwnSenders = {
+  /** Pending until the operator decides. VALIDATION_ERROR for a name that is none or stands already. */
+  request(caller: Caller, body: SmsSenderRequest): Promise<SmsSenderView>
+  /** The newest first. */
+  list(caller: Caller, query: PageQuery): Promise<Page<SmsSenderView>>
+  /** NOT_FOUND for one that is not the account's own, CONFLICT for one that is not approved. */
+  makeDefault(caller: Caller, id: string): Promise<SmsSenderView>
+}
+
+export type OwnSendersDeps = {
+  db: Database
+  ids: Ids
+  seal: Pick<Seal, 'seal'>
+  /** Why a callback URL may not be used, or null. */
+  checkUrl(url: string): string | null
+}
+
+export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): OwnSenders {
+  /** Both or neither; the secret sealed for this sender alone. */
+  function readCallback(id: SenderId, body: SmsSenderRequest): SenderCallback | null {
+    const { webhookUrl, webhookSecret } = body
+    if (webhookUrl === undefined && webhookSecret === undefined) return null
+    if (webhookUrl === undefined) throw invalid('webhookUrl', 'is required with webhookSecret')
+    if (webhookSecret === undefined) throw invalid('webhookSecret', 'is required with webhookUrl')
+    const fault = checkUrl(webhookUrl)
+    if (fault !== null) throw invalid('webhookUrl', fault)
+    return { url: webhookUrl, secret: seal.seal(webhookSecret, callbackContext(id)) }
+  }
+
+  return {
+    async request(caller, body) {
+      checkSenderName(body.name)
+      const id = ids.next('snd')
+      const callback = readCallback(id, body)
+      const sender: SenderRow = {
+        id,
+        accountId: caller.account.id,
+        name: body.name,
+        status: 'pending',
+        isDefault: false,
+        reason: null,
+        webhookConfigured: callback !== null,
+      }
+      if (!(await insertSender(db, sender, callback))) throw invalid('name', 'stands already')
+      return viewSender(sender)
+    },
+
+    async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : readSenderCursor(cursor)
+      const rows = await pageOwnSenders(db, caller.account.id, before, limit + 1)
+      return pageOf(rows, limit, viewSender, row => writeCursor(row.id))
+    },
+
+    makeDefault(caller, id) {
+      return db.transaction(async tx => {
+        const accountId = caller.account.id
+        if (!isId('snd', id)) throw unknownSender()
+        // Or of two who choose at once one would meet the other's at the unique index.
+        await lockAccount(tx, accountId)
+        const row = await selectOwnSender(tx, accountId, id)
+        if (!row) throw unknownSender()
+        if (row.status !== 'approved') {
+          throw new Problem('CONFLICT', `The SMS sender is ${row.status}, not approved.`)
+        }
+        await clearDefault(tx, accountId)
+        await setDefault(tx, accountId, id)
+        return viewSender({ ...row, isDefault: true })
+      })
+    },
+  }
+}

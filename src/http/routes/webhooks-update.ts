@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { WebhookUpdate, WebhookView } from '../../contract/webhook.ts'
+import type { Webhooks } from '../../core/callbacks/endpoints.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PATCH /api/v2/webhooks/{id}` */
+export const webhooksUpdate = (deps: { webhooks: Webhooks }) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/api/v2/webhooks/:id',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Change a webhook endpoint',
+      description:
+        'Disabling it cancels what still waits for it; enabling it again lets new events through, and a replay the old ones.',
+      tags: ['Webhooks'],
+      params: Type.Object({ id: Type.String() }),
+      body: WebhookUpdate,
+      errors: ['NOT_FOUND'],
+      response: { 200: success(WebhookView) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.webhooks.update(request.caller, request.params.id, request.body),
+    }),
+  })

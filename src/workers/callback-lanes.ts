@@ -1,0 +1,73 @@
+/** How many requests may be under way to whom: much to whoever answers, little to whoever does not. */
+export type CallbackLanes = {
+  /** Further requests that this target may have now. */
+  room(target: string): number
+  /** Further requests that all of them may have. */
+  free(): number
+  enter(target: string): void
+  /** `well` unless the receiver was overwhelmed or silent. */
+  leave(target: string, well: boolean): void
+}
+
+export type LaneLimits = { total: number; perTarget: number }
+
+/** `limit` is what the target has shown to bear; the whole of `perTarget` until it fails. */
+type Lane = { busy: number; limit: number }
+
+/**
+ * A target begins with its whole share. Each overwhelmed or silent answer halves
+ * it, down to one; each good one doubles it again. Those that have lost some of
+ * theirs may together hold half of all requests, so that any number of dead
+ * receivers, each silent until the time-out, leaves the other half to the living.
+ */
+export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackLanes {
+  const lanes = new Map<string, Lane>()
+  const forSuspects = total >> 1
+  let busy = 0
+  let busySuspects = 0
+
+  const isSuspect = (lane: Lane) => lane.limit < perTarget
+
+  /** What is whole and idle need not be remembered. */
+  function forgetIdle(target: string, lane: Lane): void {
+    if (lane.busy === 0 && !isSuspect(lane)) lanes.delete(target)
+    else if (lanes.size > MOST_REMEMBERED) forgetOldestIdle()
+  }
+
+  /** Those that are used least come first. */
+  function forgetOldestIdle(): void {
+    for (const [target, lane] of lanes) {
+      if (lane.busy > 0) continue
+      lanes.delete(target)
+      return
+    }
+  }
+
+  return {
+    room(target) {
+      const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
+      const most = isSuspect(lane) ? Math.min(total - busy, forSuspects - busySuspects) : total - busy
+      return Math.max(0, Math.min(lane.limit - lane.busy, most))
+    },
+    free: () => total - busy,
+    enter(target) {
+      const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
+      lanes.delete(target)
+      lanes.set(target, lane)
+      lane.busy++
+      busy++
+      if (isSuspect(lane)) busySuspects++
+    },
+    leave(target, well) {
+      const lane = lanes.get(target)!
+      const before = isSuspect(lane) ? lane.busy : 0
+      lane.busy--
+      busy--
+      lane.limit = well ? Math.min(perTarget, lane.limit * 2) : Math.max(1, lane.limit >> 1)
+      busySuspects += (isSuspect(lane) ? lane.busy : 0) - before
+      forgetIdle(target, lane)
+    },
+  }
+}
+
+const MOST_REMEMBERED = 10_000

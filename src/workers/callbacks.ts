@@ -1,0 +1,230 @@
+import type { LinkLog } from '../channels/provider.ts'
+import { isGone, isOverwhelmed, judge, type Reply } from '../core/callbacks/outcome.ts'
+import { makeRequest } from '../core/callbacks/request.ts'
+import {
+  type Claimed,
+  cancelDeliveries,
+  claimDeliveries,
+  FIRST_TARGET,
+  type Finish,
+  finishDeliveries,
+  giveBackDeliveries,
+  listTargets,
+  type Target,
+  type WebhookId,
+} from '../core/callbacks/store.ts'
+import { createBatcher } from '../infra/batch.ts'
+import { type Database, DatabaseUnavailable } from '../infra/db.ts'
+import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'
+import type { Seal } from '../infra/seal.ts'
+import { type Clock, pause, withinMs } from '../lib/clock.ts'
+import { type AccountId, fromUuid } from '../lib/ids.ts'
+import type { Random } from '../lib/random.ts'
+import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
+
+/** Delivers events and sender decisions to whoever asked to be told. */
+export type Callbacks = {
+  /** Takes what is due and there is room for, and begins to send it; how many that was. */
+  poll(): Promise<number>
+  /** Calls `wakeAt` when there is room again for what had to wait. */
+  onRoom(wakeAt: (atMs: number) => void): void
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>
+  /** Lets what is under way end, for a while; the rest is given back as it was taken. */
+  stop(): Promise<void>
+}
+
+export type CallbacksDeps = {
+  db: Database
+  clock: Clock
+  random: Random
+  seal: Pick<Seal, 'open'>
+  log: LinkLog
+  fetch: GuardedFetch['fetch']
+  /** This node's number, which changes when its lease was lost. */
+  node(): number
+  disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone'): Promise<boolean>
+  observe?(kind: Claimed['kind'], outcome: Finish['status']): void
+  limits?: LaneLimits
+}
+
+/** A receiver that takes a second still gets 10,000 a minute. */
+const LIMITS: LaneLimits = { total: 640, perTarget: 256 }
+/** Targets that one poll looks at; the next one goes on behind them. */
+const MOST_TARGETS = 1_000
+const MOST_CANCELLED = 1_000
+/** From the name to the head of the answer, in ms. */
+const ATTEMPT_MS = 15_000
+/** An endpoint that has failed for so long without one success is disabled. */
+const FAILING_MS = 5 * 24 * 3_600_000
+/** Whoever had to wait is looked for this long after a place has become free: others will by then. */
+const GATHER_MS = 50
+const RETRY_EVERY_MS = 200
+const STOP_GRACE_MS = 3_000
+
+export function createCallbacks(deps: CallbacksDeps): Callbacks {
+  const { db, clock, log } = deps
+  const lanes = createCallbackLanes(deps.limits ?? LIMITS)
+  const stopping = new AbortController()
+  const underWay = new Set<Promise<void>>()
+  /** Targets that took all the room they were given. */
+  const waiting = new Set<string>()
+  const finishes = createBatcher<Done, undefined>({ flush: writeDown })
+  let after = FIRST_TARGET
+  let wakeAt: (atMs: number) => void = () => {}
+
+  async function poll(): Promise<number> {
+    if (lanes.free() === 0 || stopping.signal.aborted) return 0
+    const nowMs = clock.now()
+    const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
+    after = targets.length < MOST_TARGETS ? FIRST_TARGET : targets.at(-1)!.uuid
+    for (const target of targets.filter(each => !each.open)) {
+      await cancelDeliveries(db, nowMs, target, MOST_CANCELLED)
+    }
+    const room = shareRoom(targets.filter(each => each.open && each.ready))
+    if (room.length === 0) return 0
+    const claimed = await claimDeliveries(db, { node: deps.node(), atMs: nowMs }, room)
+    noteWaiting(room, claimed)
+    for (const delivery of claimed) begin(delivery)
+    return claimed.length
+  }
+
+  /** An equal share of what is free for each; whoever gets none is the first of the next poll. */
+  function shareRoom(targets: readonly Target[]): Room[] {
+    const share = Math.max(1, Math.floor(lanes.free() / Math.max(1, targets.length)))
+    let left = lanes.free()
+    const room: Room[] = []
+    for (const { accountId, uuid } of targets) {
+      const limit = Math.min(share, lanes.room(uuid), left)
+      if (limit === 0) waiting.add(uuid)
+      else room.push({ accountId, targetUuid: uuid, limit })
+      left -= limit
+      if (left > 0) continue
+      after = uuid
+      break
+    }
+    return room
+  }
+
+  function noteWaiting(room: readonly Room[], claimed: readonly Claimed[]): void {
+    const taken = new Map<string, number>()
+    for (const { targetUuid } of claimed) taken.set(targetUuid, (taken.get(targetUuid) ?? 0) + 1)
+    for (const { targetUuid, limit } of room) {
+      if (taken.get(targetUuid) === limit) waiting.add(targetUuid)
+      else waiting.delete(targetUuid)
+    }
+  }
+
+  function begin(delivery: Claimed): void {
+    lanes.enter(delivery.targetUuid)
+    const work = deliver(delivery).finally(() => underWay.delete(work))
+    underWay.add(work)
+  }
+
+  /** One attempt, from the request to the note of what came of it; never rejects. */
+  async function deliver(delivery: Claimed): Promise<void> {
+    const reply = await attempt(delivery)
+    lanes.leave(delivery.targetUuid, reply === null || !isOverwhelmed(reply))
+    try {
+      if (reply === null) await giveBackDeliveries(db, [delivery])
+      else await finishes.add({ delivery, finish: finishOf(delivery, reply), gone: isGone(reply) })
+    } catch (error) {
+      log.debug({ err: error, deliveryId: delivery.id }, 'an attempt could not be noted; it will be repeated')
+    }
+    if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + GATHER_MS)
+  }
+
+  /** What the receiver said; null where we gave up because this node stops. */
+  async function attempt(delivery: Claimed): Promise<Reply | null> {
+    try {
+      const request = makeRequest(delivery, deps.seal, clock.now())
+      if (!request) return { kind: 'void', detail: 'What this would tell of is no longer stored.' }
+      const response = await deps.fetch({
+        ...request,
+        method: 'POST',
+        timeoutMs: ATTEMPT_MS,
+        signal: stopping.signal,
+      })
+      // The status is the whole answer.
+      response.body.destroy()
+      return { kind: 'answered', status: response.status }
+    } catch (error) {
+      return stopping.signal.aborted ? null : { kind: 'failed', detail: explainFailure(error, delivery) }
+    }
+  }
+
+  function explainFailure(error: unknown, delivery: Claimed): string {
+    if (error instanceof GuardedFetchError) return error.message
+    log.warn({ err: error, deliveryId: delivery.id }, 'a callback could not be made')
+    return 'The request could not be made.'
+  }
+
+  function finishOf(delivery: Claimed, reply: Reply): Finish {
+    const { accountId, id, claim } = delivery
+    return { accountId, id, claim, ...judge(reply, delivery.attempts, clock.now(), deps.random) }
+  }
+
+  async function writeDown(done: readonly Done[]): Promise<undefined[]> {
+    const inOrder = done.map(each => each.finish).sort((a, b) => (a.id < b.id ? -1 : 1))
+    const health = await patiently(() => finishDeliveries(db, clock.now(), inOrder))
+    for (const { delivery, finish } of done) note(delivery, finish)
+    for (const { delivery } of done.filter(each => each.gone && each.delivery.kind === 'endpoint')) {
+      await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone')
+    }
+    const sinceMs = clock.now() - FAILING_MS
+    for (const { accountId, webhookId, failingSinceMs } of health) {
+      if (failingSinceMs !== null && failingSinceMs <= sinceMs) await disable(accountId, webhookId, 'failing')
+    }
+    return new Array(done.length)
+  }
+
+  /** What a receiver has taken is worth remembering, also when the database is away for a moment. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || stopping.signal.aborted) throw error
+        await pause(clock, RETRY_EVERY_MS)
+      }
+    }
+  }
+
+  function note({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {
+    deps.observe?.(kind, status)
+    const facts = { deliveryId: id, accountId, eventType, httpStatus, error }
+    if (status === 'failed') log.info(facts, 'a callback was given up')
+    else log.debug(facts, status === 'delivered' ? 'a callback was delivered' : 'a callback failed')
+  }
+
+  /** Should it fail, the endpoint's next failure brings it here again. */
+  async function disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone'): Promise<void> {
+    try {
+      if (await deps.disable(accountId, id, reason)) {
+        log.warn({ accountId, webhookId: id, reason }, 'a webhook endpoint was disabled')
+      }
+    } catch (error) {
+      log.warn({ err: error, accountId, webhookId: id }, 'a webhook endpoint could not be disabled')
+    }
+  }
+
+  async function idle(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+
+  return {
+    poll,
+    onRoom(wake) {
+      wakeAt = wake
+    },
+    idle,
+    async stop() {
+      await withinMs(clock, STOP_GRACE_MS, idle())
+      stopping.abort()
+      await idle()
+    },
+  }
+}
+
+type Room = { accountId: AccountId; targetUuid: string; limit: number }
+type Done = { delivery: Claimed; finish: Finish; gone: boolean }

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { vi } from 'vitest'
+import { createSignals } from './signals.ts'
+
+/** One request as it came in. */
+export type Got = {
+  path: string
+  headers: IncomingHttpHeaders
+  /** As sent; what the signature is about. */
+  text: string
+  body: Record<string, unknown>
+  /** What it was answered with; null where it was not. */
+  status: number | null
+}
+
+/** An answer's status and headers, or no answer: the connection is cut, or stays silent. */
+export type Reaction = number | { status: number; headers: Record<string, string> } | 'cut' | 'silence'
+
+export type Receiver = {
+  url(path?: string): string
+  /** Everything that came in whole, in its order. */
+  got: Got[]
+  /** What is answered from now on; 200 at first. */
+  react(how: Reaction | ((got: Got) => Reaction)): void
+  /** Resolves when this many requests have come in. */
+  count(n: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Somebody's server on the loopback, to be told things. */
+export async function startReceiver(): Promise<Receiver> {
+  const got: Got[] = []
+  const signals = createSignals()
+  let reaction: (got: Got) => Reaction = () => 200
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    const entry: Got = {
+      path: request.url!,
+      headers: request.headers,
+      text,
+      body: JSON.parse(text),
+      status: null,
+    }
+    got.push(entry)
+    answer(response, reaction(entry), entry)
+    signals.notify()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: (path = '/') => `http://127.0.0.1:${port}${path}`,
+    got,
+    react(how) {
+      reaction = typeof how === 'function' ? how : () => how
+    },
+    count: n => signals.until(() => got.length >= n),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function answer(response: ServerResponse, how: Reaction, entry: Got): void {
+  if (how === 'silence') return
+  if (how === 'cut') return void response.destroy()
+  const { status, headers } = typeof how === 'number' ? { status: how, headers: {} } : how
+  entry.status = status
+  response.writeHead(status, headers).end('received')
+}
+
+/** Checks a request as the Standard Webhooks library does, at a time of ours; throws what it throws. */
+export function verify(
+  got: Got,
+  secret: string,
+  nowMs: number,
+  format: 'raw' | 'base64' = 'base64',
+): unknown {
+  const spy = vi.spyOn(Date, 'now').mockReturnValue(nowMs)
+  try {
+    const webhook = new Webhook(secret, format === 'raw' ? { format } : {})
+    return webhook.verify(got.text, got.headers as Record<string, string>)
+  } finally {
+    spy.mockRestore()
+  }
+}

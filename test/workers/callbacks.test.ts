@@ -1,0 +1,502 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/contract/caller.ts'
+import type { Database } from '../../src/infra/db.ts'
+import { type CallbackWorld, openCallbacks, WITH_JITTER } from '../support/callbacks.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Got, type Receiver, startReceiver, verify } from '../support/receiver.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+let database: TestDatabase
+let receiver: Receiver
+let world: CallbackWorld
+let caller: Caller
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  // What one test leaves would be delivered by the next one's nodes.
+  await database.db.query({ name: 'wipe', text: 'truncate deliveries, events, webhook_endpoints, nodes' })
+  receiver = await startReceiver()
+  world = await openCallbacks(database.db)
+  caller = await world.newAccount()
+})
+afterEach(() => receiver.close())
+
+const listen = (more: object = {}) => world.webhooks.create(caller, { url: receiver.url('/hook'), ...more })
+const idOf = (got: Got) => got.headers['webhook-id'] as string
+const list = async (webhookId: string) =>
+  (await world.deliveries.list(caller, webhookId, { limit: 500 })).data.toReversed()
+
+async function something(): Promise<string> {
+  const message = await world.newMessage(caller.account.id)
+  return (await world.happen(caller.account.id, message, 'message.sent'))[0]!
+}
+
+describe('an event', () => {
+  test('reaches the endpoint, signed as Standard Webhooks say, without the words of the message', async () => {
+    const { secret, id } = await listen()
+    const node = await world.startNode()
+    const message = await world.newMessage(caller.account.id, {
+      metadata: '{"order":7}',
+      error_code: 'RECIPIENT_REJECTED',
+      error_detail: 'no such number',
+    })
+    const [sent, failed] = await world.happen(caller.account.id, message, 'message.sent', 'message.failed')
+    await node.turn()
+    expect(receiver.got).toHaveLength(2)
+    const [first, second] = receiver.got as [Got, Got]
+    expect(verify(first, secret, world.clock.now())).toEqual({
+      type: 'message.sent',
+      id: sent,
+      timestamp: new Date(world.clock.now()).toISOString(),
+      data: {
+        messageId: message,
+        status: 'sent',
+        mode: 'live',
+        channel: 'int_sms',
+        to: '+12025550142',
+        country: 'US',
+        messageType: 'utility',
+        sender: 'Acme',
+        provider: 'smpp',
+        cost: 0.041,
+        currency: 'USD',
+        parts: 1,
+        errorCode: null,
+        errorMessage: null,
+        metadata: { order: 7 },
+      },
+    })
+    expect(idOf(first)).toBe(sent)
+    expect(first.headers['content-type']).toBe('application/json')
+    expect(verify(second, secret, world.clock.now())).toMatchObject({
+      id: failed,
+      data: { errorCode: 'RECIPIENT_REJECTED', errorMessage: 'no such number' },
+    })
+    expect(first.text).not.toContain('the words')
+    expect(() => verify({ ...first, text: `${first.text} ` }, secret, world.clock.now())).toThrow(/signature/)
+    expect(await list(id)).toMatchObject([
+      { eventId: sent, status: 'delivered', attempts: 1, lastStatus: 200, nextAttemptAt: null },
+      { eventId: failed, status: 'delivered' },
+    ])
+  })
+
+  test('reaches whoever listens to its type, and nobody else', async () => {
+    const deliveredOnly = await listen({ url: receiver.url('/delivered'), eventTypes: ['message.delivered'] })
+    const disabled = await listen({ url: receiver.url('/disabled'), enabled: false })
+    const other = await world.newAccount()
+    await world.webhooks.create(other, { url: receiver.url('/other') })
+    const node = await world.startNode()
+    const message = await world.newMessage(caller.account.id)
+    // Nobody listens to the first: there is not even a row of it.
+    expect(await world.happen(caller.account.id, message, 'message.sent', 'message.delivered')).toHaveLength(
+      2,
+    )
+    await node.turn()
+    expect(receiver.got.map(({ path, body }) => [path, body['type']])).toEqual([
+      ['/delivered', 'message.delivered'],
+    ])
+    expect(await list(deliveredOnly.id)).toHaveLength(1)
+    expect(await list(disabled.id)).toHaveLength(0)
+  })
+
+  test.each([201, 204, 299])('is delivered by a %i', async status => {
+    const { id } = await listen()
+    receiver.react(status)
+    const node = await world.startNode()
+    await something()
+    await node.turn()
+    expect(await list(id)).toMatchObject([{ status: 'delivered', lastStatus: status }])
+  })
+
+  test.each([
+    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, null, /elsewhere/],
+    ['a redirect without a place', { status: 304, headers: {} }, 304, /304/],
+    ['a 404', 404, 404, /404/],
+    ['a 500', 500, 500, /500/],
+    ['a connection that is cut', 'cut', null, /connection/],
+  ] as const)('is tried again after %s', async (_, reaction, lastStatus, error) => {
+    const { id } = await listen()
+    receiver.react(reaction)
+    const node = await world.startNode()
+    await something()
+    await node.turn()
+    expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 1, lastStatus }])
+    expect((await list(id))[0]!.lastError).toMatch(error)
+    receiver.react(200)
+    await world.clock.advance(5 * SECOND_MS * WITH_JITTER)
+    await node.turn()
+    expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 2 }])
+    // Nobody followed the redirect.
+    expect(receiver.got.map(({ path }) => path)).toEqual(['/hook', '/hook'])
+  })
+
+  test('is tried again when the answer takes more than 15 s', async () => {
+    const { id } = await listen()
+    receiver.react('silence')
+    const node = await world.startNode()
+    await something()
+    await node.poll()
+    await receiver.count(1)
+    await world.clock.advance(14_999)
+    expect(await list(id)).toMatchObject([{ attempts: 0 }])
+    await world.clock.advance(1)
+    await node.idle()
+    expect(await list(id)).toMatchObject([
+      { status: 'pending', attempts: 1, lastError: expect.stringMatching(/in time/) },
+    ])
+  })
+
+  test('is given up after ten attempts over three days, each at its time', async () => {
+    const { id } = await listen()
+    receiver.react(500)
+    const node = await world.startNode()
+    await something()
+    await node.turn()
+    const waits = [
+      5 * SECOND_MS,
+      5 * MINUTE_MS,
+      30 * MINUTE_MS,
+      ...[2, 5, 10, 14, 20, 24].map(h => h * HOUR_MS),
+    ]
+    for (const [at, waitMs] of waits.entries()) {
+      const { nextAttemptAt } = (await list(id))[0]!
+      const plannedMs = Date.parse(nextAttemptAt!) - world.clock.now()
+      expect(plannedMs / waitMs).toBeGreaterThanOrEqual(0.9)
+      expect(plannedMs / waitMs).toBeLessThanOrEqual(WITH_JITTER)
+      await world.clock.advance(plannedMs - 1)
+      await node.turn()
+      expect(receiver.got).toHaveLength(at + 1)
+      await world.clock.advance(1)
+      await node.turn()
+    }
+    expect(receiver.got).toHaveLength(10)
+    expect(new Set(receiver.got.map(idOf)).size).toBe(1)
+    expect(await list(id)).toMatchObject([{ status: 'failed', attempts: 10, nextAttemptAt: null }])
+    await world.clock.advance(2 * DAY_MS)
+    await node.turn()
+    expect(receiver.got).toHaveLength(10)
+  })
+})
+
+describe('while the receiver is down for ten minutes', () => {
+  test('nothing is lost, and each message is told in its order', async () => {
+    const { secret, id } = await listen()
+    const node = await world.startNode()
+    receiver.react('cut')
+    const told: string[] = []
+    const messages: { id: `msg_${string}`; next: number }[] = []
+    const LIFE = ['message.sent', 'message.delivered', 'message.read'] as const
+    for (let step = 0; step < 120; step++) {
+      if (step % 6 === 0) messages.push({ id: await world.newMessage(caller.account.id), next: 0 })
+      // Each message goes a step further every ten seconds.
+      for (const message of step % 2 === 0 ? messages.filter(each => each.next < LIFE.length) : []) {
+        told.push(...(await world.happen(caller.account.id, message.id, LIFE[message.next++]!)))
+      }
+      await world.clock.advance(5 * SECOND_MS)
+      await node.turn()
+    }
+    expect(receiver.got.every(({ status }) => status === null)).toBe(true)
+    receiver.react(200)
+    for (let minute = 0; minute < 45; minute++) {
+      await world.clock.advance(MINUTE_MS)
+      await node.turn()
+    }
+    const taken = receiver.got.filter(({ status }) => status === 200)
+    // Once each: whoever got an answer is not told again.
+    expect(taken.map(idOf).sort()).toEqual([...told].sort())
+    for (const message of messages) {
+      const types = taken
+        .map(({ body }) => body)
+        .filter(body => (body['data'] as { messageId: string }).messageId === message.id)
+      expect(types.map(body => body['type'])).toEqual(LIFE.slice(0, message.next))
+    }
+    for (const got of taken) verify(got, secret, Number(got.headers['webhook-timestamp']) * SECOND_MS)
+    expect((await list(id)).every(({ status }) => status === 'delivered')).toBe(true)
+  }, 60_000)
+
+  test('one message that cannot be told does not hold up the others', async () => {
+    await listen()
+    const node = await world.startNode()
+    const [stuck, fine] = [
+      await world.newMessage(caller.account.id),
+      await world.newMessage(caller.account.id),
+    ]
+    receiver.react(({ body }) => ((body['data'] as { messageId: string }).messageId === stuck ? 500 : 200))
+    for (const message of [stuck, fine])
+      await world.happen(caller.account.id, message, 'message.sent', 'message.delivered')
+    await node.turn()
+    expect(
+      receiver.got.map(({ body, status }) => [
+        (body['data'] as { messageId: string }).messageId,
+        body['type'],
+        status,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        [stuck, 'message.sent', 500],
+        [fine, 'message.sent', 200],
+        [fine, 'message.delivered', 200],
+      ]),
+    )
+    expect(receiver.got).toHaveLength(3)
+  })
+
+  test('what is given up lets the next of its message through', async () => {
+    const { id } = await listen()
+    const node = await world.startNode()
+    receiver.react(({ body }) => (body['type'] === 'message.sent' ? 500 : 200))
+    await world.happen(
+      caller.account.id,
+      await world.newMessage(caller.account.id),
+      'message.sent',
+      'message.read',
+    )
+    // Coarse steps make every wait a little longer than planned.
+    for (let hours = 0; hours < 140; hours += 4) {
+      await world.clock.advance(4 * HOUR_MS)
+      await node.turn()
+    }
+    expect(await list(id)).toMatchObject([
+      { eventType: 'message.sent', status: 'failed', attempts: 10 },
+      { eventType: 'message.read', status: 'delivered', attempts: 1 },
+    ])
+  })
+})
+
+describe('nodes', () => {
+  test('two of them tell everything once', async () => {
+    await listen()
+    const [one, two] = [await world.startNode(), await world.startNode()]
+    const told: string[] = []
+    for (let at = 0; at < 60; at++) told.push(await something())
+    await Promise.all([one.turn(), two.turn()])
+    expect(receiver.got.map(idOf).sort()).toEqual(told.sort())
+  })
+
+  test('one that dies between the request and its note is followed by another, with the same id', async () => {
+    const { id } = await listen()
+    const held = Promise.withResolvers<void>()
+    const mute = (db: Database): Database => ({
+      ...db,
+      async query(query) {
+        if (query.name === 'finish_deliveries') await held.promise
+        return db.query(query)
+      },
+    })
+    const [dying, living] = [await world.startNode({ through: mute }), await world.startNode()]
+    const event = await something()
+    await dying.poll()
+    await receiver.count(1)
+    await living.turn()
+    expect(receiver.got).toHaveLength(1)
+
+    await dying.bury()
+    expect(await world.free()).toBe(1)
+    receiver.react(503)
+    await living.turn()
+    expect(receiver.got.map(idOf)).toEqual([event, event])
+    // The late word of the dead one changes nothing any more.
+    held.resolve()
+    await dying.idle()
+    expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 1, lastStatus: 503 }])
+  })
+
+  test('what a living one has mislaid is free again after a minute', async () => {
+    await listen()
+    const node = await world.startNode({
+      through: db => ({
+        ...db,
+        async query(query) {
+          const result = await db.query(query)
+          if (query.name === 'claim_deliveries') throw new Error('the answer was lost')
+          return result as never
+        },
+      }),
+    })
+    await something()
+    await expect(node.poll()).rejects.toThrow('lost')
+    expect(await world.free()).toBe(0)
+    await world.clock.advance(60_001)
+    expect(await world.free()).toBe(1)
+    await (await world.startNode()).turn()
+    expect(receiver.got).toHaveLength(1)
+  })
+
+  test('one that stops gives back what it cannot wait for', async () => {
+    const { id } = await listen()
+    receiver.react('silence')
+    const node = await world.startNode()
+    await something()
+    await node.poll()
+    await receiver.count(1)
+    const stopped = node.stop()
+    await world.clock.advance(3_000)
+    await stopped
+    expect(await list(id)).toMatchObject([{ status: 'pending', attempts: 0 }])
+    receiver.react(200)
+    await (await world.startNode()).turn()
+    expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    expect(await node.poll()).toBe(0)
+  })
+
+  test('a receiver that is silent takes no place from the others', async () => {
+    const silent = await startReceiver()
+    silent.react('silence')
+    await world.webhooks.create(caller, { url: silent.url() })
+    const node = await world.startNode({ limits: { total: 16, perTarget: 12 } })
+    for (let at = 0; at < 40; at++) await something()
+    await node.poll()
+    await node.poll()
+    await silent.count(12)
+    const other = await world.newAccount()
+    await world.webhooks.create(other, { url: receiver.url() })
+    for (let at = 0; at < 20; at++) {
+      await world.happen(other.account.id, await world.newMessage(other.account.id), 'message.sent')
+    }
+    while (receiver.got.length < 20) {
+      const before = receiver.got.length
+      if ((await node.poll()) > 0) await receiver.count(before + 1)
+      else await new Promise(resolve => setImmediate(resolve))
+    }
+    // After its first silence it has one place, not twelve.
+    await world.clock.advance(15_000)
+    await node.idle()
+    const before = silent.got.length
+    await node.poll()
+    await silent.count(before + 1)
+    await node.poll()
+    expect(silent.got).toHaveLength(before + 1)
+    await world.clock.advance(15_000)
+    await node.idle()
+    await silent.close()
+  })
+})
+
+describe('an endpoint', () => {
+  test('that answers 410 is disabled, and the others hear of it', async () => {
+    const gone = await listen({ url: receiver.url('/gone') })
+    const other = await listen({ url: receiver.url('/other'), eventTypes: ['webhook.disabled'] })
+    receiver.react(({ path }) => (path === '/gone' ? 410 : 200))
+    const node = await world.startNode()
+    await something()
+    await node.turn()
+    await node.turn()
+    expect(await world.webhooks.read(caller, gone.id)).toMatchObject({
+      enabled: false,
+      disabledReason: 'gone',
+    })
+    expect(await list(gone.id)).toMatchObject([{ status: 'failed', attempts: 1, lastStatus: 410 }])
+    const told = receiver.got.find(({ path }) => path === '/other')!
+    expect(verify(told, other.secret, world.clock.now())).toMatchObject({
+      type: 'webhook.disabled',
+      data: { webhookId: gone.id, url: gone.url, reason: 'gone' },
+    })
+    expect(world.log).toContain('a webhook endpoint was disabled')
+    // Nothing is even stored for it any more.
+    await something()
+    await node.turn()
+    expect(await list(gone.id)).toHaveLength(1)
+  })
+
+  test('that fails for five days is disabled; what waited is cancelled, and a replay brings it', async () => {
+    const webhook = await listen()
+    receiver.react(500)
+    const node = await world.startNode()
+    const events: string[] = []
+    for (let hour = 0; hour <= 5 * 24; hour += 6) {
+      expect(await world.webhooks.read(caller, webhook.id)).toMatchObject({ enabled: true })
+      events.push(await something())
+      await node.turn()
+      await world.clock.advance(6 * HOUR_MS)
+    }
+    await node.turn()
+    await node.turn()
+    const stands = await world.webhooks.read(caller, webhook.id)
+    expect(stands).toMatchObject({ enabled: false, disabledReason: 'failing' })
+    const statuses = new Set((await list(webhook.id)).map(({ status }) => status))
+    expect(statuses).toEqual(new Set(['failed', 'cancelled']))
+
+    receiver.react(200)
+    const calls = receiver.got.length
+    expect(await world.webhooks.update(caller, webhook.id, { enabled: true })).toMatchObject({
+      enabled: true,
+      failingSince: null,
+      disabledAt: null,
+      disabledReason: null,
+    })
+    const range = { from: '2020-01-01T00:00:00Z', to: new Date(world.clock.now() + 1).toISOString() }
+    const replayed = await world.deliveries.replayRange(caller, webhook.id, {
+      ...range,
+      types: ['message.sent'],
+    })
+    expect(replayed).toMatchObject({ data: { queued: events.length }, nextCursor: null })
+    await node.turn()
+    expect(receiver.got.slice(calls).map(idOf).sort()).toEqual([...events].sort())
+  })
+
+  test('that succeeds once begins its five days anew', async () => {
+    const webhook = await listen()
+    const node = await world.startNode()
+    for (const reaction of [500, 200, 500]) {
+      receiver.react(reaction)
+      await something()
+      await node.turn()
+      await world.clock.advance(3 * DAY_MS)
+    }
+    await node.turn()
+    expect(await world.webhooks.read(caller, webhook.id)).toMatchObject({ enabled: true })
+  })
+
+  test('that was disabled or removed by its account is sent nothing more', async () => {
+    const [paused, removed] = [
+      await listen({ url: receiver.url('/paused') }),
+      await listen({ url: receiver.url('/removed') }),
+    ]
+    const node = await world.startNode()
+    await something()
+    await world.webhooks.update(caller, paused.id, { enabled: false })
+    await world.webhooks.remove(caller, removed.id)
+    await node.turn()
+    await world.clock.advance(DAY_MS)
+    await node.turn()
+    expect(receiver.got).toHaveLength(0)
+    expect(await list(paused.id)).toMatchObject([{ status: 'cancelled' }])
+  })
+
+  test('signs with both secrets for a day after a rotation', async () => {
+    const { id, secret } = await listen()
+    const node = await world.startNode()
+    const rotated = await world.webhooks.rotate(caller, id)
+    expect(rotated.secret).toMatch(/^whsec_/)
+    expect(rotated.secret).not.toBe(secret)
+    expect(Date.parse(rotated.previousSecretValidUntil!)).toBe(world.clock.now() + DAY_MS)
+    await something()
+    await node.turn()
+    for (const each of [secret, rotated.secret]) verify(receiver.got[0]!, each, world.clock.now())
+
+    await world.clock.advance(DAY_MS)
+    await something()
+    await node.turn()
+    verify(receiver.got[1]!, rotated.secret, world.clock.now())
+    expect(() => verify(receiver.got[1]!, secret, world.clock.now())).toThrow(/signature/)
+    expect(await world.webhooks.read(caller, id)).toMatchObject({ previousSecretValidUntil: null })
+  })
+
+  test('whose name leads to a private address is not called', async () => {
+    const strict = await openCallbacks(database.db, { allow: [], resolve: async () => ['10.0.0.1'] })
+    const { id } = await strict.webhooks.create(caller, { url: 'https://inside.example.com/' })
+    const node = await strict.startNode()
+    await something()
+    await node.turn()
+    expect(await list(id)).toMatchObject([
+      { status: 'pending', attempts: 1, lastError: 'The URL must lead to a public address.' },
+    ])
+  })
+})
