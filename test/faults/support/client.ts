@@ -1,0 +1,98 @@
+import { OPERATOR_TOKEN } from './posthorn.ts'
+
+/** A sender, as careful clients are: what was not answered is repeated with the same key until it is. */
+export type Answer = { status: number; text: string; replayed: boolean }
+export type Account = { id: string; liveKey: string }
+export type Job = { account: Account; body: Record<string, unknown>; key: string; marker: string }
+
+/** What came back, or null when nothing did. */
+export async function ask(
+  url: string,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+): Promise<(Answer & { headers: Headers }) | null> {
+  try {
+    const response = await fetch(url + path, {
+      method: options.method ?? 'GET',
+      headers: {
+        ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      text,
+      headers: response.headers,
+      replayed: response.headers.get('idempotency-replayed') === 'true',
+    }
+  } catch {
+    return null
+  }
+}
+
+export function send(url: string, { account, body, key }: Omit<Job, 'marker'>) {
+  return ask(url, '/api/v2/messages/send', {
+    method: 'POST',
+    headers: { 'x-api-key': account.liveKey, 'idempotency-key': key },
+    body,
+  })
+}
+
+/** A read that must succeed; `data` of the answer. */
+export async function read<T>(url: string, account: Account, path: string): Promise<T> {
+  const answer = await ask(url, path, { headers: { 'x-api-key': account.liveKey } })
+  if (answer?.status !== 200) throw new Error(`GET ${path}: ${answer?.status} ${answer?.text}`)
+  return (JSON.parse(answer.text) as { data: T }).data
+}
+
+export async function admin<T>(url: string, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await ask(url, `/api/admin${path}`, {
+    method,
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+    body,
+  })
+  if (!answer || answer.status >= 300) throw new Error(`${method} ${path}: ${answer?.status} ${answer?.text}`)
+  return (JSON.parse(answer.text) as { data: T }).data
+}
+
+export async function createAccount(
+  url: string,
+  options: { balance: number; pool?: { channels: string[]; limit: number }[] },
+): Promise<Account> {
+  const { account, liveKey } = await admin<{ account: { id: string }; liveKey: string }>(
+    url,
+    'POST',
+    '/accounts',
+    {
+      name: 'Acme',
+      homeCountry: 'US',
+      currency: 'USD',
+      phone: { number: '+12025550123', verified: true },
+      balance: options.balance,
+      plan: { rateLimitPerSecond: 100_000, allowsScheduling: true, pool: options.pool ?? [] },
+    },
+  )
+  return { id: account.id, liveKey }
+}
+
+/**
+ * Reads again and again until what is read holds. Bounded by time alone, so that
+ * a slow machine is no failure before the time is over.
+ */
+export async function until<T>(
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+  withinMs = 30_000,
+): Promise<T> {
+  const startedMs = performance.now()
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (performance.now() - startedMs > withinMs) {
+      throw new Error(`did not come to hold within ${withinMs} ms: ${JSON.stringify(value)?.slice(0, 2_000)}`)
+    }
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
