@@ -70,8 +70,8 @@ create table outbox (
 create index outbox_due on outbox (connection_id, due_at) where owner is null and not begun;
 create index outbox_unknown on outbox (due_at) where owner is null and begun;
 
--- One row per idempotency key: either the message that answers for it, or the
--- stored answer of a request that was refused before there was one.
+-- One row per idempotency key: the message that answers for it, or the stored answer
+-- of a request that was refused before there was one, or of a batch.
 create table idempotency (
   account_id uuid not null,
   operation smallint not null,
@@ -81,6 +81,10 @@ create table idempotency (
   status smallint,
   body text,
   created_at timestamptz not null,
+  -- A batch: its messages' ids, written before any of them is accepted, and who was
+  -- last at it. Its answer stands in status and body once all of them are.
+  batch uuid[],
+  batch_at timestamptz,
   primary key (account_id, operation, key)
 );
 

@@ -87,9 +87,10 @@ export const SenderChoice = Type.Object({
   officialId: Type.Optional(Reference),
 })
 
-/** The body of `POST /api/v2/messages/send`. */
-export const SendBody = Type.Object({
-  to: Recipient,
+/** Recipients of one batch. */
+export const MAX_BATCH = 100
+
+const FIELDS = {
   text: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'Shortcut for content.text' })),
   channel: Type.Optional(Type.Enum(['auto', ...CHANNELS] as const)),
   messageType: Type.Optional(Type.Enum(MESSAGE_TYPES)),
@@ -104,6 +105,16 @@ export const SendBody = Type.Object({
     Type.String({ minLength: 1, maxLength: 200, description: 'Alias of sender.officialId' }),
   ),
   idempotencyKey: Type.Optional(Key),
+}
+
+/** A send to one recipient. */
+export const SingleSendBody = Type.Object({ to: Recipient, ...FIELDS })
+export type SingleSendBody = Static<typeof SingleSendBody>
+
+/** The body of `POST /api/v2/messages/send`: to one recipient, or to each of a batch. */
+export const SendBody = Type.Object({
+  to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1, maxItems: MAX_BATCH })]),
+  ...FIELDS,
 })
 export type SendBody = Static<typeof SendBody>
 
@@ -141,3 +152,28 @@ export const SendResult = Type.Object({
   }),
 })
 export type SendResult = Static<typeof SendResult>
+
+/** The answer to a batch: an item per recipient, in the order of `to`. */
+export const BatchResult = Type.Object({
+  success: Type.Boolean({ description: 'At least one recipient succeeded.' }),
+  batch: Type.Literal(true),
+  requestId: Type.String(),
+  summary: Type.Object({
+    total: Type.Integer(),
+    sent: Type.Integer(),
+    queued: Type.Integer({ description: 'Scheduled ones included.' }),
+    failed: Type.Integer(),
+  }),
+  results: Type.Array(
+    Type.Object({
+      to: Type.String(),
+      success: Type.Boolean(),
+      requestId: Type.String(),
+      status: Type.Enum(['sent', 'queued', 'scheduled', 'failed'] as const),
+      messageId: Type.Optional(Type.String({ description: 'Of what was accepted.' })),
+      code: Type.Optional(Type.String({ description: 'Of what failed.' })),
+      error: Type.Optional(Type.String()),
+    }),
+  ),
+})
+export type BatchResult = Static<typeof BatchResult>

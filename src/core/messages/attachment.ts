@@ -1,7 +1,7 @@
 import type { AttachmentType, Channel } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import type { SendBody } from '../../contract/send.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 
 /** A file of a message: by address, or by the bytes that came with the request. */
 export type AttachmentPlan = {
@@ -26,7 +26,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** Validates the attachment of a send for its channel; null when there is none. */
 export function planAttachment(
-  attachment: SendBody['attachment'],
+  attachment: SingleSendBody['attachment'],
   channel: Channel,
   checkUrl: CheckUrl,
 ): AttachmentPlan | null {
@@ -67,7 +67,7 @@ function readBase64(text: string | undefined): Buffer | null {
 }
 
 /** A name without path or line breaks; the address' last segment where none is given. */
-function fileNameOf(attachment: NonNullable<SendBody['attachment']>): string {
+function fileNameOf(attachment: NonNullable<SingleSendBody['attachment']>): string {
   if (attachment.fileName !== undefined) {
     if (/[/\\\p{Cc}]/u.test(attachment.fileName)) {
       throw invalid('attachment.fileName', 'must not contain slashes or control characters')

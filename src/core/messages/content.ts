@@ -1,7 +1,7 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { SendBody } from '../../contract/send.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
 /** What a message says, once template and shortcuts are resolved. */
@@ -21,7 +21,7 @@ const MAX_CHAT_CHARACTERS = 4_096
 const MAX_CAPTION_CHARACTERS = 1_024
 
 /** The type that the body means when it does not say. */
-export function readMessageType(body: SendBody): MessageType {
+export function readMessageType(body: SingleSendBody): MessageType {
   const inferred = body.content?.otpCode === undefined ? 'free_text' : 'otp'
   const type = body.messageType ?? inferred
   if (body.content?.otpCode !== undefined && type !== 'otp') {
@@ -31,7 +31,7 @@ export function readMessageType(body: SendBody): MessageType {
 }
 
 /** Refuses a body that says nothing, or that contradicts itself, before any channel is chosen. */
-export function checkContent(body: SendBody): void {
+export function checkContent(body: SingleSendBody): void {
   const { content, attachment, template } = body
   const text = content?.text ?? body.text
   if (!text && content?.otpCode === undefined && !attachment && !template) {
@@ -51,7 +51,7 @@ export function checkContent(body: SendBody): void {
 }
 
 /** The words of a message without a template, within the limits of its channel. */
-export function compose(body: SendBody, channel: Channel): Said {
+export function compose(body: SingleSendBody, channel: Channel): Said {
   const text = body.content?.text ?? body.text ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
   if (body.content?.subject !== undefined)
@@ -67,7 +67,7 @@ function otpText(code: string | undefined): string {
   return code === undefined ? '' : `Your verification code is ${code}`
 }
 
-function composeEmail(body: SendBody, text: string): Said {
+function composeEmail(body: SingleSendBody, text: string): Said {
   // The contract asks for no subject, nor does RFC 5322: a mail may go without.
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
@@ -90,6 +90,6 @@ function composeSms(text: string, path: string): Said {
   return { text, subject: null, html: false, sms }
 }
 
-function textPath(body: SendBody): string {
+function textPath(body: SingleSendBody): string {
   return body.content?.text === undefined && body.text !== undefined ? 'text' : 'content.text'
 }

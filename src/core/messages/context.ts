@@ -1,9 +1,9 @@
 import type { Channel } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { MODULE_TYPES, SendBody } from '../../contract/send.ts'
+import type { MODULE_TYPES, SingleSendBody } from '../../contract/send.ts'
 
 /** The conversation that a message belongs to, and the channel that this means. */
-export type Context = NonNullable<SendBody['conversationContext']> & { channel: Channel }
+export type Context = NonNullable<SingleSendBody['conversationContext']> & { channel: Channel }
 
 const CHANNEL_OF: Record<(typeof MODULE_TYPES)[number], Channel> = {
   chatapp_web: 'user_chatapp_session',
@@ -12,7 +12,7 @@ const CHANNEL_OF: Record<(typeof MODULE_TYPES)[number], Channel> = {
 }
 
 /** Reads conversationContext and holds it against channel and recipient. */
-export function readContext(body: SendBody): Context | null {
+export function readContext(body: SingleSendBody): Context | null {
   const { conversationContext: given, channel } = body
   if (!given) {
     if (channel === 'botapp_bot') throw invalid('conversationContext', 'is required for channel botapp_bot')

@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Estimate } from '../../contract/estimate.ts'
-import type { SendBody } from '../../contract/send.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { notRegistered } from './answers.ts'
@@ -17,7 +17,7 @@ export type EstimateDeps = PrepareDeps & {
 }
 
 /** Says what a send would do, by the very steps of a send, and does none of it. */
-export type EstimateSend = (caller: Caller, body: SendBody) => Promise<Estimate>
+export type EstimateSend = (caller: Caller, body: SingleSendBody) => Promise<Estimate>
 
 export function createEstimate(deps: EstimateDeps): EstimateSend {
   return async (caller, body) => {

@@ -25,6 +25,8 @@ export type Idempotency = {
   replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
   /** Settles a message's first answer now and gives it; null when there is no such message. */
   answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean): Promise<Answer | null>
+  /** The refusal of a request whose key another one is at work on. */
+  inProgress(): Problem
 }
 
 export type IdempotencyDeps = {
@@ -55,7 +57,9 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
     if (existing.status !== null) return storedAnswer(existing)
-    return replayMessage(account, claim, existing.messageId!)
+    // A batch, and this body is the same: it comes through the batch's own door.
+    if (existing.messageId === null) return inProgress()
+    return replayMessage(account, claim, existing.messageId)
   }
 
   async function replayMessage(account: AccountSnapshot, claim: KeyClaim, id: MessageId) {
@@ -90,6 +94,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     storeRefusal: (accountId, claim, answer) => claimForRefusal(db, accountId, claim, answer, clock.now()),
     replay,
     answerNow,
+    inProgress,
   }
 }
 

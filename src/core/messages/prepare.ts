@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import type { SendBody, SenderSource } from '../../contract/send.ts'
+import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
@@ -69,7 +69,7 @@ const MAX_METADATA_CHARACTERS = 16_384
  * bulk rows share it.
  */
 export function plan(
-  body: SendBody,
+  body: SingleSendBody,
   caller: Caller,
   world: World,
   nowMs: number,
@@ -123,7 +123,7 @@ export function plan(
 }
 
 /** Templates are looked up by id or key; an account that has none finds none. */
-function refuseTemplate(body: SendBody): void {
+function refuseTemplate(body: SingleSendBody): void {
   if (!body.template) return
   if (body.template.id === undefined && body.template.key === undefined) {
     throw invalid('template', 'needs an id or a key')
@@ -138,7 +138,7 @@ function refuseTemplate(body: SendBody): void {
   })
 }
 
-function readMetadata(body: SendBody): unknown {
+function readMetadata(body: SingleSendBody): unknown {
   const metadata = body.options?.metadata
   if (metadata === undefined) return null
   if (JSON.stringify(metadata).length > MAX_METADATA_CHARACTERS) {

@@ -1,7 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { SendBody, SenderSource } from '../../contract/send.ts'
+import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
 
@@ -17,7 +17,7 @@ const PLATFORM_OFFICIAL = 'platform'
  * names the field for a sender that is unknown or not approved.
  */
 export function chooseSender(
-  body: SendBody,
+  body: SingleSendBody,
   channel: Channel,
   accountId: AccountId,
   senders: SendersSnapshot,
@@ -36,7 +36,7 @@ export function chooseSender(
   }
 }
 
-function smsSender(body: SendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
+function smsSender(body: SingleSendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
   const asked = body.sender?.id ?? body.senderId
   if (asked !== undefined) {
     return requested(senders.byId.get(asked), body.sender?.id === undefined ? 'senderId' : 'sender.id')
@@ -54,7 +54,7 @@ function requested(sender: SenderSnapshot | undefined, path: string): SenderChoi
   return { from: sender.name, source: 'request' }
 }
 
-function officialSender(body: SendBody): SenderChoice {
+function officialSender(body: SingleSendBody): SenderChoice {
   const asked = body.sender?.officialId ?? body.officialSenderId
   if (asked !== undefined && asked !== PLATFORM_OFFICIAL) {
     const path = body.sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'

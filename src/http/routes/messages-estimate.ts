@@ -1,6 +1,6 @@
 import { success } from '../../contract/envelope.ts'
 import { Estimate } from '../../contract/estimate.ts'
-import { SendBody } from '../../contract/send.ts'
+import { SingleSendBody } from '../../contract/send.ts'
 import type { EstimateSend } from '../../core/messages/estimate.ts'
 import { defineRoute } from '../route.ts'
 import { SEND_BODY_LIMIT_BYTES } from './messages-send.ts'
@@ -17,7 +17,7 @@ export const messagesEstimate = (deps: { estimate: EstimateSend }) =>
       description:
         'Sends nothing and charges nothing. Takes the very steps of a send, and tells what came of them.',
       tags: ['Messages'],
-      body: SendBody,
+      body: SingleSendBody,
       response: { 200: success(Estimate) },
     },
     handler: async request => ({ success: true, data: await deps.estimate(request.caller, request.body) }),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
-import { SendBody, SendResult } from '../../contract/send.ts'
+import { BatchResult, SendBody, SendResult, type SingleSendBody } from '../../contract/send.ts'
 import type { Answer } from '../../core/messages/answers.ts'
 import type { Send } from '../../core/messages/send.ts'
+import type { SendBatch } from '../../core/messages/send-batch.ts'
 import { sameAs } from '../../lib/ids.ts'
 import { defineRoute } from '../route.ts'
 
@@ -9,7 +10,7 @@ import { defineRoute } from '../route.ts'
 export const SEND_BODY_LIMIT_BYTES = 24 * 1024 * 1024
 
 /** `POST /api/v2/messages/send`: one message over any channel. */
-export const messagesSend = (deps: { send: Send }) =>
+export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
   defineRoute({
     method: 'POST',
     url: '/api/v2/messages/send',
@@ -30,7 +31,7 @@ export const messagesSend = (deps: { send: Send }) =>
         ),
       }),
       body: SendBody,
-      response: { 200: SendResult },
+      response: { 200: Type.Union([SendResult, BatchResult]), 207: BatchResult },
       errors: [
         'CHATAPP_NOT_REGISTERED',
         'RECIPIENT_REJECTED',
@@ -43,13 +44,16 @@ export const messagesSend = (deps: { send: Send }) =>
     },
     async handler(request, reply) {
       const header = request.headers['idempotency-key']
-      const answer = await deps.send({
+      const common = {
         requestId: sameAs('req', request.id as `req_${string}`),
         caller: request.caller,
-        body: request.body,
-        fault: request.fault,
         headerKey: typeof header === 'string' ? header : undefined,
-      })
+      }
+      const { body, fault } = request
+      const answer =
+        fault === null && Array.isArray(body.to)
+          ? await deps.sendBatch({ ...common, body: { ...body, to: body.to } })
+          : await deps.send({ ...common, body: body as SingleSendBody, fault })
       return giveAnswer(answer, reply)
     },
   })

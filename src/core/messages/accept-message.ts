@@ -1,0 +1,146 @@
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { MessageId } from '../../lib/ids.ts'
+import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
+import { type StoredContent, secretContext } from '../outbox/stored-content.ts'
+import type { Accept } from './accept.ts'
+import type { AttachmentPlan } from './attachment.ts'
+import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
+import type { Prepared } from './prepare.ts'
+
+export type AcceptMessageDeps = {
+  clock: Clock
+  seal: Seal
+  accept: Accept
+  dispatch: Dispatch
+  storeAttachment(
+    accountId: Prepared['accountId'],
+    messageId: MessageId,
+    bytes: Buffer,
+  ): Promise<StoredAttachmentId>
+  dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
+}
+type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
+
+/**
+ * Makes one prepared message durable and, once it is, hands it to its lane. With
+ * `claim` its idempotency key is claimed in the same transaction. Rejects with
+ * DatabaseUnavailable when it could not be confirmed: then it will not be sent.
+ */
+export type AcceptMessage = (
+  id: MessageId,
+  prepared: Prepared,
+  claim: KeyClaim | null,
+) => Promise<AcceptVerdict>
+
+export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
+  const { clock, accept, dispatch } = deps
+
+  async function acceptMessage(id: MessageId, prepared: Prepared, claim: KeyClaim | null) {
+    const content = await storeContent(id, prepared)
+    const admission = admit(prepared)
+    let verdict: AcceptVerdict | null = null
+    try {
+      verdict = await accept.add(toRow(id, prepared, content, claim, admission))
+    } finally {
+      if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
+    }
+    if (verdict.kind !== 'accepted') await dropContent(prepared, content)
+    else if (admission.kind !== 'wait')
+      dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
+    return verdict
+  }
+
+  /** Text as the row keeps it; what must not be read at rest goes sealed into the outbox. */
+  async function storeContent(id: MessageId, prepared: Prepared): Promise<StoredContent> {
+    return {
+      text: prepared.said.text,
+      subject: prepared.said.subject,
+      html: prepared.said.html,
+      attachment: prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment)),
+      context: prepared.context && {
+        moduleType: prepared.context.moduleType,
+        accountId: prepared.context.accountId,
+        chatId: prepared.context.chatId,
+        contactId: prepared.context.contactId ?? null,
+        conversationKey: prepared.context.conversationKey ?? null,
+      },
+    }
+  }
+
+  async function storeAttachment(id: MessageId, prepared: Prepared, plan: AttachmentPlan) {
+    return {
+      type: plan.type,
+      mimetype: plan.mimetype,
+      fileName: plan.fileName,
+      publicUrl: plan.publicUrl,
+      attachmentId: plan.bytes && (await deps.storeAttachment(prepared.accountId, id, plan.bytes)),
+      sizeBytes: plan.bytes?.length ?? null,
+    }
+  }
+
+  function admit(prepared: Prepared): Admission {
+    if (prepared.scheduledAt !== null) return { kind: 'wait', dueAt: prepared.scheduledAt }
+    return dispatch.admit(prepared.connectionId, prepared.accountId)
+  }
+
+  /** Of what was not accepted, nothing stays. */
+  async function dropContent({ accountId }: Prepared, { attachment }: StoredContent): Promise<void> {
+    if (attachment?.attachmentId) await deps.dropAttachment(accountId, attachment.attachmentId)
+  }
+
+  function toRow(
+    id: MessageId,
+    prepared: Prepared,
+    content: StoredContent,
+    claim: KeyClaim | null,
+    admission: Admission,
+  ): AcceptRow {
+    const secret = prepared.messageType === 'otp'
+    const begun = admission.kind === 'begin'
+    return {
+      accountId: prepared.accountId,
+      id,
+      claim,
+      live: prepared.mode === 'live',
+      status: prepared.scheduledAt !== null ? 'scheduled' : begun ? 'sending' : 'queued',
+      channel: prepared.channel,
+      messageType: prepared.messageType,
+      recipient: prepared.recipient,
+      country: prepared.country,
+      provider: prepared.provider,
+      connectionId: prepared.connectionId,
+      sender: prepared.sender,
+      senderSource: prepared.senderSource,
+      candidates: prepared.candidates.join(','),
+      content: JSON.stringify(secret ? { ...content, text: null, subject: null } : content),
+      metadata: prepared.metadata === null ? null : JSON.stringify(prepared.metadata),
+      amount: prepared.amount,
+      parts: prepared.parts,
+      pooled: prepared.pooled,
+      dueAt: admission.kind === 'wait' ? admission.dueAt : clock.now(),
+      scheduledAt: prepared.scheduledAt,
+      owned: admission.kind !== 'wait',
+      begun,
+      secret: secret
+        ? deps.seal.seal(JSON.stringify({ text: content.text, subject: content.subject }), secretContext(id))
+        : null,
+      answer: prepared.scheduledAt === null ? null : 'scheduled',
+    }
+  }
+
+  return acceptMessage
+}
+
+function toItem(id: MessageId, prepared: Prepared, content: StoredContent): OutboxItem {
+  return {
+    accountId: prepared.accountId,
+    id,
+    connectionId: prepared.connectionId,
+    channel: prepared.channel,
+    messageType: prepared.messageType,
+    recipient: prepared.recipient,
+    sender: prepared.sender,
+    content,
+  }
+}

@@ -1,0 +1,52 @@
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
+import {
+  claimForBatch,
+  type ExistingBatchKey,
+  finishBatch,
+  livesSince,
+  statusesOf,
+  takeUpBatch,
+} from './batch-store.ts'
+import type { KeyClaim } from './hot-store.ts'
+
+/** What became of a batch that was left unfinished, message by message. */
+export type LeftBatch = {
+  /** Accepted before; nothing is left to do. */
+  accepted: ReadonlySet<MessageId>
+  /** The ids in the order of `to`; of those that were taken back, new ones. */
+  ids: MessageId[]
+}
+
+/** The keys of batches: claimed before, answered after, and taken up again by whoever comes with the same key. */
+export type Batches = {
+  claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<ExistingBatchKey | null>
+  /** The batch that a key stands for, to be finished here; null while another may still be at it. */
+  takeUp(accountId: AccountId, claim: KeyClaim, existing: ExistingBatchKey): Promise<LeftBatch | null>
+  finish(accountId: AccountId, claim: KeyClaim, answer: { status: number; body: string }): Promise<void>
+}
+
+/** A living request needs this long at most from the claim to the answer. */
+const AT_WORK_MS = 10_000
+
+export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches {
+  const { db, clock, ids } = deps
+
+  return {
+    claim: (accountId, claim, messageIds) => claimForBatch(db, accountId, claim, messageIds, clock.now()),
+    async takeUp(accountId, claim, existing) {
+      const seenAtMs = existing.batchAt!
+      const young = clock.now() - seenAtMs < AT_WORK_MS
+      if (young && (await livesSince(db, seenAtMs))) return null
+      const statuses = await statusesOf(db, accountId, existing.batch!)
+      const taken = (id: MessageId) => statuses.has(id) && statuses.get(id) !== 'cancelled'
+      const left: LeftBatch = {
+        accepted: new Set(existing.batch!.filter(taken)),
+        ids: existing.batch!.map(id => (statuses.get(id) === 'cancelled' ? ids.next('msg') : id)),
+      }
+      return (await takeUpBatch(db, accountId, claim, left.ids, seenAtMs, clock.now())) ? left : null
+    },
+    finish: (accountId, claim, answer) => finishBatch(db, accountId, claim, answer),
+  }
+}

@@ -1,0 +1,197 @@
+import type { Caller } from '../../contract/caller.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { BatchResult, SendBody, SingleSendBody } from '../../contract/send.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
+import { SANDBOX } from '../routing/route.ts'
+import type { AcceptMessage } from './accept-message.ts'
+import { type Answer, notRegistered, problemAnswer } from './answers.ts'
+import type { Batches } from './batches.ts'
+import type { KeyClaim } from './hot-store.ts'
+import type { Idempotency } from './idempotency.ts'
+import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+
+export type SendBatchDeps = PrepareDeps & {
+  clock: Clock
+  ids: Ids
+  acceptMessage: AcceptMessage
+  idempotency: Idempotency
+  batches: Batches
+  world(caller: Caller): World | Promise<World>
+  checksRecipient(planned: Planned): boolean
+  reaches(planned: Planned): Promise<boolean | null>
+}
+
+export type SendBatchRequest = {
+  requestId: RequestId
+  caller: Caller
+  body: SendBody & { to: string[] }
+  headerKey: string | undefined
+}
+
+export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
+
+type Result = BatchResult['results'][number]
+type Item = { to: string; id: MessageId; prepared: Prepared | Problem; accepted: boolean }
+
+/** Bytes that came with the request are kept once per recipient: together at most this much. */
+const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
+
+/**
+ * One body to each of up to a hundred recipients: each planned, priced and
+ * accepted on its own, all in the same transaction as long as it has room. A
+ * batch never waits for the provider.
+ */
+export function createSendBatch(deps: SendBatchDeps): SendBatch {
+  const { idempotency, batches } = deps
+
+  async function sendBatch(request: SendBatchRequest): Promise<Answer> {
+    const requestMessageId = sameAs('msg', request.requestId)
+    let claim: KeyClaim | null = null
+    try {
+      claim = idempotency.claim(request.headerKey, request.body)
+      checkBatch(request.body)
+      const ids = request.body.to.map(() => deps.ids.next('msg'))
+      if (!claim) return await run(request, ids, new Set())
+      return await runOnce(request, claim, ids)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const answer = problemAnswer(error, requestMessageId)
+      if (!claim || error.status !== 400) return answer
+      const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
+      return existing ? replay(request, claim, { ...existing, batch: null, batchAt: null }) : answer
+    }
+  }
+
+  /** The key is claimed with the ids before anything is accepted, so that a crash in between is finished by a repeat. */
+  async function runOnce(request: SendBatchRequest, claim: KeyClaim, ids: MessageId[]): Promise<Answer> {
+    const accountId = request.caller.account.id
+    const existing = await batches.claim(accountId, claim, ids)
+    if (existing) return replay(request, claim, existing)
+    return finish(request, claim, await run(request, ids, new Set()))
+  }
+
+  async function replay(
+    request: SendBatchRequest,
+    claim: KeyClaim,
+    existing: NonNullable<Awaited<ReturnType<Batches['claim']>>>,
+  ): Promise<Answer> {
+    const unfinished = existing.batch !== null && existing.status === null
+    if (unfinished && existing.bodyHash.equals(claim.bodyHash)) {
+      const left = await batches.takeUp(request.caller.account.id, claim, existing)
+      if (!left) return problemAnswer(idempotency.inProgress(), sameAs('msg', request.requestId))
+      const answer = await finish(request, claim, await run(request, left.ids, left.accepted))
+      return { ...answer, replayed: true }
+    }
+    const answer = await idempotency.replay(request.caller.account, claim, existing)
+    if (answer === 'free') return sendBatch(request)
+    if (answer instanceof Problem) return problemAnswer(answer, sameAs('msg', request.requestId))
+    return { ...answer, sandbox: request.caller.mode === 'test' }
+  }
+
+  async function finish(request: SendBatchRequest, claim: KeyClaim, answer: Answer): Promise<Answer> {
+    await batches.finish(request.caller.account.id, claim, answer)
+    return answer
+  }
+
+  async function run(
+    request: SendBatchRequest,
+    ids: readonly MessageId[],
+    accepted: ReadonlySet<MessageId>,
+  ): Promise<Answer> {
+    const world = await deps.world(request.caller)
+    const items = await Promise.all(
+      request.body.to.map((to, at) => prepareItem(request, world, to, ids[at]!, accepted.has(ids[at]!))),
+    )
+    const results = await Promise.all(items.map(acceptItem))
+    return toAnswer(request, results, items)
+  }
+
+  async function prepareItem(
+    request: SendBatchRequest,
+    world: World,
+    to: string,
+    id: MessageId,
+    accepted: boolean,
+  ): Promise<Item> {
+    const body: SingleSendBody = { ...request.body, to }
+    try {
+      const planned = plan(body, request.caller, world, deps.clock.now(), deps)
+      const asks = !accepted && planned.scheduledAt === null && deps.checksRecipient(planned)
+      if (asks && (await deps.reaches(planned)) === false) throw notRegistered()
+      return { to, id, accepted, prepared: price(planned, world) }
+    } catch (error) {
+      if (error instanceof Problem) return { to, id, accepted, prepared: error }
+      throw error
+    }
+  }
+
+  async function acceptItem(item: Item): Promise<Result> {
+    if (item.prepared instanceof Problem) return failed(item, item.prepared)
+    if (item.accepted) return taken(item, item.prepared)
+    try {
+      const verdict = await deps.acceptMessage(item.id, item.prepared, null)
+      if (verdict.kind === 'accepted') return taken(item, item.prepared)
+      if (verdict.kind === 'insufficient') return failed(item, new Problem('INSUFFICIENT_BALANCE'))
+      return failed(item, new Problem('INTERNAL_ERROR'))
+    } catch {
+      // Not confirmed: it is taken back, and so it may be sent again.
+      return failed(item, new Problem('SERVICE_UNAVAILABLE'))
+    }
+  }
+
+  return sendBatch
+}
+
+/** What makes no sense for several recipients. */
+function checkBatch(body: SendBatchRequest['body']): void {
+  if (body.channel === 'botapp_bot' || body.conversationContext?.moduleType === 'botapp_bot') {
+    throw invalid('to', 'must be one chat id: bots take no batches')
+  }
+  const attachedBytes = (body.attachment?.base64?.length ?? 0) * 0.75
+  if (attachedBytes * body.to.length > MOST_ATTACHED_BYTES) {
+    throw invalid(
+      'attachment.base64',
+      `is too large for ${body.to.length} recipients: at most 64 MB in all; give publicUrl instead`,
+    )
+  }
+}
+
+function taken(item: Item, prepared: Prepared): Result {
+  return {
+    to: item.to,
+    success: true,
+    requestId: sameAs('req', item.id),
+    status: prepared.scheduledAt === null ? 'queued' : 'scheduled',
+    messageId: item.id,
+  }
+}
+
+function failed(item: Item, problem: Problem): Result {
+  return {
+    to: item.to,
+    success: false,
+    requestId: sameAs('req', item.id),
+    status: 'failed',
+    code: problem.code,
+    error: problem.message,
+  }
+}
+
+function toAnswer(request: SendBatchRequest, results: Result[], items: readonly Item[]): Answer {
+  const failures = results.filter(result => !result.success).length
+  const body: BatchResult = {
+    success: failures < results.length,
+    batch: true,
+    requestId: request.requestId,
+    summary: { total: results.length, sent: 0, queued: results.length - failures, failed: failures },
+    results,
+  }
+  return {
+    status: failures === 0 ? 200 : 207,
+    body: JSON.stringify(body),
+    replayed: false,
+    sandbox: items.some(item => !(item.prepared instanceof Problem) && item.prepared.provider === SANDBOX),
+    retryAfterSeconds: null,
+  }
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BatchResult } from '../../../src/contract/send.ts'
+import { type Id, toUuid } from '../../../src/lib/ids.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+
+let app: TestApp
+let account: TestAccount
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount({ balance: 100 })
+})
+afterAll(() => app.stop())
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => `+1202555${1000 + at}`)
+const batchOf = (answer: { body: Record<string, unknown> }) => answer.body as unknown as BatchResult
+
+test('sends to each, in order, and answers without waiting', async () => {
+  const to = numbers(100)
+  const answer = await account.send({ to, text: 'Hello' })
+  expect(answer.status, answer.text).toBe(200)
+  const batch = batchOf(answer)
+  expect(Object.keys(batch).sort()).toEqual(['batch', 'requestId', 'results', 'success', 'summary'])
+  expect(batch).toMatchObject({
+    success: true,
+    batch: true,
+    summary: { total: 100, sent: 0, queued: 100, failed: 0 },
+  })
+  expect(batch.results.map(result => result.to)).toEqual(to)
+  expect(batch.results.every(result => result.success && result.status === 'queued')).toBe(true)
+  expect(new Set(batch.results.map(result => result.requestId)).size).toBe(100)
+  expect(answer.headers.get('x-sandbox')).toBe('true')
+  const first = batch.results[0]!
+  expect(await account.message(first.messageId!)).toMatchObject({ to: to[0], requestId: first.requestId })
+})
+
+test('routes and prices each on its own', async () => {
+  const batch = batchOf(
+    await account.send({
+      to: ['+12025550123', '+447700900123', 'a@example.com'],
+      content: { text: 'x', subject: 's' },
+    }),
+  )
+  expect(batch.results.map(result => [result.success, result.code])).toEqual([
+    [false, 'VALIDATION_ERROR'],
+    [false, 'VALIDATION_ERROR'],
+    [true, undefined],
+  ])
+})
+
+test('fails what fails alone: 207, and the others go', async () => {
+  const answer = await account.send({ to: ['+12025550123', 'nobody', '+12025550124'], text: 'x' })
+  expect(answer.status).toBe(207)
+  expect(batchOf(answer)).toMatchObject({
+    success: true,
+    summary: { total: 3, sent: 0, queued: 2, failed: 1 },
+    results: [
+      { success: true },
+      { success: false, status: 'failed', code: 'VALIDATION_ERROR' },
+      { success: true },
+    ],
+  })
+})
+
+test('is 207 without success when all fail', async () => {
+  const answer = await account.send({ to: ['nobody', 'no one'], text: 'x' })
+  expect(answer.status).toBe(207)
+  expect(batchOf(answer)).toMatchObject({
+    success: false,
+    summary: { total: 2, sent: 0, queued: 0, failed: 2 },
+  })
+})
+
+test('pays for as many as the wallet covers, in order', async () => {
+  const price = (await account.send({ to: '+12025550123', text: 'x' })).body as {
+    billing: { estimatedCost: number }
+  }
+  const poor = await app.createAccount({ balance: price.billing.estimatedCost * 2 })
+  const batch = batchOf(await poor.send({ to: numbers(4), text: 'x' }, { live: true }))
+  expect(batch.results.map(result => result.code)).toEqual([
+    undefined,
+    undefined,
+    'INSUFFICIENT_BALANCE',
+    'INSUFFICIENT_BALANCE',
+  ])
+  expect((await poor.wallet()).balance).toBe(0)
+})
+
+test('sends repeated recipients once each, as given', async () => {
+  const batch = batchOf(await account.send({ to: ['+12025550199', '+12025550199'], text: 'x' }))
+  expect(new Set(batch.results.map(result => result.messageId)).size).toBe(2)
+})
+
+test('schedules a batch', async () => {
+  const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
+  const batch = batchOf(await account.send({ to: numbers(2), text: 'x', options }))
+  expect(batch.results.map(result => result.status)).toEqual(['scheduled', 'scheduled'])
+  expect(batch.summary.queued).toBe(2)
+})
+
+test('is idempotent as a whole', async () => {
+  const body = { to: ['+12025550123', 'nobody'], text: 'once' }
+  const first = await account.send(body, { idempotencyKey: 'batch-1' })
+  const second = await account.send(body, { idempotencyKey: 'batch-1' })
+  expect(second.status).toBe(first.status)
+  expect(second.text).toBe(first.text)
+  expect(second.headers.get('idempotency-replayed')).toBe('true')
+  const other = await account.send({ ...body, text: 'twice' }, { idempotencyKey: 'batch-1' })
+  expect(other.status).toBe(409)
+  expect(other.body['code']).toBe('IDEMPOTENCY_KEY_CONFLICT')
+})
+
+test('of twenty at once with one key one is accepted', async () => {
+  const body = { to: ['+12025550177', '+12025550178'], text: 'race' }
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => account.send(body, { idempotencyKey: 'race' })),
+  )
+  const told = new Set(answers.filter(answer => answer.status === 200).map(answer => answer.text))
+  expect(told.size).toBe(1)
+  expect(answers.every(answer => answer.status === 200 || answer.status === 409)).toBe(true)
+  expect(await account.messages('?to=%2B12025550177')).toHaveLength(1)
+})
+
+test('what a crash left in the middle is finished by the next request with the key', async () => {
+  const body = { to: ['+12025550188', '+12025550189'], text: 'crash' }
+  const first = await account.send(body, { idempotencyKey: 'crash' })
+  const [kept, lost] = batchOf(first).results.map(result => toUuid(result.messageId as Id))
+  // As if the process had ended after the first message was accepted, and before the second.
+  await app.db.query({ name: 't_lose', text: 'delete from messages where id = $1', values: [lost] })
+  await app.db.query({
+    name: 't_lose_outbox',
+    text: 'delete from outbox where message_id = $1',
+    values: [lost],
+  })
+  await app.db.query({
+    name: 't_unfinish',
+    text: `update idempotency set status = null, body = null, batch_at = '2000-01-01' where key = 'crash'`,
+  })
+  const again = await account.send(body, { idempotencyKey: 'crash' })
+  expect(again.status).toBe(200)
+  expect(batchOf(again).results.map(result => toUuid(result.messageId as Id))).toEqual([kept, lost])
+  expect(await account.messages('?to=%2B12025550188')).toHaveLength(1)
+  expect(await account.messages('?to=%2B12025550189')).toHaveLength(1)
+  expect((await account.send(body, { idempotencyKey: 'crash' })).text).toBe(again.text)
+})
+
+test.each([
+  ['nobody', [], 'to'],
+  ['more than a hundred', numbers(101), 'to'],
+  ['an array in the array', [['+12025550123']], 'to[0]'],
+  ['a number', ['+12025550123', 5], 'to[1]'],
+])('refuses %s', async (_, to, path) => {
+  const before = await account.footprint()
+  const answer = await account.send({ to, text: 'x' })
+  expect(answer.status).toBe(400)
+  expect((answer.body['details'] as { path: string }[])[0]?.path).toBe(path)
+  expect(await account.footprint()).toEqual(before)
+})
+
+test('refuses several chats of a bot', async () => {
+  const context = { moduleType: 'botapp_bot', accountId: 'bot', chatId: '1' }
+  const answer = await account.send({
+    to: ['1', '2'],
+    text: 'x',
+    channel: 'botapp_bot',
+    conversationContext: context,
+  })
+  expect(answer.status).toBe(400)
+  expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'to' }] })
+})
