@@ -5,12 +5,15 @@ import type { Channel } from '../contract/enums.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { createAccept } from '../core/messages/accept.ts'
+import { createAcceptMessage } from '../core/messages/accept-message.ts'
+import { createBatches } from '../core/messages/batches.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import { createMessages } from '../core/messages/read.ts'
 import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
+import { createSendBatch } from '../core/messages/send-batch.ts'
 import { createSettle } from '../core/messages/settle.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
@@ -81,21 +84,32 @@ export function createMessageRooms(
     checkUrl: base.guarded.check,
     sandboxForLive: config.sandbox,
   }
-  const send = createSend({
-    ...planning,
-    ids,
+  const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })
+  const acceptMessage = createAcceptMessage({
+    clock,
     seal,
     accept,
-    waiters,
     dispatch: dispatcher,
-    idempotency: createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs }),
     async storeAttachment(accountId, messageId, bytes) {
       const id = ids.next('att')
       await storeAttachment(db, accountId, id, messageId, bytes)
       return id
     },
     dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
+  })
+  const send = createSend({
+    ...planning,
+    acceptMessage,
+    waiters,
+    idempotency,
     syncWaitMs: config.syncWaitMs,
+  })
+  const sendBatch = createSendBatch({
+    ...planning,
+    ids,
+    acceptMessage,
+    idempotency,
+    batches: createBatches({ db, clock, ids }),
   })
   return {
     accept,
@@ -104,6 +118,7 @@ export function createMessageRooms(
     dispatcher,
     inbound: createInboundDoor(links, receipts),
     send,
+    sendBatch,
     estimate: createEstimate({
       ...planning,
       funding: ({ accountId, channel, amount }) => selectFunding(db, accountId, channel, amount, clock.now()),
