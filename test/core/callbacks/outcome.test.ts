@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { judge, type Reply } from '../../../src/core/callbacks/outcome.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 1)
+const chance = (fraction: number) => ({ bytes: () => Buffer.alloc(0), fraction: () => fraction })
+const answered = (status: number): Reply => ({ kind: 'answered', status })
+
+describe('an attempt', () => {
+  test.each([200, 202, 204, 299])('that is answered %i is the last', status => {
+    expect(judge(answered(status), 4, NOW_MS, chance(0.5))).toEqual({
+      status: 'delivered',
+      dueAtMs: null,
+      httpStatus: status,
+      error: null,
+    })
+  })
+
+  test.each([100, 199, 300, 301, 304, 400, 401, 404, 409, 429, 500, 503, 599])(
+    'that is answered %i is repeated',
+    status => {
+      expect(judge(answered(status), 0, NOW_MS, chance(0.5))).toMatchObject({
+        status: 'pending',
+        httpStatus: status,
+      })
+    },
+  )
+
+  test('that is answered 410 is the last, and failed', () => {
+    expect(judge(answered(410), 0, NOW_MS, chance(0.5))).toMatchObject({ status: 'failed', dueAtMs: null })
+  })
+
+  test('that can never be made is the last, and failed', () => {
+    expect(judge({ kind: 'void', detail: 'gone' }, 0, NOW_MS, chance(0.5))).toEqual({
+      status: 'failed',
+      dueAtMs: null,
+      httpStatus: null,
+      error: 'gone',
+    })
+  })
+
+  test.each([
+    [0, 5_000],
+    [1, 300_000],
+    [2, 1_800_000],
+    [3, 7_200_000],
+    [4, 18_000_000],
+    [5, 36_000_000],
+    [6, 50_400_000],
+    [7, 72_000_000],
+    [8, 86_400_000],
+  ])('after %i failures waits %i ms, a tenth more or less', (failed, delayMs) => {
+    const reply: Reply = { kind: 'failed', detail: 'cut' }
+    const waits = [0, 0.5, 1].map(
+      fraction => judge(reply, failed, NOW_MS, chance(fraction)).dueAtMs! - NOW_MS,
+    )
+    expect(waits).toEqual([delayMs * 0.9, delayMs, delayMs * 1.1].map(Math.round))
+  })
+
+  test('after nine failures is the last', () => {
+    expect(judge({ kind: 'failed', detail: 'cut' }, 9, NOW_MS, chance(0))).toEqual({
+      status: 'failed',
+      dueAtMs: null,
+      httpStatus: null,
+      error: 'cut',
+    })
+  })
+})

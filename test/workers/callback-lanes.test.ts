@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type CallbackLanes, createCallbackLanes } from '../../src/workers/callback-lanes.ts'
+
+/** As many requests as there is room for; how many. */
+function fill(lanes: CallbackLanes, target: string): number {
+  let entered = 0
+  while (lanes.room(target) > 0) {
+    lanes.enter(target)
+    entered++
+  }
+  return entered
+}
+
+function fail(lanes: CallbackLanes, target: string, times: number): void {
+  for (let at = 0; at < times; at++) lanes.leave(target, false)
+}
+
+describe('lanes of callbacks', () => {
+  test('give a target its whole share until it fails, then ever less, down to one', () => {
+    const lanes = createCallbackLanes({ total: 100, perTarget: 16 })
+    const shares: number[] = []
+    for (let round = 0; round < 6; round++) {
+      const share = fill(lanes, 'a')
+      shares.push(share)
+      lanes.leave('a', false)
+      for (let at = 1; at < share; at++) lanes.leave('a', false)
+    }
+    expect(shares).toEqual([16, 1, 1, 1, 1, 1])
+    const grown: number[] = []
+    for (let round = 0; round < 5; round++) {
+      grown.push(lanes.room('a'))
+      lanes.enter('a')
+      lanes.leave('a', true)
+    }
+    expect(grown).toEqual([1, 2, 4, 8, 16])
+  })
+
+  test('leave half of all places to the living, however many are dead', () => {
+    const lanes = createCallbackLanes({ total: 20, perTarget: 8 })
+    const dead = Array.from({ length: 30 }, (_, at) => `dead${at}`)
+    for (const target of dead) {
+      lanes.enter(target)
+      lanes.leave(target, false)
+    }
+    expect(dead.reduce((sum, target) => sum + fill(lanes, target), 0)).toBe(10)
+    expect(fill(lanes, 'alive')).toBe(8)
+    expect(fill(lanes, 'another')).toBe(2)
+    expect(lanes.free()).toBe(0)
+    lanes.leave('dead0', false)
+    expect(lanes.room('alive')).toBe(0)
+    expect(lanes.room('another')).toBe(1)
+  })
+
+  test('a target that recovers while it is busy no longer counts as dead', () => {
+    const lanes = createCallbackLanes({ total: 8, perTarget: 4 })
+    for (let at = 0; at < 4; at++) lanes.enter('a')
+    fail(lanes, 'a', 2)
+    expect(lanes.room('a')).toBe(0)
+    lanes.leave('a', true)
+    lanes.leave('a', true)
+    expect(lanes.room('a')).toBe(4)
+    expect(fill(lanes, 'a') + fill(lanes, 'b')).toBe(8)
+  })
+
+  test('never let more in than they may, in any order of things', () => {
+    const step = fc.record({
+      target: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      kind: fc.constantFrom('in', 'well', 'ill'),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), steps => {
+        const lanes = createCallbackLanes({ total: 10, perTarget: 4 })
+        const busy = new Map<string, number>()
+        for (const { target, kind } of steps) {
+          const held = busy.get(target) ?? 0
+          if (kind === 'in' && lanes.room(target) > 0) {
+            lanes.enter(target)
+            busy.set(target, held + 1)
+          } else if (kind !== 'in' && held > 0) {
+            lanes.leave(target, kind === 'well')
+            busy.set(target, held - 1)
+          }
+          const all = [...busy.values()].reduce((sum, n) => sum + n, 0)
+          expect(lanes.free()).toBe(10 - all)
+          expect(all).toBeLessThanOrEqual(10)
+          expect(Math.max(0, ...busy.values())).toBeLessThanOrEqual(4)
+        }
+        // Whatever happened, once all are well again there is room for all of it.
+        for (const [target, n] of busy) for (let at = 0; at < n; at++) lanes.leave(target, true)
+        for (const target of ['a', 'b', 'c', 'd', 'e']) {
+          for (let at = 0; at < 3; at++) {
+            lanes.enter(target)
+            lanes.leave(target, true)
+          }
+          expect(lanes.room(target)).toBe(4)
+        }
+      }),
+    )
+  })
+})
