@@ -60,7 +60,7 @@ function openLink(config: TwilioConfig, io: Io): Link {
   const { concurrency, ...rate } = laneOf(config)
   const origin = new URL(config.baseUrl ?? BASE_URL)
   const account = `${pathOf(origin)}/2010-04-01/Accounts/${config.accountSid}`
-  const headers = { Authorization: authorizationOf(config) }
+  const headers = { Authorization: authorizationOf(config), Accept: 'application/json' }
   const secrets = [config.authToken, config.apiKeySecret ?? '']
   const line = openLine({ name: 'twilio', origin, connections: concurrency, io })
   warnOfNoReceipts('twilio', io)

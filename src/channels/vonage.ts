@@ -74,7 +74,7 @@ function openLink(config: VonageConfig, io: Io): Link {
     const request: HttpRequest = {
       method: 'POST',
       path: `${base}/sms/json`,
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
       body: bodyOf(message, from, config, callback),
     }
     const group = groups.begin()

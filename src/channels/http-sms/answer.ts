@@ -1,4 +1,5 @@
 import type { Answer } from '../http/client.ts'
+import { entryOf } from '../http/table.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
 import type { AnswerForm } from './config.ts'
@@ -18,7 +19,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
   function read(answer: Answer, message: Outgoing, nowMs: number): Verdict {
     const at = reader(answer)
     const [id, status, error] = [at(form.id), at(form.status), at(form.error)]
-    const code = [error, status].find(each => each !== null && Object.hasOwn(errors, each))
+    const code = [error, status].find(each => each !== null && entryOf(errors, each) !== undefined)
     if (code != null && answer.status < 500) return verdictOfCode(answer, code, nowMs)
     const success = answer.status >= 200 && answer.status < 300
     if (success && id !== null && id !== '' && saysTaken(status, error)) {

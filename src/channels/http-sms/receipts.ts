@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { bearsToken, formOf, jsonOf, malformed, sameText, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
+import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import type { ReceiptForm } from './config.ts'
 import { textAt, valueAt } from './path.ts'
@@ -57,7 +58,7 @@ function fieldsOf(request: InboundRequest, form: ReceiptForm): Field[] | null {
 /** One that says nothing known is passed over: the others of the same call are not to be lost for it. */
 function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
   const [providerId, said] = [field(form.id), field(form.status)]
-  const status = said !== null && Object.hasOwn(form.statuses, said) ? form.statuses[said]! : 'ignored'
+  const status = entryOf(form.statuses, said ?? '') ?? 'ignored'
   if (!providerId || status === 'ignored') return null
   const code = field(form.code)
   return {

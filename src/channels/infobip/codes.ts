@@ -1,3 +1,4 @@
+import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
 
 /** Groups of statuses: what a message's status is, in an answer and in a report. */
@@ -50,5 +51,5 @@ const ERROR_NAMES: Readonly<Record<string, string>> = {
 }
 
 export function explainCode(code: string): string | null {
-  return STATUS_CODES[code]?.text ?? ERROR_NAMES[code] ?? explainStatus(code)
+  return entryOf(STATUS_CODES, code)?.text ?? entryOf(ERROR_NAMES, code) ?? explainStatus(code)
 }

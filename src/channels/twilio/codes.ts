@@ -1,3 +1,4 @@
+import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
 
 /** Rest of a sender whose queue at Twilio is hours long. */
@@ -62,5 +63,5 @@ const DELIVERY_CODES: Readonly<Record<string, string>> = {
 }
 
 export function explainCode(code: string): string | null {
-  return DELIVERY_CODES[code] ?? SUBMIT_CODES[code]?.text ?? explainStatus(code)
+  return entryOf(DELIVERY_CODES, code) ?? entryOf(SUBMIT_CODES, code)?.text ?? explainStatus(code)
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { formOf, isForm, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
+import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 
 /** What has not changed since the submit's answer is not worth a receipt: queued, accepted, sending. */
@@ -20,7 +21,7 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
   const providerId = form.get('MessageSid') || form.get('SmsSid')
   const said = form.get('MessageStatus') || form.get('SmsStatus')
   if (!providerId || !said) return malformed('neither a message nor a status is named')
-  const status = STATUSES[said]
+  const status = entryOf(STATUSES, said)
   if (!status) return { kind: 'taken', inbound: [] }
   const code = form.get('ErrorCode') || null
   const receipt: Receipt = {

@@ -1,3 +1,4 @@
+import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
 
 /**
@@ -56,6 +57,6 @@ export function receiptCode(code: string): string {
 }
 
 export function explainCode(code: string): string | null {
-  if (code.startsWith('dlr-')) return DELIVERY_CODES[code.slice(4)] ?? null
-  return SUBMIT_CODES[code]?.text ?? explainStatus(code)
+  if (code.startsWith('dlr-')) return entryOf(DELIVERY_CODES, code.slice(4)) ?? null
+  return entryOf(SUBMIT_CODES, code)?.text ?? explainStatus(code)
 }

@@ -10,6 +10,7 @@ import {
   timeOf,
   UNAUTHORIZED,
 } from '../http/inbound.ts'
+import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { receiptCode } from './codes.ts'
 
@@ -40,7 +41,7 @@ export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswe
   const providerId = fields['messageId'] ?? fields['message-id']
   const said = fields['status']
   if (!providerId || !said) return malformed('neither a message nor a status is named')
-  const status = STATUSES[said]
+  const status = entryOf(STATUSES, said)
   if (!status) return { kind: 'taken', inbound: [] }
   const code = fields['err-code']
   const receipt: Receipt = {

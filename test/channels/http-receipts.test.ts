@@ -1,0 +1,354 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { HttpSmsConfig } from '../../src/channels/http-sms/config.ts'
+import { readCall } from '../../src/channels/http-sms/receipts.ts'
+import { readReports } from '../../src/channels/infobip/reports.ts'
+import type { InboundAnswer } from '../../src/channels/provider.ts'
+import { readCallback } from '../../src/channels/twilio/receipts.ts'
+import { readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
+import type { InboundRequest } from '../../src/contract/inbound.ts'
+import { startHttpPeer } from '../support/http-peer.ts'
+import { createIo, never, outgoing, settled } from './conformance.ts'
+import { SMS } from './http-fixture.ts'
+import { exampleGateway } from './http-sms.exchange.ts'
+import { vonageFixture } from './vonage.exchange.ts'
+
+const URL_BASE = 'https://posthorn.example.org/webhooks/x/cnn_1'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+function call(more: Partial<Omit<InboundRequest, 'body'>> & { body?: string }): InboundRequest {
+  return {
+    method: 'POST',
+    url: URL_BASE,
+    query: '',
+    headers: {},
+    ...more,
+    body: Buffer.from(more.body ?? ''),
+  }
+}
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+const receipts = (answer: InboundAnswer) => (answer.kind === 'taken' ? answer.inbound : answer.kind)
+
+describe('twilio', () => {
+  const TOKEN = '12345'
+  const STATUS = { MessageSid: 'SM1', MessageStatus: 'delivered', To: '+447700900123' }
+
+  function sign(url: string, fields: Record<string, string>): string {
+    const text =
+      url +
+      Object.keys(fields)
+        .sort()
+        .map(name => name + fields[name])
+        .join('')
+    return createHmac('sha1', TOKEN).update(text).digest('base64')
+  }
+
+  const signed = (fields: Record<string, string>, url = URL_BASE) =>
+    call({ url, headers: { ...FORM, 'x-twilio-signature': sign(url, fields) }, body: form(fields) })
+
+  test('the example of its own documentation is signed; of another token it is not', () => {
+    const example = call({
+      url: 'https://mycompany.com/myapp.php?foo=1&bar=2',
+      query: 'foo=1&bar=2',
+      headers: { ...FORM, 'x-twilio-signature': 'RSOYDt4T1cUTdK1PDd93/VVr8B8=' },
+      body: form({
+        CallSid: 'CA1234567890ABCDE',
+        Caller: '+14158675309',
+        Digits: '1234',
+        From: '+14158675309',
+        To: '+18005551212',
+      }),
+    })
+    // It is of a call, so it names no message: but that is found only behind the signature.
+    expect(readCallback(example, '12345').kind).toBe('malformed')
+    expect(readCallback(example, '12346').kind).toBe('unauthorized')
+  })
+
+  test.each([
+    ['queued', []],
+    ['sending', []],
+    ['sent', ['sent']],
+    ['delivered', ['delivered']],
+    ['read', ['read']],
+    ['undelivered', ['undelivered']],
+    ['failed', ['undelivered']],
+    ['received', []],
+    ['toString', []],
+  ])('%s', (said, statuses) => {
+    const answer = readCallback(signed({ ...STATUS, MessageStatus: said }), TOKEN)
+    expect(answer.kind === 'taken' && answer.inbound.map(each => each.status)).toEqual(statuses)
+  })
+
+  test('why it did not arrive', () => {
+    const failed = readCallback(
+      signed({ ...STATUS, MessageStatus: 'undelivered', ErrorCode: '30003' }),
+      TOKEN,
+    )
+    expect(receipts(failed)).toMatchObject([
+      { providerId: 'SM1', providerCode: '30003', status: 'undelivered' },
+    ])
+  })
+
+  test('a standard port counts like none', () => {
+    const withPort = URL_BASE.replace('.org', '.org:443')
+    const headers = { ...FORM, 'x-twilio-signature': sign(withPort, STATUS) }
+    expect(readCallback(call({ headers, body: form(STATUS) }), TOKEN).kind).toBe('taken')
+    const without = { ...FORM, 'x-twilio-signature': sign(URL_BASE, STATUS) }
+    expect(readCallback(call({ url: withPort, headers: without, body: form(STATUS) }), TOKEN).kind).toBe(
+      'taken',
+    )
+  })
+
+  test('by GET the query is signed with the address', () => {
+    const url = `${URL_BASE}?${form(STATUS)}`
+    const headers = { 'x-twilio-signature': sign(url, {}) }
+    const asked = call({ method: 'GET', url, query: form(STATUS), headers })
+    expect(receipts(readCallback(asked, TOKEN))).toHaveLength(1)
+    expect(readCallback({ ...asked, url: url.replace('delivered', 'failed') }, TOKEN).kind).toBe(
+      'unauthorized',
+    )
+  })
+
+  test.each<[string, (request: InboundRequest) => InboundRequest]>([
+    [
+      'a changed field',
+      request => ({ ...request, body: Buffer.from(form({ ...STATUS, MessageStatus: 'failed' })) }),
+    ],
+    ['one field more', request => ({ ...request, body: Buffer.from(form({ ...STATUS, X: '1' })) })],
+    ['another address', request => ({ ...request, url: `${URL_BASE}x` })],
+    ['no address, since nobody said where we are', request => ({ ...request, url: null })],
+    ['no signature', request => ({ ...request, headers: FORM })],
+    ['an empty signature', request => ({ ...request, headers: { ...FORM, 'x-twilio-signature': '' } })],
+    [
+      'a body of another type beside the signed form',
+      request => ({ ...request, headers: { ...request.headers, ...JSON_TYPE } }),
+    ],
+  ])('%s: not Twilio’s', (_, change) => {
+    expect(readCallback(change(signed(STATUS)), TOKEN).kind).toBe('unauthorized')
+  })
+})
+
+describe('vonage', () => {
+  const DLR = {
+    msisdn: '447700900123',
+    to: 'Acme',
+    messageId: '0A1',
+    status: 'delivered',
+    'err-code': '0',
+    'message-timestamp': '2026-01-02 03:04:05',
+  }
+  const byToken = { token: 'receipt-token' }
+
+  test.each<[SignatureMethod, string]>([
+    ['md5hash', '6af838ef94998832dbfc29020b564830'],
+    ['md5', 'c15c21ced558c93a226c305f58f902f2'],
+    ['sha1', '3e19a4e6880fdc2c1426bfd0587c98b9532f0210'],
+    ['sha256', 'A321E824B9B816BE7C3F28859A31749A098713D39F613C80D455BBAFFAE1CD24'],
+    [
+      'sha512',
+      '812a18f76680fa0fe1b8bd9ee1625466ceb1bd96242e4d050d2cfd9a7b40166c63ed26ec9702168781b6edcf1633db8ff95af9341701004eec3fcf9550572ee8',
+    ],
+  ])('the %s of its own library’s test, in either case', (method, sig) => {
+    const asked = call({ method: 'GET', query: form({ a: '1', b: '2', timestamp: '1461605396', sig }) })
+    // It names no message; but that is found only behind the signature.
+    expect(readReceipt(asked, { secret: 'secret', method }).kind).toBe('malformed')
+    expect(readReceipt(asked, { secret: 'Secret', method }).kind).toBe('unauthorized')
+  })
+
+  test('a signed receipt whose values hold what separates them', () => {
+    const proof = { secret: 's', method: 'sha256' } as const
+    const fields: Record<string, string> = { ...DLR, 'client-ref': 'a&b=c' }
+    const names = Object.keys(fields).sort()
+    const text = names.map(name => `&${name}=${fields[name]!.replace(/[&=]/g, '_')}`).join('')
+    const sig = createHmac('sha256', 's').update(text).digest('hex')
+    const asked = call({ headers: FORM, body: form({ ...fields, sig }) })
+    expect(receipts(readReceipt(asked, proof))).toHaveLength(1)
+    const changed = call({ headers: FORM, body: form({ ...fields, status: 'failed', sig }) })
+    expect(readReceipt(changed, proof).kind).toBe('unauthorized')
+    const unsigned = call({ headers: FORM, body: form(fields), query: 't=receipt-token' })
+    expect(readReceipt(unsigned, proof).kind).toBe('unauthorized')
+  })
+
+  test.each<[string, InboundRequest]>([
+    ['by GET', call({ method: 'GET', query: form({ ...DLR, t: 'receipt-token' }) })],
+    ['as a form', call({ query: 't=receipt-token', headers: FORM, body: form(DLR) })],
+    ['as JSON', call({ query: 't=receipt-token', headers: JSON_TYPE, body: JSON.stringify(DLR) })],
+  ])('%s', (_, asked) => {
+    expect(receipts(readReceipt(asked, byToken))).toEqual([
+      {
+        kind: 'receipt',
+        providerId: '0A1',
+        status: 'delivered',
+        atMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+        providerCode: null,
+        detail: null,
+      },
+    ])
+    expect(readReceipt({ ...asked, query: asked.query.replace('t=receipt', 't=recei') }, byToken).kind).toBe(
+      'unauthorized',
+    )
+  })
+
+  test.each([
+    ['accepted', 'sent'],
+    ['buffered', 'sent'],
+    ['expired', 'undelivered'],
+    ['failed', 'undelivered'],
+    ['rejected', 'undelivered'],
+  ])('%s is %s', (said, status) => {
+    const asked = call({
+      method: 'GET',
+      query: form({ ...DLR, status: said, 'err-code': '6', t: 'receipt-token' }),
+    })
+    expect(receipts(readReceipt(asked, byToken))).toMatchObject([{ status, providerCode: 'dlr-6' }])
+  })
+
+  test('unknown is no news; nonsense is malformed', () => {
+    const unknown = call({ method: 'GET', query: form({ ...DLR, status: 'unknown', t: 'receipt-token' }) })
+    expect(receipts(readReceipt(unknown, byToken))).toEqual([])
+    const list = call({ query: 't=receipt-token', headers: JSON_TYPE, body: '[1]' })
+    expect(readReceipt(list, byToken).kind).toBe('malformed')
+    expect(readReceipt(call({ method: 'GET', query: 't=receipt-token' }), byToken).kind).toBe('malformed')
+  })
+
+  test('a message of two parts is delivered when both are, by the last one’s id', async () => {
+    const part = (id: string) => ({ status: '0', 'message-id': id })
+    const body = JSON.stringify({ 'message-count': '2', messages: [part('0A1'), part('0A2')] })
+    const peer = await startHttpPeer(() => ({ status: 200, body }))
+    const link = await vonageFixture.provider.open(vonageFixture.configFor(peer.url), createIo())
+    const delivered = (id: string) =>
+      link.receive!(call({ method: 'GET', query: form({ ...DLR, messageId: id, t: 'receipt-token' }) }))
+    await settled(link.send(outgoing(1, { ...SMS, text: 'x'.repeat(200) }), never()), 'send()')
+    expect(receipts(await delivered('0A2'))).toEqual([])
+    expect(receipts(await delivered('0A1'))).toMatchObject([{ providerId: '0A2', status: 'delivered' }])
+    await link.close()
+    await peer.close()
+  })
+
+  test('an address that is too long for it is not handed out, and that is said', async () => {
+    const peer = await startHttpPeer(() => vonageFixture.taken(1))
+    const io = { ...createIo(), receiptUrl: `https://${'a'.repeat(60)}.example.org/webhooks/x/cnn_1` }
+    const link = await vonageFixture.provider.open(vonageFixture.configFor(peer.url), io)
+    await settled(link.send(outgoing(1, SMS), never()), 'send()')
+    expect(new URLSearchParams(peer.requests[0]!.body).has('callback')).toBe(false)
+    expect(JSON.stringify(io.logged)).toContain('longer than 100 letters')
+    await link.close()
+    await peer.close()
+  })
+})
+
+describe('infobip', () => {
+  const report = (messageId: string, groupId: number, id: number, more = {}) => ({
+    messageId,
+    to: '447700900123',
+    status: { groupId, groupName: 'X', id, name: 'X' },
+    error: { groupId: 0, id: 0, name: 'NO_ERROR', permanent: false },
+    doneAt: '2026-01-02T03:04:05.678+0100',
+    ...more,
+  })
+  const reports = (...results: unknown[]) =>
+    call({ query: 't=receipt-token', headers: JSON_TYPE, body: JSON.stringify({ results }) })
+
+  test('many in one call; what cannot be read does not spoil the others', () => {
+    const asked = reports(
+      report('m1', 3, 5),
+      null,
+      { messageId: 'm2' },
+      report('m3', 2, 9, { error: { name: 'EC_ABSENT_SUBSCRIBER' } }),
+    )
+    expect(receipts(readReports(asked, 'receipt-token'))).toEqual([
+      {
+        kind: 'receipt',
+        providerId: 'm1',
+        status: 'delivered',
+        atMs: Date.UTC(2026, 0, 2, 2, 4, 5, 678),
+        providerCode: null,
+        detail: null,
+      },
+      expect.objectContaining({
+        providerId: 'm3',
+        status: 'undelivered',
+        providerCode: 'EC_ABSENT_SUBSCRIBER',
+      }),
+    ])
+  })
+
+  test.each([
+    ['pending', 1, 7, ['sent']],
+    ['with the operator, which is not with the handset', 3, 2, ['sent']],
+    ['expired', 4, 15, ['undelivered']],
+    ['expired without a word of the operator', 4, 29, []],
+    ['rejected', 5, 13, ['undelivered']],
+    ['a group that is not known', 9, 1, []],
+  ])('%s', (_, groupId, id, statuses) => {
+    const answer = readReports(reports(report('m', groupId, id)), 'receipt-token')
+    expect(answer.kind === 'taken' && answer.inbound.map(each => each.status)).toEqual(statuses)
+  })
+
+  test('without the token, or with nothing to read', () => {
+    expect(readReports({ ...reports(), query: '' }, 'receipt-token').kind).toBe('unauthorized')
+    expect(readReports({ ...reports(), query: 't=receipt-tokem' }, 'receipt-token').kind).toBe('unauthorized')
+    expect(readReports({ ...reports(), query: 't=' }, '').kind).toBe('unauthorized')
+    expect(readReports({ ...reports(), body: Buffer.from('{') }, 'receipt-token').kind).toBe('malformed')
+    const many = Array.from({ length: 1_001 }, () => null)
+    expect(readReports(reports(...many), 'receipt-token').kind).toBe('malformed')
+  })
+})
+
+describe('http-sms', () => {
+  type Form = NonNullable<HttpSmsConfig['receipts']>
+  const { receipts: hmac, secrets = {} } = exampleGateway('https://gateway.example.com')
+  const read = (asked: InboundRequest, form: Form) => readCall(asked, form, secrets, 'receipt-token')
+
+  test('proved by an HMAC of the raw bytes', () => {
+    const body =
+      '{ "reports": [{"id": 17, "state":"FAILED", "reason":{"code":"x9"}, "time":"2026-01-02T03:04:05Z"},\n{"id":"b","state":"WAITING"}] }'
+    const signature = `sha256=${createHmac('sha256', secrets['hook']!).update(body).digest('hex')}`
+    const asked = call({ headers: { ...JSON_TYPE, 'x-signature': signature }, body })
+    expect(receipts(read(asked, hmac!))).toEqual([
+      {
+        kind: 'receipt',
+        providerId: '17',
+        status: 'undelivered',
+        atMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+        providerCode: 'x9',
+        detail: null,
+      },
+    ])
+    expect(read({ ...asked, body: Buffer.from(body.replace('{ ', '{')) }, hmac!).kind).toBe('unauthorized')
+    expect(read({ ...asked, headers: JSON_TYPE }, hmac!).kind).toBe('unauthorized')
+  })
+
+  const line: Form = {
+    format: 'query',
+    id: 'id',
+    status: 'stat',
+    statuses: { '1': 'delivered', '2': 'undelivered' },
+    at: 'ts',
+    atFormat: 'seconds',
+    proof: { by: 'token' },
+    reply: { status: 200, contentType: 'text/plain', body: 'ACK' },
+  }
+
+  test('proved by the token, in a query; answered in the gateway’s words', () => {
+    const asked = call({ method: 'GET', query: 't=receipt-token&id=a&stat=1&ts=1767323045' })
+    expect(read(asked, line)).toMatchObject({
+      kind: 'taken',
+      inbound: [{ providerId: 'a', status: 'delivered', atMs: 1_767_323_045_000 }],
+      reply: { body: 'ACK' },
+    })
+    expect(read({ ...asked, query: 'id=a&stat=1' }, line).kind).toBe('unauthorized')
+    const strange = { ...asked, query: 't=receipt-token&id=a&stat=constructor' }
+    expect(receipts(read(strange, line))).toEqual([])
+  })
+
+  test('proved by a password, in a form', () => {
+    const basic: Form = { ...line, format: 'form', proof: { by: 'basic', user: 'gw', secret: 'hook' } }
+    const authorization = `Basic ${Buffer.from(`gw:${secrets['hook']}`).toString('base64')}`
+    const asked = call({ headers: { ...FORM, authorization }, body: form({ id: 'a', stat: '2' }) })
+    expect(receipts(read(asked, basic))).toMatchObject([{ status: 'undelivered' }])
+    expect(read({ ...asked, headers: FORM }, basic).kind).toBe('unauthorized')
+  })
+})

@@ -1,0 +1,194 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { InboundDoor, InboundRequest } from '../../../src/contract/inbound.ts'
+import { webhooksReceive, webhooksReceiveByGet } from '../../../src/http/routes/webhooks-receive.ts'
+import { DatabaseUnavailable } from '../../../src/infra/db.ts'
+import { ACCOUNT, AUTH_TOKEN, twilioFixture } from '../../channels/twilio.exchange.ts'
+import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
+import { startFrame } from '../frame/frame.ts'
+
+const PUBLIC_URL = 'https://posthorn.example.org/sms'
+
+let app: TestApp
+let peer: HttpPeer
+let account: TestAccount
+let connectionId: string
+let connections = 0
+
+beforeAll(async () => {
+  peer = await startHttpPeer((_, nth) => twilioFixture.taken(nth))
+  app = await startTestApp({ env: { POSTHORN_PUBLIC_URL: PUBLIC_URL } })
+  account = await app.createAccount()
+  connectionId = await connect('twilio', { ...twilioFixture.configFor(peer.url) })
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  await peer.close()
+})
+
+async function connect(provider: string, config: unknown, more = {}): Promise<string> {
+  const body = {
+    provider,
+    name: `${provider} ${++connections}`,
+    channels: ['int_sms'],
+    config,
+    ...more,
+  }
+  const answer = await app.admin('POST', '/connections', body)
+  expect(answer.status, answer.text).toBe(201)
+  const { connection } = answer.body['data'] as { connection: { id: string } }
+  return connection.id
+}
+
+/** As Twilio calls the address that it was given. */
+function tell(url: string, fields: Record<string, string>, token = AUTH_TOKEN): Promise<Answer> {
+  const text =
+    url +
+    Object.keys(fields)
+      .sort()
+      .map(name => name + fields[name])
+      .join('')
+  return app.call(url.slice(PUBLIC_URL.length), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': createHmac('sha1', token).update(text).digest('base64'),
+    },
+    body: new URLSearchParams(fields).toString(),
+  })
+}
+
+const callback = (id = connectionId) => `${PUBLIC_URL}/webhooks/twilio/${id}`
+const STATUS = { MessageSid: 'SM0', MessageStatus: 'delivered' }
+
+describe('a send and its receipt', () => {
+  test('the receipt that Twilio was asked for makes the message delivered; told twice, nothing changes', async () => {
+    const sent = await app.during(
+      account.send({ to: '+447700900123', channel: 'int_sms', text: 'Hello' }, { live: true }),
+    )
+    expect(sent.status, sent.text).toBe(200)
+    const form = new URLSearchParams(peer.requests.at(-1)!.body)
+    expect(form.get('StatusCallback')).toBe(callback())
+    const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
+
+    const answer = await app.during(tell(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
+    expect([answer.status, answer.text]).toEqual([200, 'OK'])
+    // Stored before it was answered: no waiting.
+    const message = await account.message(messageIdOf(sent))
+    expect(message.status).toBe('delivered')
+
+    expect((await app.during(tell(callback(), { ...STATUS, MessageSid: sid }))).status).toBe(200)
+    expect(
+      (await app.during(tell(callback(), { ...STATUS, MessageSid: sid, MessageStatus: 'sent' }))).status,
+    ).toBe(200)
+    expect((await account.message(messageIdOf(sent))).status).toBe('delivered')
+    expect((await account.message(messageIdOf(sent))).timeline).toHaveLength(message.timeline.length)
+  })
+
+  test('the token is neither shown nor logged', async () => {
+    expect(app.log.join('')).not.toContain(AUTH_TOKEN)
+    const listed = await app.admin('GET', '/connections')
+    expect(listed.text).toContain(ACCOUNT)
+    expect(listed.text).not.toContain(AUTH_TOKEN)
+  })
+})
+
+describe('who is let in', () => {
+  test('a wrong signature: 401, and no hint', async () => {
+    const answer = await app.during(tell(callback(), STATUS, 'another-token'))
+    expect(answer.status).toBe(401)
+    expect(answer.body).toMatchObject({ success: false, code: 'UNAUTHORIZED' })
+  })
+
+  test('no signature, no body, any type, by GET: 401', async () => {
+    const path = `/webhooks/twilio/${connectionId}`
+    expect((await app.call(path)).status).toBe(401)
+    expect((await app.call(path, { method: 'POST' })).status).toBe(401)
+    for (const type of ['application/json', 'text/xml', 'application/x-strange; a=b']) {
+      const answer = await app.call(path, { method: 'POST', headers: { 'content-type': type }, body: '{{{' })
+      expect(answer.status, type).toBe(401)
+    }
+  })
+
+  test('signed, but nothing that can be read: 400', async () => {
+    const answer = await app.during(tell(callback(), { Hello: 'there' }))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR' })
+  })
+
+  test('an unknown connection, one of another provider, one that takes no calls: 404', async () => {
+    for (const path of [
+      '/webhooks/twilio/cnn_00000000000000000000000001',
+      '/webhooks/twilio/nonsense',
+      `/webhooks/vonage/${connectionId}`,
+      `/webhooks/nobody/${connectionId}`,
+    ]) {
+      expect((await app.call(path, { method: 'POST', body: 'x' })).status, path).toBe(404)
+    }
+    const { body } = await app.admin('GET', '/connections')
+    const sandbox = (body['data'] as { id: string; provider: string }[]).find(
+      each => each.provider === 'sandbox',
+    )!
+    expect((await app.call(`/webhooks/sandbox/${sandbox.id}`, { method: 'POST', body: 'x' })).status).toBe(
+      404,
+    )
+  })
+
+  test('a disabled connection: 404', async () => {
+    const id = await connect('twilio', twilioFixture.configFor(peer.url), { enabled: false })
+    expect((await app.during(tell(callback(id), STATUS))).status).toBe(404)
+  })
+
+  test('more than 1 MB: 413', async () => {
+    const body = 'x'.repeat(1_048_577)
+    const answer = await app.call(`/webhooks/twilio/${connectionId}`, { method: 'POST', body })
+    expect(answer.status).toBe(413)
+  })
+
+  test('another method: 405', async () => {
+    const answer = await app.call(`/webhooks/twilio/${connectionId}`, { method: 'PUT', body: 'x' })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toContain('POST')
+  })
+})
+
+describe('what the link is handed', () => {
+  async function through(receive: (request: InboundRequest) => ReturnType<InboundDoor['receive']>) {
+    const deps = {
+      inbound: { receive: (_: string, __: string, request: InboundRequest) => receive(request) },
+      publicUrl: PUBLIC_URL,
+    }
+    return startFrame({ routes: [webhooksReceive(deps), webhooksReceiveByGet(deps)] })
+  }
+
+  test('the raw bytes, the address as it was called, and headers by lower-case name', async () => {
+    const seen: InboundRequest[] = []
+    const frame = await through(async request => {
+      seen.push(request)
+      return { kind: 'stored', reply: { status: 202, contentType: 'text/xml', body: '<ok/>' } }
+    })
+    const body = Buffer.from([0, 255, 123, 10])
+    const path = '/webhooks/x/y?b=%20&a=1&a=2'
+    const headers = { 'content-type': 'application/octet-stream', 'X-Some': 'Thing' }
+    const answer = await frame.call('POST', path, { body, headers })
+    expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([
+      202,
+      '<ok/>',
+      'text/xml',
+    ])
+    await frame.call('GET', path)
+    await frame.close()
+    expect(seen[0]).toMatchObject({ method: 'POST', url: PUBLIC_URL + path, query: 'b=%20&a=1&a=2', body })
+    expect(seen[0]!.headers['x-some']).toBe('Thing')
+    expect(seen[1]).toMatchObject({ method: 'GET', url: PUBLIC_URL + path, body: Buffer.alloc(0) })
+  })
+
+  test('what cannot be stored is not thanked for: 503', async () => {
+    const frame = await through(() => Promise.reject(new DatabaseUnavailable(new Error('gone'))))
+    const answer = await frame.call('POST', '/webhooks/x/y', { body: 'x' })
+    await frame.close()
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+  })
+})
