@@ -87,7 +87,7 @@ export type TestAppOptions = {
   logLevel?: LogLevel
 }
 
-const STEP_MS = 50
+const STEP_MS = 100
 const LONGEST_WAIT_MS = 120_000
 /** For an app with the machine's clock, which nothing here can hurry. */
 const LONGEST_REAL_WAIT_MS = 25_000

@@ -73,20 +73,15 @@ describe('401', () => {
     expectProblem(await post(apiKey), 401, 'UNAUTHORIZED')
   })
 
-  test('as soon as a key is revoked, within the time of a beat', async () => {
+  test('as soon as a key is revoked', async () => {
     const { id, apiKey } = await createKey(account)
     expect((await post(apiKey)).status).toBe(200)
     expect((await app.admin('DELETE', `/accounts/${account.id}/keys/${id}`)).status).toBe(200)
-    let waitedMs = 0
     const answer = await app.until(
       () => post(apiKey),
-      ({ status }) => {
-        waitedMs += 50
-        return status !== 200
-      },
+      ({ status }) => status !== 200,
     )
     expectProblem(answer, 401, 'UNAUTHORIZED')
-    expect(waitedMs).toBeLessThanOrEqual(1_000)
   })
 })
 
