@@ -135,7 +135,8 @@ create function first_uuid_at(at timestamptz) returns uuid language sql immutabl
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
 $$;
 
--- Makes the partitions of a month, once; called ahead of time by a chore.
+-- Makes the partitions of a month, once; called ahead of time by a chore. Rows of that
+-- month that had to go elsewhere, because no node lived to make it in time, move in.
 create function ensure_month(month date) returns void language plpgsql as $$
 declare
   first timestamptz := date_trunc('month', month::timestamp) at time zone 'UTC';
@@ -143,16 +144,27 @@ declare
   suffix text := to_char(month, 'YYYY_MM');
 begin
   perform pg_advisory_xact_lock(hashtext('posthorn_partitions'));
-  if to_regclass('messages_' || suffix) is null then
-    execute format(
-      'create table %I partition of messages for values from (%L) to (%L)
-         with (fillfactor = 60, autovacuum_vacuum_insert_scale_factor = 0.1)',
-      'messages_' || suffix, first_uuid_at(first), first_uuid_at(next));
+  perform make_partition('messages', 'messages_' || suffix, first_uuid_at(first), first_uuid_at(next),
+    'fillfactor = 60, autovacuum_vacuum_insert_scale_factor = 0.1');
+  perform make_partition('events', 'events_' || suffix, first_uuid_at(first), first_uuid_at(next), 'fillfactor = 100');
+end $$;
+
+create function make_partition(parent text, name text, low uuid, high uuid, settings text)
+returns void language plpgsql as $$
+declare
+  strays boolean;
+begin
+  if to_regclass(name) is not null then return; end if;
+  execute format('select exists (select 1 from %I where id >= $1 and id < $2)', parent || '_other') into strays using low, high;
+  if not strays then
+    execute format('create table %I partition of %I for values from (%L) to (%L) with (%s)', name, parent, low, high, settings);
+    return;
   end if;
-  if to_regclass('events_' || suffix) is null then
-    execute format('create table %I partition of events for values from (%L) to (%L)',
-      'events_' || suffix, first_uuid_at(first), first_uuid_at(next));
-  end if;
+  execute format('lock table %I in access exclusive mode', parent || '_other');
+  execute format('create table %I (like %I including defaults including constraints) with (%s)', name, parent, settings);
+  execute format('with strays as (delete from %I where id >= $1 and id < $2 returning *) insert into %I select * from strays',
+    parent || '_other', name) using low, high;
+  execute format('alter table %I attach partition %I for values from (%L) to (%L)', parent, name, low, high);
 end $$;
 
 -- Whatever lies outside the months that exist still has a place.

@@ -50,8 +50,8 @@ create table deliveries (
 alter sequence deliveries_seq owned by deliveries.seq;
 
 -- What can be taken, by target and time; who is next in a line; what is in hands; the list of an endpoint.
-create index deliveries_due on deliveries (target_id, due_at, seq) where status = 'pending' and owner is null;
-create index deliveries_line on deliveries (target_id, order_key, seq) where status = 'pending';
+create index deliveries_due on deliveries (account_id, target_id, due_at, seq) where status = 'pending' and owner is null;
+create index deliveries_line on deliveries (account_id, target_id, order_key, seq) where status = 'pending';
 create index deliveries_owned on deliveries (owner) where owner is not null;
 create index deliveries_list on deliveries (account_id, target_id, seq);
 
@@ -64,22 +64,11 @@ declare
   suffix text := to_char(month, 'YYYY_MM');
 begin
   perform pg_advisory_xact_lock(hashtext('posthorn_partitions'));
-  if to_regclass('messages_' || suffix) is null then
-    execute format(
-      'create table %I partition of messages for values from (%L) to (%L)
-         with (fillfactor = 60, autovacuum_vacuum_insert_scale_factor = 0.1)',
-      'messages_' || suffix, first_uuid_at(first), first_uuid_at(next));
-  end if;
-  if to_regclass('events_' || suffix) is null then
-    execute format('create table %I partition of events for values from (%L) to (%L)',
-      'events_' || suffix, first_uuid_at(first), first_uuid_at(next));
-  end if;
-  if to_regclass('deliveries_' || suffix) is null then
-    execute format(
-      'create table %I partition of deliveries for values from (%L) to (%L)
-         with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000)',
-      'deliveries_' || suffix, first_uuid_at(first), first_uuid_at(next));
-  end if;
+  perform make_partition('messages', 'messages_' || suffix, first_uuid_at(first), first_uuid_at(next),
+    'fillfactor = 60, autovacuum_vacuum_insert_scale_factor = 0.1');
+  perform make_partition('events', 'events_' || suffix, first_uuid_at(first), first_uuid_at(next), 'fillfactor = 100');
+  perform make_partition('deliveries', 'deliveries_' || suffix, first_uuid_at(first), first_uuid_at(next),
+    'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000');
 end $$;
 
 select ensure_month((now() at time zone 'UTC')::date);
@@ -88,17 +77,12 @@ select ensure_month(((now() at time zone 'UTC') + interval '1 month')::date);
 -- Whoever listens is told by the transaction in which it happened: an event
 -- cannot be stored without its deliveries. For the statement, not for the row:
 -- whole batches of events are fanned out by one insert, and a batch of accounts
--- without listeners, which writes no event, costs one call. A test of an endpoint
--- is for that endpoint alone, and finds its own way.
-create function fan_out() returns trigger
-language plpgsql
-set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_seqscan = off
-set jit = off
-as $$
+-- without listeners, which writes no event, costs one look (10 µs; the settings of
+-- the calling function hold here too, and setting them again would double that).
+-- A test of an endpoint is for that endpoint alone, and finds its own way.
+create function fan_out() returns trigger language plpgsql as $$
 begin
+  if not exists (select 1 from fresh) then return null; end if;
   insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, due_at)
     select f.account_id, uuid_at(f.at), 'endpoint', e.id, f.id, f.type, f.message_id, f.at
       from fresh f join webhook_endpoints e on e.account_id = f.account_id
@@ -108,41 +92,48 @@ end $$;
 create trigger fan_out after insert on events referencing new table as fresh
   for each statement execute function fan_out();
 
--- Targets that have something to be taken, in the order of their ids from
--- p_after on: found by leaping from one to the next in the index, so that a
--- target with a million rows costs as much as one with a single row.
--- `ready` says that something is due; `open` that the target still takes anything.
-create function delivery_targets(p_now timestamptz, p_after uuid, p_limit integer)
+-- Targets that have something in nobody's hands, in the order of their ids behind
+-- p_after: found by leaping from one to the next in the index, so that a target
+-- with a million rows costs as much as one with a single row. `ready` says that
+-- something is due; `open` that the target still takes anything.
+create function delivery_targets(p_now timestamptz, p_after_account uuid, p_after_target uuid, p_limit integer)
 returns table (account_id uuid, target_kind text, target_id uuid, ready boolean, open boolean)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_due timestamptz;
+  r record;
 begin
-  target_id := p_after;
+  account_id := p_after_account;
+  target_id := p_after_target;
   for i in 1..p_limit loop
-    select d.account_id, d.target_kind, d.target_id, d.due_at into account_id, target_kind, target_id, v_due
-      from deliveries d
-     where d.status = 'pending' and d.owner is null and d.target_id > delivery_targets.target_id
-     order by d.target_id, d.due_at limit 1;
+    select d.account_id, d.target_kind, d.target_id, d.due_at into r from deliveries d
+     where d.status = 'pending' and d.owner is null
+       and (d.account_id, d.target_id) > (delivery_targets.account_id, delivery_targets.target_id)
+     order by d.account_id, d.target_id, d.due_at limit 1;
     exit when not found;
-    ready := v_due <= p_now;
-    open := target_kind = 'sender' or exists (
-      select 1 from webhook_endpoints e
-       where e.account_id = delivery_targets.account_id and e.id = delivery_targets.target_id and e.enabled);
+    account_id := r.account_id;
+    target_kind := r.target_kind;
+    target_id := r.target_id;
+    ready := r.due_at <= p_now;
+    open := r.target_kind = 'sender' or exists (
+      select 1 from webhook_endpoints e where e.account_id = r.account_id and e.id = r.target_id and e.enabled);
     return next;
   end loop;
 end $$;
 
 -- Takes due deliveries for this node, of each target at most p_room. One whose
--- line has an earlier one pending stays, and is put off until that one is due,
--- so that lines which wait for a dead receiver are not looked through at every
--- turn. Waits for nobody: what somebody else has locked is left for the next time.
+-- line has an earlier one pending stays, and is put off: until that one is due,
+-- or, where it is in somebody's hands, until it is surely out of them. Its end
+-- wakes the next of its line (finish_deliveries). So lines that wait for a slow
+-- or dead receiver are not looked through at every turn, nor do they hide the
+-- others. Waits for nobody: what somebody else has locked is left for next time.
 create function claim_deliveries(
   p_node bigint, p_now timestamptz, p_account uuid[], p_target uuid[], p_room integer[])
 returns table (
@@ -155,11 +146,14 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
   with seen as materialized (
     select d.account_id, d.id, d.target_id, d.due_at, d.seq, l.room,
            (select e.id from deliveries e
-             where e.status = 'pending' and e.target_id = d.target_id and e.order_key = d.order_key and e.seq < d.seq
+             where e.status = 'pending' and e.account_id = d.account_id and e.target_id = d.target_id
+               and e.order_key = d.order_key and e.seq < d.seq
              order by e.seq limit 1) as behind
       from unnest(p_account, p_target, p_room) as l (account_id, target_id, room),
            lateral (
@@ -178,13 +172,14 @@ as $$
      where f.place <= f.room and d.account_id = f.account_id and d.id = f.id
     returning d.*
   ), ahead as (
-    -- Locked, so that it cannot end between this look and the next statement, which would wake nobody.
-    select a.id, a.due_at from seen s join deliveries a on a.account_id = s.account_id and a.id = s.behind
-     where a.owner is null and a.status = 'pending' for update of a skip locked
+    -- Locked, so that it ends before this or after it; in between its end would wake nobody.
+    select a.account_id, a.id, case when a.owner is null then a.due_at else p_now + interval '20 seconds' end as until
+      from seen s join deliveries a on a.account_id = s.account_id and a.id = s.behind
+     where a.status = 'pending' for update of a skip locked
   ), put_off as (
-    update deliveries d set due_at = a.due_at
-      from seen s join ahead a on a.id = s.behind
-     where d.account_id = s.account_id and d.id = s.id and a.due_at > d.due_at
+    update deliveries d set due_at = a.until
+      from seen s join ahead a on a.account_id = s.account_id and a.id = s.behind
+     where d.account_id = s.account_id and d.id = s.id and a.until > d.due_at
   )
   select t.account_id, t.id, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,
          e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
@@ -213,6 +208,8 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -235,12 +232,13 @@ begin
       from (
         select f.account_id, f.id from done, lateral (
           select x.account_id, x.id from deliveries x
-           where x.status = 'pending' and x.target_id = done.target_id and x.order_key = done.order_key
-             and x.seq > done.seq
+           where x.status = 'pending' and x.account_id = done.account_id and x.target_id = done.target_id
+             and x.order_key = done.order_key and x.seq > done.seq
            order by x.seq limit 1) f
          where done.status <> 'pending'
       ) next
-     where n.account_id = next.account_id and n.id = next.id and n.owner is null and n.due_at > p_now
+     -- Also where it seems to be due: it may be put off at this moment, by whoever then is waited for here.
+     where n.account_id = next.account_id and n.id = next.id and n.owner is null
   ), health as (
     select d.account_id, d.target_id, bool_or(d.status = 'delivered') as well
       from done d where d.target_kind = 'endpoint' group by d.account_id, d.target_id
