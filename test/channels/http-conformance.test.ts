@@ -45,7 +45,13 @@ describeProvider('infobip', {
 
 describeProvider('http-sms', {
   provider: httpSmsFixture.provider,
-  config: { ...exampleGateway(URL), tlsCa: '-----BEGIN CERTIFICATE-----', ...LANE },
+  config: {
+    ...exampleGateway(URL),
+    // Without what is optional there are no secrets to name.
+    request: { url: `${URL}/send`, query: { to: '{{to}}' } },
+    tlsCa: '-----BEGIN CERTIFICATE-----',
+    ...LANE,
+  },
   secrets: [TOKEN],
   open: (behaviour, io) => openFixture(httpSmsFixture, behaviour, io),
   message: SMS,

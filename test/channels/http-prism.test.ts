@@ -9,7 +9,7 @@ import { type HttpFixture, SMS } from './http-fixture.ts'
 import { twilioFixture } from './twilio.exchange.ts'
 import { vonageFixture } from './vonage.exchange.ts'
 
-/** The mock server over the providers' own OpenAPI; not in the lock for its size. See CONTRIBUTING. */
+/** The mock server over the providers' own OpenAPI; not in the lock for its size; .ci/run brings it. */
 const PRISM =
   'npm install --ignore-scripts --prefix <dir> @stoplight/prism-cli@5.16.0, with <dir>/node_modules/.bin on the PATH'
 

@@ -11,7 +11,6 @@ const LONGEST_ID = 200
 
 type Reader = (answer: Answer) => (rule: string | undefined) => string | null
 
-/** Throws where an expression of the form is none. */
 export function createAnswerReader(form: AnswerForm, secrets: readonly string[]) {
   const reader = form.format === 'json' ? readJson : createTextReader(form)
   const errors = form.errors ?? {}

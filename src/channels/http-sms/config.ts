@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { LINE_FIELDS, Sender } from '../http/config.ts'
+import { faultOf } from './check.ts'
 
 const Text = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, ...(description !== undefined && { description }) })
@@ -131,8 +132,7 @@ const Probe = Type.Object(
   },
 )
 
-/** A gateway that is known by its request, its answer and its receipts. */
-export const httpSmsConfig = Type.Object(
+const Shape = Type.Object(
   {
     request: Request,
     answer: AnswerForm,
@@ -158,6 +158,13 @@ export const httpSmsConfig = Type.Object(
   { additionalProperties: false },
 )
 
-export type HttpSmsConfig = Static<typeof httpSmsConfig>
+export type HttpSmsConfig = Static<typeof Shape>
+
+/** A gateway that is known by its request, its answer and its receipts. */
+export const httpSmsConfig = Type.Refine(
+  Shape,
+  config => faultOf(config) === null,
+  config => faultOf(config) ?? '',
+)
 export type AnswerForm = Static<typeof AnswerForm>
 export type ReceiptForm = Static<typeof Receipts>

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/client.ts'
 import { withoutPlus } from '../http/sms.ts'
 import type { Outgoing } from '../provider.ts'
 import type { HttpSmsConfig } from './config.ts'
-import { fill, fillFields, fillJson, fillXml, namesIn, PLACEHOLDERS, type Values } from './template.ts'
+import { fill, fillFields, fillJson, fillXml, type Values } from './template.ts'
 
 export type RequestMaker = {
   /** The request for one message; null where one of its values cannot stand in a header or the address. */
@@ -11,11 +11,9 @@ export type RequestMaker = {
   probe: HttpRequest | null
 }
 
-/** Throws where the template can never be filled: the operator is told by the connection's failing to open. */
 export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
   const { request, secrets = {} } = config
   const sealed = Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`secret.${name}`, value]))
-  checkTemplate(config, sealed)
 
   function forMessage(message: Outgoing, receiptUrl: string | null): HttpRequest | null {
     const values = { ...valuesOf(message, config.from ?? null, receiptUrl), ...sealed }
@@ -43,21 +41,6 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
   }
 
   return { forMessage, probe: probe() }
-}
-
-function checkTemplate({ request, probe, receipts }: HttpSmsConfig, sealed: Values): void {
-  const known = new Set<string>([...PLACEHOLDERS, ...Object.keys(sealed)])
-  const strange = namesIn(request).filter(name => !known.has(name))
-  strange.push(...namesIn(probe).filter(name => !(name in sealed)))
-  if (strange.length > 0) throw new Error(`the template names what there is not: ${strange.join(', ')}`)
-  const bodies = [request.form, request.json, request.xml].filter(body => body !== undefined)
-  if (bodies.length > 1) throw new Error('a request has one body: form, json or xml')
-  if (bodies.length > 0 && request.method === 'GET') throw new Error('a GET has no body')
-  if (probe && new URL(probe.url).origin !== new URL(request.url).origin)
-    throw new Error('the probe must ask the host that messages go to')
-  const secret = receipts && 'secret' in receipts.proof ? receipts.proof.secret : undefined
-  if (secret !== undefined && !(`secret.${secret}` in sealed))
-    throw new Error(`receipts are proved by a secret that there is not: ${secret}`)
 }
 
 function valuesOf(message: Outgoing, ownSender: string | null, receiptUrl: string | null): Values {
@@ -94,6 +77,7 @@ function bodyOf(
     const text = new URLSearchParams(fillFields(form, values)).toString()
     return { type: 'application/x-www-form-urlencoded', text }
   }
-  if (json !== undefined) return { type: 'application/json', text: JSON.stringify(fillJson(json, values)) }
+  if (json !== undefined)
+    return { type: 'application/json', text: JSON.stringify(fillJson(json, values) ?? {}) }
   return xml === undefined ? null : { type: 'application/xml; charset=utf-8', text: fillXml(xml, values) }
 }

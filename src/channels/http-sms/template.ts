@@ -39,13 +39,17 @@ export function fillFields(fields: Readonly<Record<string, string>>, values: Val
   return Object.fromEntries(filled.filter(([, text]) => text !== null)) as Record<string, string>
 }
 
-/** JSON with every text in it filled; members and items whose value is missing are left out. */
+/**
+ * JSON with every text in it filled. Members and items whose value is missing are left out, and
+ * so is what they leave empty.
+ */
 export function fillJson(value: unknown, values: Values): unknown {
   if (typeof value === 'string') return fill(value, values) ?? undefined
-  if (Array.isArray(value))
-    return value.map(each => fillJson(each, values)).filter(each => each !== undefined)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fillJson(each, values)]))
+  const filled = Object.entries(value).map(([name, each]) => [name, fillJson(each, values)] as const)
+  const kept = filled.filter(([, each]) => each !== undefined)
+  if (kept.length === 0 && filled.length > 0) return undefined
+  return Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept)
 }
 
 const XML: Readonly<Record<string, string>> = {

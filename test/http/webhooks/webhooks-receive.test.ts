@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { InboundDoor, InboundRequest } from '../../../src/contract/inbound.ts'
 import { webhooksReceive, webhooksReceiveByGet } from '../../../src/http/routes/webhooks-receive.ts'
 import { DatabaseUnavailable } from '../../../src/infra/db.ts'
+import { exampleGateway } from '../../channels/http-sms.exchange.ts'
 import { ACCOUNT, AUTH_TOKEN, twilioFixture } from '../../channels/twilio.exchange.ts'
 import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
@@ -91,6 +92,46 @@ describe('a send and its receipt', () => {
     const listed = await app.admin('GET', '/connections')
     expect(listed.text).toContain(ACCOUNT)
     expect(listed.text).not.toContain(AUTH_TOKEN)
+  })
+})
+
+describe('a gateway known by a template', () => {
+  test('what is wrong with it is told when it is given', async () => {
+    const config = { ...exampleGateway(peer.url), secrets: {} }
+    const answer = await app.admin('POST', '/connections', {
+      provider: 'http-sms',
+      name: 'broken',
+      channels: ['int_sms'],
+      config,
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('there is no value {{secret.token}}')
+  })
+
+  test('it is kept whole, its secrets apart, and its receipts are answered in its own words', async () => {
+    const config = {
+      ...exampleGateway(peer.url),
+      receipts: {
+        format: 'query',
+        id: 'id',
+        status: 'stat',
+        statuses: { '1': 'delivered' },
+        proof: { by: 'basic', user: 'gw', secret: 'hook' },
+        reply: { status: 200, contentType: 'text/plain', body: 'ACK/Example' },
+      },
+    }
+    const id = await connect('http-sms', config)
+    const listed = await app.admin('GET', '/connections')
+    const connections = listed.body['data'] as { id: string; config: unknown }[]
+    const { secrets, ...shown } = config
+    expect(connections.find(each => each.id === id)!.config).toEqual(shown)
+    expect(listed.text).not.toContain(secrets!['token'])
+
+    const authorization = `Basic ${Buffer.from(`gw:${secrets!['hook']}`).toString('base64')}`
+    const path = `/webhooks/http-sms/${id}?id=a&stat=1`
+    const answer = await app.during(app.call(path, { headers: { authorization } }))
+    expect([answer.status, answer.text]).toEqual([200, 'ACK/Example'])
+    expect((await app.call(path)).status).toBe(401)
   })
 })
 

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type HttpSmsConfig, httpSmsConfig } from '../../src/channels/http-sms/config.ts'
+import type { Io, Link, Outgoing, Provider } from '../../src/channels/provider.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer } from '../support/http-peer.ts'
+import { createIo, never, outgoing, settled } from './conformance.ts'
+import { type HttpFixture, SMS } from './http-fixture.ts'
+import { exampleGateway, httpSmsFixture } from './http-sms.exchange.ts'
+import { API_KEY, infobipFixture } from './infobip.exchange.ts'
+import { twilioFixture } from './twilio.exchange.ts'
+import { vonageFixture } from './vonage.exchange.ts'
+
+const open: { link: Link; peer: HttpPeer }[] = []
+afterEach(async () => {
+  for (const { link, peer } of open.splice(0)) {
+    await link.close()
+    await peer.close()
+  }
+})
+
+async function start<C>(
+  provider: Provider<C>,
+  configFor: (url: string) => C,
+  act: (nth: number) => PeerAct,
+  io: Io = createIo(),
+) {
+  const peer = await startHttpPeer((_, nth) => act(nth))
+  const link = await provider.open(configFor(peer.url), io)
+  open.push({ link, peer })
+  return {
+    link,
+    peer,
+    send: (more: Partial<Outgoing> = {}) =>
+      settled(link.send(outgoing(1, { ...SMS, ...more }), never()), 'send()'),
+  }
+}
+
+describe('a template that can never be filled is refused when it is given', () => {
+  const { request, ...rest } = exampleGateway('https://gateway.example.com')
+  const accepts = Compile(httpSmsConfig)
+
+  test.each<[string, Partial<HttpSmsConfig>, string]>([
+    ['a name that there is not', { request: { ...request, json: { a: ['{{ nope }}'] } } }, '{{nope}}'],
+    [
+      'a secret that there is not',
+      { request: { ...request, headers: { X: '{{secret.nope}}' } } },
+      'secret.nope',
+    ],
+    ['two bodies', { request: { ...request, xml: '<a/>' } }, 'one body'],
+    ['a GET with a body', { request: { ...request, method: 'GET' } }, 'GET'],
+    ['a probe of another host', { probe: { url: 'https://gateway.example.com.evil.example/' } }, 'probe'],
+    ['a probe that needs a message', { probe: { url: 'https://gateway.example.com/{{to}}' } }, '{{to}}'],
+    ['an expression that is none', { answer: { format: 'text', id: '(' } }, 'answer.id'],
+    ['a proof without its secret', { secrets: { token: 'x' } }, 'receipts.proof'],
+  ])('%s', (_, change, words) => {
+    const config = { request, ...rest, ...change }
+    expect(accepts.Check(config)).toBe(false)
+    expect(
+      Value.Errors(httpSmsConfig, config)
+        .map(fault => fault.message)
+        .join(),
+    ).toContain(words)
+  })
+
+  test.each([
+    ['a placeholder in the host', 'https://{{to}}.example.com/'],
+    ['a user in the address', 'https://user:pw@gateway.example.com/'],
+    ['another scheme', 'file:///etc/passwd'],
+    ['a fragment', 'https://gateway.example.com/#a'],
+  ])('%s', (_, url) => {
+    expect(accepts.Check({ ...rest, request: { ...request, url } })).toBe(false)
+  })
+})
+
+test('the examples of the guide are taken', () => {
+  const guide = readFileSync(new URL('../../docs/providers-http-sms.md', import.meta.url), 'utf8')
+  const examples = [...guide.matchAll(/^```json\n(.*?)^```/gms)].map(
+    match => JSON.parse(match[1]!) as unknown,
+  )
+  expect(examples).toHaveLength(2)
+  for (const example of examples) expect(Value.Errors(httpSmsConfig, example)).toEqual([])
+})
+
+describe.each<[string, HttpFixture<unknown>]>([
+  ['twilio', twilioFixture as unknown as HttpFixture<unknown>],
+  ['vonage', vonageFixture as unknown as HttpFixture<unknown>],
+  ['infobip', infobipFixture as unknown as HttpFixture<unknown>],
+  ['http-sms', httpSmsFixture as unknown as HttpFixture<unknown>],
+])('%s', (name, fixture) => {
+  test('no SMS can be made of it: nothing is asked', async () => {
+    const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth))
+    const file = {
+      type: 'image',
+      mimetype: 'image/png',
+      fileName: 'a.png',
+      open: () => Promise.reject(),
+    } as const
+    expect(await send({ files: [file] })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
+    expect(await send({ text: '' })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_REJECTED' })
+    expect(peer.requests).toHaveLength(0)
+  })
+
+  test('nobody can reach us: no receipts are asked for, which is said once', async () => {
+    const io = { ...createIo(), receiptUrl: null }
+    const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth), io)
+    for (let nth = 0; nth < 3; nth++) expect((await send()).kind).toBe('accepted')
+    expect(peer.requests.map(request => request.body).join()).not.toMatch(/callback|webhooks|report/i)
+    expect(io.logged).toHaveLength(1)
+    expect(JSON.stringify(io.logged)).toContain(`${name}: no delivery receipts`)
+  })
+
+  test('health is told when it changes, and only then', async () => {
+    const io = createIo()
+    const acts = [fixture.taken(1), fixture.taken(2), { status: 401 }, { status: 401 }, fixture.taken(5)]
+    const { send } = await start(fixture.provider, fixture.configFor, nth => acts[nth - 1]!, io)
+    for (const _ of acts) await send()
+    expect(io.reports.map(each => each.state)).toEqual(['connecting', 'up', 'down', 'up'])
+  })
+
+  test('explains codes, and knows those that are none', () => {
+    const explain = fixture.provider.explain!
+    expect(explain('HTTP 401')).toBe('The provider refuses our credentials.')
+    expect(explain('HTTP 503')).toContain('does not say whether')
+    for (const code of ['', 'toString', 'constructor', 'dlr-toString', 'HTTP', 'HTTP 99'])
+      expect(explain(code)).toBeNull()
+  })
+})
+
+test('each explains its own codes', () => {
+  expect(twilioFixture.provider.explain!('21610')).toContain('unsubscribed')
+  expect(twilioFixture.provider.explain!('30003')).toContain('handset')
+  expect(vonageFixture.provider.explain!('9')).toContain('credit')
+  expect(vonageFixture.provider.explain!('dlr-9')).toContain('list')
+  expect(infobipFixture.provider.explain!('12')).toContain('credit')
+  expect(infobipFixture.provider.explain!('EC_ABSENT_SUBSCRIBER')).toContain('handset')
+})
+
+describe('infobip: an attempt without an answer is looked up', () => {
+  const ATTEMPT = 'msg_00000000000000000000000001.1'
+  const log = (...results: unknown[]): PeerAct => ({ status: 200, body: JSON.stringify({ results }) })
+
+  test.each<[string, PeerAct, object]>([
+    ['it is in the log', log({ messageId: ATTEMPT }), { kind: 'accepted', providerId: ATTEMPT }],
+    ['it is not, or not yet', log(), { kind: 'unknown' }],
+    ['another one is', log({ messageId: 'other' }, null), { kind: 'unknown' }],
+    ['no log', { status: 500 }, { kind: 'unknown' }],
+    ['no answer', 'reset', { kind: 'unknown' }],
+  ])('%s', async (_, act, outcome) => {
+    const { link, peer } = await start(infobipFixture.provider, infobipFixture.configFor, () => act)
+    expect(await settled(link.find!(ATTEMPT, never()), 'find()')).toMatchObject(outcome)
+    expect(peer.requests[0]).toMatchObject({
+      method: 'GET',
+      path: `/sms/3/logs?messageId=${ATTEMPT}&limit=1`,
+      headers: { authorization: `App ${API_KEY}` },
+    })
+  })
+})
+
+test('credentials that go out in the clear to another machine are warned of', async () => {
+  const io = createIo()
+  const link = await twilioFixture.provider.open(twilioFixture.configFor('http://gateway.example.com'), io)
+  await link.close()
+  expect(JSON.stringify(io.logged)).toContain('in the clear')
+})
