@@ -12,6 +12,19 @@ const ROOMS = {
   workers: ['lib', 'contract', 'infra', 'core', 'channels'],
 }
 
+/** The rooms of core in their order: each may enter those before it. */
+const CORE = [
+  'accounts',
+  'billing',
+  'connections',
+  'senders',
+  'callbacks',
+  'sandbox',
+  'routing',
+  'outbox',
+  'messages',
+]
+
 /** What a room may know by its types alone. */
 const TYPES = {
   core: '^src/channels/provider\\.ts$',
@@ -39,10 +52,21 @@ function typesOnly([room, path]) {
   }
 }
 
+function roomOrder(room, at) {
+  return {
+    name: `core-${room}`,
+    comment: `${room} stands before ${CORE.slice(at + 1).join(', ')} and enters none of them`,
+    severity: 'error',
+    from: { path: `^src/core/${room}/` },
+    to: { path: `^src/core/(?!(${CORE.slice(0, at + 1).join('|')})/)` },
+  }
+}
+
 module.exports = {
   forbidden: [
     ...Object.entries(ROOMS).map(floor),
     ...Object.entries(TYPES).map(typesOnly),
+    ...CORE.map(roomOrder),
     {
       name: 'provider-alone',
       comment: 'a provider imports its own files, provider.ts, shared/ and http/, never another provider',

@@ -5,7 +5,6 @@ import {
   type Claimed,
   cancelDeliveries,
   claimDeliveries,
-  FIRST_TARGET,
   type Finish,
   finishDeliveries,
   giveBackDeliveries,
@@ -70,14 +69,15 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   /** Targets that took all the room they were given. */
   const waiting = new Set<string>()
   const finishes = createBatcher<Done, undefined>({ flush: writeDown })
-  let after = FIRST_TARGET
+  /** Where the last poll ended; null where it had seen all. */
+  let after: Target | null = null
   let wakeAt: (atMs: number) => void = () => {}
 
   async function poll(): Promise<number> {
     if (lanes.free() === 0 || stopping.signal.aborted) return 0
     const nowMs = clock.now()
     const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
-    after = targets.length < MOST_TARGETS ? FIRST_TARGET : targets.at(-1)!.uuid
+    after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
     for (const target of targets.filter(each => !each.open)) {
       await cancelDeliveries(db, nowMs, target, MOST_CANCELLED)
     }
@@ -94,13 +94,14 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     const share = Math.max(1, Math.floor(lanes.free() / Math.max(1, targets.length)))
     let left = lanes.free()
     const room: Room[] = []
-    for (const { accountId, uuid } of targets) {
+    for (const target of targets) {
+      const { accountId, uuid } = target
       const limit = Math.min(share, lanes.room(uuid), left)
       if (limit === 0) waiting.add(uuid)
       else room.push({ accountId, targetUuid: uuid, limit })
       left -= limit
       if (left > 0) continue
-      after = uuid
+      after = target
       break
     }
     return room

@@ -17,7 +17,6 @@ import { createCallbacks } from '../../src/workers/callbacks.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 export type CallbackWorld = Awaited<ReturnType<typeof openCallbacks>>
-export type CallbackNode = Awaited<ReturnType<CallbackWorld['startNode']>>
 
 /** The longest that jitter makes a wait, as a share of it. */
 export const WITH_JITTER = 1.1

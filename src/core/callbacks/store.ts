@@ -4,6 +4,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID as NIL } from '../accounts/platform.ts'
 
 /**
  * Deliveries on their way: the SQL functions are in migrations/0005. A target is
@@ -26,11 +27,13 @@ export type Target = {
   open: boolean
 }
 
-/** Before every target. */
-export const FIRST_TARGET = '00000000-0000-0000-0000-000000000000'
-
-/** The targets behind `after` that have deliveries in nobody's hands, in the order of their ids. */
-export async function listTargets(db: Db, nowMs: number, after: string, limit: number): Promise<Target[]> {
+/** The targets behind `after` that have deliveries in nobody's hands, in the order of their ids; null is the beginning. */
+export async function listTargets(
+  db: Db,
+  nowMs: number,
+  after: Pick<Target, 'accountId' | 'uuid'> | null,
+  limit: number,
+): Promise<Target[]> {
   const { rows } = await db.query<{
     account_id: string
     target_kind: TargetKind
@@ -39,8 +42,8 @@ export async function listTargets(db: Db, nowMs: number, after: string, limit: n
     open: boolean
   }>({
     name: 'delivery_targets',
-    text: 'select * from delivery_targets($1,$2,$3)',
-    values: [toIso(nowMs), after, limit],
+    text: 'select * from delivery_targets($1,$2,$3,$4)',
+    values: [toIso(nowMs), after ? toUuid(after.accountId) : NIL, after?.uuid ?? NIL, limit],
   })
   return rows.map(row => ({
     accountId: fromUuid('acc', row.account_id),
