@@ -101,6 +101,11 @@ describe('twilio', () => {
     )
   })
 
+  test('a body that is no form is not what the signature is of', () => {
+    const headers = { ...JSON_TYPE, 'x-twilio-signature': sign(URL_BASE, {}) }
+    expect(readCallback(call({ headers, body: form(STATUS) }), TOKEN).kind).toBe('unauthorized')
+  })
+
   test('by GET the query is signed with the address', () => {
     const url = `${URL_BASE}?${form(STATUS)}`
     const headers = { 'x-twilio-signature': sign(url, {}) }

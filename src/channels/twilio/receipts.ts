@@ -43,7 +43,9 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
 function isSigned(request: InboundRequest, authToken: string): boolean {
   const given = request.headers['x-twilio-signature']
   if (given === undefined || request.url === null) return false
-  const fields = request.method === 'POST' && isForm(request) ? fieldsOf(request) : ''
+  // A body of another type is not part of what is signed.
+  if (request.method === 'POST' && !isForm(request)) return false
+  const fields = request.method === 'POST' ? fieldsOf(request) : ''
   // Not `some`: as many comparisons whichever matches.
   return spellingsOf(request.url)
     .map(spelling => sameText(given, signatureOf(spelling + fields, authToken)))
