@@ -161,6 +161,7 @@ async function sendAll(jobs: readonly Job[], answers: Answers, event: () => void
       const answer = await send(server!.url, job)
       event()
       if (!isDefinite(answer)) {
+        server!.checkAlive()
         queue.push(job)
         continue
       }

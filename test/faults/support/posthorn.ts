@@ -11,6 +11,8 @@ export type Posthorn = {
   pid: number
   /** Lines that it logged, as objects. */
   log: readonly LogLine[]
+  /** Throws, with its last words, when it has ended by itself. */
+  checkAlive(): void
   /** As a crash or the kernel does it: no goodbye. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
@@ -55,6 +57,10 @@ export async function startPosthorn(env: Record<string, string>): Promise<Postho
     url,
     pid: child.pid!,
     log,
+    checkAlive() {
+      if (child.exitCode === null) return
+      throw new Error(`posthorn ended with ${child.exitCode}: ${said}${JSON.stringify(log.slice(-3))}`)
+    },
     kill: () => end(child, exit, 'SIGKILL').then(() => undefined),
     stop: () => end(child, exit, 'SIGTERM'),
   }

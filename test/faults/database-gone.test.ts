@@ -1,0 +1,318 @@
+import { createHash } from 'node:crypto'
+import smpp from 'smpp'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type App, startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { MessageWithTimeline } from '../../src/contract/message.ts'
+import type { Database } from '../../src/infra/db.ts'
+import { createLog } from '../../src/infra/log.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Smsc, type Submit, startSmsc } from '../support/smsc.ts'
+import { type Account, admin, ask, createAccount, read, send, until } from './support/client.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
+import { OPERATOR_TOKEN } from './support/posthorn.ts'
+
+/** Promised: nobody waits longer for a 503, nor for the recovery once the database is back. */
+const PROMISED_MS = 5_000
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let smsc: Smsc
+let app: App
+let account: Account
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  proxy = await startDatabaseProxy(database.url)
+  smsc = await startSmsc('accept')
+  app = await startApp({
+    config: readConfig({
+      PORT: '0',
+      DATABASE_URL: proxy.url,
+      POSTHORN_DB_POOL: '5',
+      POSTHORN_SANDBOX: 'off',
+    }),
+    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('faults').digest() },
+    log: createLog({ level: 'silent' }),
+    databaseUrl: proxy.url,
+    progress: silentProgress,
+    checkResponses: true,
+  })
+  await admin(app.url, 'POST', '/connections', {
+    provider: 'smpp',
+    name: 'centre',
+    channels: ['local_sms'],
+    config: { host: '127.0.0.1', port: smsc.port, systemId: 'posthorn', password: 'secret' },
+    retryPolicy: { maxAttempts: 3, backoffMs: 10 },
+  })
+  account = await createAccount(app.url, { balance: 100 })
+  // Warm: keys, prices and senders are in memory, as they are on a running node.
+  await until(
+    () => sendText('a first one', 'first'),
+    answer => answer?.status === 200,
+  )
+})
+
+afterEach(async () => {
+  proxy.set('open')
+  await app.stop()
+  await smsc.close()
+  await proxy.close()
+  await database.drop()
+})
+
+function sendText(text: string, key: string, to = '+12025550199') {
+  return send(app.url, { account, key, body: { to, channel: 'local_sms', content: { text } } })
+}
+
+/** What a wait was answered with, and how long it took. */
+async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
+  const startedMs = performance.now()
+  const value = await work
+  return { value, tookMs: performance.now() - startedMs }
+}
+
+async function expectUnavailable(answering: ReturnType<typeof ask>): Promise<void> {
+  const { value: answer, tookMs } = await timed(answering)
+  expect(answer?.text).toContain('SERVICE_UNAVAILABLE')
+  expect(answer!.status).toBe(503)
+  const body = JSON.parse(answer!.text) as Record<string, unknown>
+  expect(body).toEqual({
+    success: false,
+    code: 'SERVICE_UNAVAILABLE',
+    error: expect.any(String),
+    requestId: expect.stringMatching(/^req_/),
+    retryAfterSeconds: expect.any(Number),
+  })
+  expect(answer!.headers.get('retry-after')).toBe(String(body['retryAfterSeconds']))
+  expect(tookMs).toBeLessThan(PROMISED_MS)
+}
+
+function readWithKey(path: string) {
+  return ask(app.url, path, { headers: { 'x-api-key': account.liveKey } })
+}
+
+async function expectRecovery(): Promise<void> {
+  const { tookMs } = await timed(
+    until(
+      () => readWithKey('/api/v2/wallet'),
+      answer => answer?.status === 200,
+    ),
+  )
+  expect(tookMs).toBeLessThan(PROMISED_MS)
+  expect((await ask(app.url, '/readyz'))!.status).toBe(200)
+}
+
+function responseTo(submit: Submit) {
+  return new smpp.PDU('submit_sm_resp', { message_id: 'late-answer', sequence_number: submit.sequence })
+}
+
+/** How often the centre took these words. */
+function taken(text: string): number {
+  return smsc.submits.filter(submit => submit.text === text).length
+}
+
+type Wallet = { balance: number; held: number; captured: number; credited: number }
+
+async function footprint(
+  db: Database,
+): Promise<{ outbox: number; keys: string[]; statuses: string[]; wallet: Wallet }> {
+  const { rows } = await db.query<{
+    state: { outbox: number; keys: string[]; statuses: string[]; wallet: Wallet }
+  }>({
+    name: 'fault_footprint',
+    text: `select json_build_object(
+      'outbox', (select count(*) from outbox),
+      'keys', (select coalesce(json_agg(key order by key), '[]') from idempotency),
+      'statuses', (select coalesce(json_agg(status order by id), '[]') from messages),
+      'wallet', (select row_to_json(w) from wallets w where credited = 100000000 and balance + held < 100000000 limit 1)
+    ) as state`,
+  })
+  return rows[0]!.state
+}
+
+const messageIdOf = (text: string) =>
+  (JSON.parse(text) as { tracking: { messageId: string } }).tracking.messageId
+
+describe('a database that is cut off', () => {
+  test('every request hears 503 in time, and all is well within seconds of its return', async () => {
+    proxy.set('cut')
+    await Promise.all([
+      expectUnavailable(sendText('while away', 'away')),
+      expectUnavailable(readWithKey('/api/v2/wallet')),
+      expectUnavailable(readWithKey('/api/v2/messages')),
+      expectUnavailable(ask(app.url, '/readyz')),
+    ])
+    expect((await ask(app.url, '/healthz'))!.status).toBe(200)
+    proxy.set('open')
+    await expectRecovery()
+    expect(taken('while away')).toBe(0)
+
+    // The key of the refused send is as good as new.
+    const answer = await sendText('while away', 'away')
+    expect(answer).toMatchObject({ status: 200, replayed: false })
+    expect(JSON.parse(answer!.text)).toMatchObject({ status: 'sent' })
+    expect(taken('while away')).toBe(1)
+    expect((await footprint(database.db)).outbox).toBe(0)
+  })
+
+  test('a send that waits while it comes back in time is accepted, once', async () => {
+    proxy.set('cut')
+    const waiting = Array.from({ length: 20 }, (_, at) => sendText(`patient ${at}`, `patient ${at}`))
+    // The sends are on their way as soon as the server says that it is not ready.
+    await expectUnavailable(ask(app.url, '/readyz'))
+    proxy.set('open')
+    const answers = await Promise.all(waiting)
+    for (const [at, answer] of answers.entries()) {
+      expect([200, 503]).toContain(answer!.status)
+      const again = answer!.status === 200 ? answer : await sendText(`patient ${at}`, `patient ${at}`)
+      expect(again!.status).toBe(200)
+      expect(taken(`patient ${at}`)).toBe(1)
+    }
+  })
+
+  test('what the provider says meanwhile is not lost', async () => {
+    const held = Promise.withResolvers<() => void>()
+    smsc.behave(submit => {
+      held.resolve(() => submit.session.send(responseTo(submit)))
+      return null
+    })
+    const sending = sendText('under way', 'under way')
+    const answerNow = await held.promise
+    proxy.set('cut')
+    answerNow()
+    // The sender's wait ends without the store: the answer comes with the repeat.
+    const first = await sending
+    expect([200, 503]).toContain(first!.status)
+    smsc.behave('accept')
+    proxy.set('open')
+    await expectRecovery()
+    const answer = await until(
+      () => sendText('under way', 'under way'),
+      found => found?.status === 200,
+    )
+    const id = messageIdOf(answer!.text)
+    const message = await until(
+      () => read<MessageWithTimeline>(app.url, account, `/api/v2/messages/${id}`),
+      found => found.status === 'sent',
+    )
+    expect(message).toMatchObject({ providerMessageId: 'late-answer', billing: { state: 'captured' } })
+    expect(taken('under way')).toBe(1)
+  })
+})
+
+describe('a database that does what it is asked and cannot say so', () => {
+  test('a send that was refused is taken back: not sent, paid back, its key free', async () => {
+    const before = await footprint(database.db)
+    proxy.deafenAt('unheard')
+    await expectUnavailable(sendText('never heard of', 'unheard'))
+    // It was stored: that is what makes this case hard.
+    const stored = await footprint(database.db)
+    expect(stored.keys).toContain('unheard')
+    expect(stored.wallet.held).toBeGreaterThan(0)
+
+    proxy.set('open')
+    const after = await until(
+      () => footprint(database.db),
+      found => found.outbox === 0,
+    )
+    expect(after.statuses).toEqual([...before.statuses, 'cancelled'])
+    expect(after.wallet).toEqual(before.wallet)
+    expect(after.keys).not.toContain('unheard')
+    expect(taken('never heard of')).toBe(0)
+
+    await expectRecovery()
+    const answer = await sendText('never heard of', 'unheard')
+    expect(answer).toMatchObject({ status: 200, replayed: false })
+    expect(taken('never heard of')).toBe(1)
+  })
+
+  test('a send that it carries out long after is taken back as well', async () => {
+    const before = await footprint(database.db)
+    let unlock = (): void => {}
+    const locked = Promise.withResolvers<void>()
+    const holding = database.db.transaction(async tx => {
+      await tx.query({ name: 'lock_wallets', text: 'select 1 from wallets for update' })
+      locked.resolve()
+      await new Promise<void>(resolve => {
+        unlock = resolve
+      })
+    })
+    await locked.promise
+    await expectUnavailable(sendText('too late', 'late'))
+    unlock()
+    await holding
+    // Until it is taken back the key is in use.
+    const answer = await until(
+      () => sendText('too late', 'late'),
+      found => found?.status === 200,
+    )
+    expect(answer).toMatchObject({ replayed: false })
+    expect(taken('too late')).toBe(1)
+    const after = await until(
+      () => footprint(database.db),
+      found => found.outbox === 0,
+    )
+    expect(after.statuses.toSorted()).toEqual(['cancelled', ...before.statuses, 'sent'])
+    expect(after.wallet.held).toBe(0)
+    expect(after.wallet.captured).toBe(2 * before.wallet.captured)
+  })
+})
+
+describe('a database that hangs', () => {
+  test('nobody hangs with it', async () => {
+    proxy.set('hung')
+    await Promise.all([
+      expectUnavailable(sendText('into the void', 'void')),
+      expectUnavailable(readWithKey('/api/v2/wallet')),
+      expectUnavailable(ask(app.url, '/readyz')),
+    ])
+    // Nor those who come while others hang.
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => expectUnavailable(sendText(`void ${at}`, `void ${at}`))),
+    )
+    proxy.set('open')
+    await expectRecovery()
+    expect(await sendText('into the void', 'void')).toMatchObject({ status: 200, replayed: false })
+    expect(taken('into the void')).toBe(1)
+  })
+
+  test('connections that died in the middle are found out and replaced', async () => {
+    // As many as the pool has.
+    await Promise.all(Array.from({ length: 10 }, () => readWithKey('/api/v2/messages')))
+    proxy.killHalfway()
+    const { tookMs } = await timed(
+      until(
+        () => sendText('over a new line', 'new line'),
+        answer => answer?.status === 200,
+      ),
+    )
+    expect(tookMs).toBeLessThan(2 * PROMISED_MS)
+    await expectRecovery()
+    expect(taken('over a new line')).toBe(1)
+  })
+})
+
+describe('messages that are due', () => {
+  test('are found again when the answer to their claim was lost with its connection', async () => {
+    const lost = proxy.loseAnswer('on the way out')
+    const answer = await scheduled('on the way out', 500)
+    const id = messageIdOf(answer!.text)
+    await lost
+    expect(taken('on the way out')).toBe(0)
+    const message = await until(
+      () => read<MessageWithTimeline>(app.url, account, `/api/v2/messages/${id}`),
+      found => found.status === 'sent',
+    )
+    expect(message.billing.state).toBe('captured')
+    expect(taken('on the way out')).toBe(1)
+  }, 60_000)
+})
+
+function scheduled(text: string, inMs: number) {
+  const scheduleAt = new Date(Date.now() + inMs).toISOString()
+  const content = { text }
+  const body = { to: '+12025550199', channel: 'local_sms', content, options: { scheduleAt } }
+  return send(app.url, { account, key: text, body })
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** What becomes of what is said between the program and its database. */
+export type Line =
+  | 'open'
+  /** Every connection is cut, and new ones are. */
+  | 'cut'
+  /** Nothing passes, on old connections and new ones: a database that hangs. */
+  | 'hung'
+  /** What is asked arrives, and is done; no answer comes back. */
+  | 'deaf'
+
+export type DatabaseProxy = {
+  /** The database's URL by way of the proxy. */
+  url: string
+  set(line: Line): void
+  /** The connections there are die in the middle, open to both ends; new ones work. */
+  killHalfway(): void
+  /** From the next question that holds these words on the line is deaf; that one still arrives. */
+  deafenAt(words: string): void
+  /** The next answer that holds these words is lost, and its connection with it; resolves when it was. */
+  loseAnswer(words: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A TCP proxy before PostgreSQL. A connection that lost a byte stays dead. */
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = targetOf(new URL(databaseUrl))
+  const pairs = new Set<{ near: Socket; far: Socket; dead: boolean }>()
+  let line: Line = 'open'
+  let deafenAt: string | null = null
+  let doomed: { words: string; lost(): void } | null = null
+
+  const server = createServer(near => {
+    if (line === 'cut') return void near.resetAndDestroy()
+    const pair = { near, far: connect(target), dead: false }
+    pairs.add(pair)
+    near.on('data', bytes => {
+      if (deafenAt !== null && bytes.includes(deafenAt)) {
+        deafenAt = null
+        line = 'deaf'
+      }
+      if (line === 'hung') pair.dead = true
+      if (!pair.dead || line === 'deaf') pair.far.write(bytes)
+    })
+    pair.far.on('data', bytes => {
+      if (line === 'hung' || line === 'deaf' || dooms(bytes)) pair.dead = true
+      if (!pair.dead) near.write(bytes)
+    })
+    for (const [one, other] of [
+      [near, pair.far],
+      [pair.far, near],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => {
+        other.destroy()
+        pairs.delete(pair)
+      })
+    }
+  })
+  function dooms(bytes: Buffer): boolean {
+    if (!doomed || !bytes.includes(doomed.words)) return false
+    doomed.lost()
+    doomed = null
+    return true
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    url: throughProxy(databaseUrl, (server.address() as AddressInfo).port),
+    set(next) {
+      line = next
+      if (next === 'cut') for (const { near } of pairs) near.resetAndDestroy()
+    },
+    killHalfway() {
+      for (const pair of pairs) pair.dead = true
+    },
+    deafenAt(words) {
+      deafenAt = words
+    },
+    loseAnswer: words =>
+      new Promise(lost => {
+        doomed = { words, lost }
+      }),
+    async close() {
+      for (const { near, far } of pairs) {
+        near.destroy()
+        far.destroy()
+      }
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function throughProxy(databaseUrl: string, port: number): string {
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
+  url.searchParams.delete('host')
+  url.searchParams.delete('port')
+  return url.href
+}
+
+function targetOf(url: URL): { path: string } | { host: string; port: number } {
+  const socketDir = url.searchParams.get('host')
+  const port = Number(url.searchParams.get('port') || url.port || 5432)
+  return socketDir ? { path: `${socketDir}/.s.PGSQL.${port}` } : { host: url.hostname, port }
+}
