@@ -1,19 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts the CPU of processes in ticks of 10 ms, and that of threads by the nanosecond. */
-const TICK_NS = 10_000_000
-
-/** CPU that a process has used, in ns: every thread that it has now. */
+/** CPU that a process has used so far, in ns. */
 export function cpuOf(pid: number): number {
-  return threadsOf(pid).reduce((sum, thread) => sum + scheduled(`/proc/${pid}/task/${thread}/schedstat`), 0)
+  return threadsOf(pid).reduce((sum, thread) => {
+    const [ranNs] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ', 1)
+    return sum + Number(ranNs || 0)
+  }, 0)
 }
 
-/** CPU of a process and its children, in ns, those that have ended included. */
-export function cpuOfFamily(pid: number): number {
-  const ended = numbersAfterName(pid)
-  // Fields 16 and 17 of proc_pid_stat(5): what reaped children used.
-  const reapedTicks = ended[13]! + ended[14]!
-  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuOf(each), reapedTicks * TICK_NS)
+/**
+ * Reads what a PostgreSQL server has used since the first reading, in ns; its
+ * autovacuum aside, which works for what was done before. What a process used
+ * that ended between two readings is not known.
+ */
+export function createServerMeter(postmaster: number): () => number {
+  let last = new Map<number, number>()
+  let total = 0
+  return () => {
+    const workers = childrenOf(postmaster).filter(pid => !isAutovacuum(pid))
+    const now = new Map([postmaster, ...workers].map(pid => [pid, cpuOf(pid)]))
+    for (const [pid, used] of now) total += used - (last.get(pid) ?? 0)
+    last = now
+    return total
+  }
+}
+
+function isAutovacuum(pid: number): boolean {
+  return read(`/proc/${pid}/cmdline`).includes('autovacuum worker')
 }
 
 /** Resident memory of a process, in MB. */
@@ -38,23 +51,16 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-function scheduled(file: string): number {
-  return Number(read(file).split(' ', 1)[0] || 0)
-}
-
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && numbersAfterName(Number(name))[1] === pid)
+    .filter(name => /^\d+$/.test(name) && parentOf(name) === pid)
     .map(Number)
 }
 
-/** Fields of /proc/<pid>/stat from the third on; the name before them may hold anything. */
-function numbersAfterName(pid: number): number[] {
+/** The fourth field of /proc/<pid>/stat; the name before it may hold anything. */
+function parentOf(pid: string): number {
   const text = read(`/proc/${pid}/stat`)
-  return text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
 }
 
 /** Empty for a process that ended meanwhile. */

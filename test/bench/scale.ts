@@ -14,19 +14,22 @@ const PAGE = 100_000
  */
 export async function measureScale(quick: boolean): Promise<Figure[]> {
   const stored = quick ? 100_000 : 1_000_000
+  const rounds = quick ? 1 : 5
   const empty = await startSystem({ accounts: ACCOUNTS })
   const full = await startSystem({ accounts: ACCOUNTS })
   try {
     note(`One send at ${stored.toLocaleString('en')} stored messages`)
     await fill(full, stored)
-    for (const system of [empty, full]) await measure(system, plan(system, 64, quick ? 3_000 : 10_000))
-    const alone = await compare('alone', empty, full, 1, quick ? 300 : 1_500, quick)
-    const crowd = await compare('64 at once', empty, full, 64, quick ? 3_000 : 12_000, quick)
+    const crowd = { connections: 64, requests: quick ? 3_000 : 12_000, seconds: 20 }
+    const alone = { connections: 1, requests: quick ? 300 : 1_500, seconds: 5 }
+    for (const load of [crowd, alone]) await measurePair(empty, full, load)
+    const ofCrowd = await compare('64 at once', empty, full, crowd, rounds)
+    const ofAlone = await compare('alone', empty, full, alone, rounds)
     return [
-      costFigure('one send’s CPU, alone', stored, alone),
-      costFigure('one send’s CPU, of 64', stored, crowd),
-      timeFigure('one send’s time, alone', stored, alone),
-      timeFigure('one send’s time, of 64', stored, crowd),
+      costFigure('one send’s CPU, of 64', stored, ofCrowd),
+      timeFigure('one send’s time, of 64', stored, ofCrowd),
+      costFigure('one send’s CPU, alone', stored, ofAlone),
+      timeFigure('one send’s time, alone', stored, ofAlone),
     ]
   } finally {
     await empty.stop()
@@ -35,31 +38,30 @@ export async function measureScale(quick: boolean): Promise<Figure[]> {
 }
 
 type Pair = { empty: Measured; full: Measured }
+type Load = { connections: number; requests: number; seconds: number }
 
 async function compare(
   name: string,
   empty: System,
   full: System,
-  connections: number,
-  requests: number,
-  quick: boolean,
+  load: Load,
+  rounds: number,
 ): Promise<Pair[]> {
   const pairs: Pair[] = []
-  for (let round = 0; round < (quick ? 1 : 5); round++) {
-    pairs.push({
-      empty: await measure(empty, plan(empty, connections, requests)),
-      full: await measure(full, plan(full, connections, requests)),
-    })
-  }
-  for (const { empty, full } of pairs) {
-    noteMeasured(`${name}, none`, empty)
-    noteMeasured(`${name}, many`, full)
+  for (let round = 0; round < rounds; round++) {
+    const pair = await measurePair(empty, full, load)
+    noteMeasured(`${name}, none`, pair.empty)
+    noteMeasured(`${name}, many`, pair.full)
+    pairs.push(pair)
   }
   return pairs
 }
 
-function plan(system: System, connections: number, requests: number) {
-  return { keys: system.keys, connections, requests, seconds: 60 }
+async function measurePair(empty: System, full: System, load: Load): Promise<Pair> {
+  return {
+    empty: await measure(empty, { keys: empty.keys, ...load }),
+    full: await measure(full, { keys: full.keys, ...load }),
+  }
 }
 
 function costFigure(name: string, stored: number, pairs: readonly Pair[]): Figure {

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { urlOf } from '../../src/infra/embedded/owner.ts'
 import { findPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Child, startChild, watch } from './child.ts'
-import { cpuOf, cpuOfFamily } from './cpu.ts'
+import { cpuOf, createServerMeter } from './cpu.ts'
 import type { LoadPlan, LoadResult } from './load.ts'
 import { type Sink, startSink } from './sink.ts'
 
@@ -21,6 +21,8 @@ export type System = {
   /** Sends by the one centre or the other from here on. */
   route(to: 'plain' | 'receipts'): Promise<void>
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
+  /** A request of the first account, below `/api/v2`. */
+  call(method: string, path: string, body: unknown): Promise<Response>
   /** CPU used so far, in ns. */
   cpu(): { node: number; postgres: number }
   /** Items and calls of the coalesced flushes so far. */
@@ -34,6 +36,8 @@ export type SystemOptions = {
   accounts: number
   /** Flags for Node itself, such as --cpu-prof. */
   nodeFlags?: readonly string[]
+  /** Settings beside the usual ones. */
+  env?: Record<string, string>
 }
 
 const PROGRAM = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
@@ -44,8 +48,9 @@ const BALANCE = 1_000_000
 export async function startSystem(options: SystemOptions): Promise<System> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
-  const server = await startServer(dataDir, options.nodeFlags ?? [])
+  const server = await startServer(dataDir, options)
   const { socketDir, pid: postmaster } = findPostmaster(join(dataDir, 'postgres'))!
+  const postgresCpu = createServerMeter(postmaster)
   const db = new pg.Client({ connectionString: urlOf(socketDir) })
   // The server takes its database along when it ends; what fails then has failed already.
   db.on('error', () => {})
@@ -90,7 +95,13 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     keys,
     route,
     load,
-    cpu: () => ({ node: cpuOf(server.pid), postgres: cpuOfFamily(postmaster) }),
+    call: (method, path, body) =>
+      fetch(`${server.url}/api/v2${path}`, {
+        method,
+        headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    cpu: () => ({ node: cpuOf(server.pid), postgres: postgresCpu() }),
     batches: async () => readBatches(await (await fetch(`${server.url}/metrics`)).text()),
     stop,
   }
@@ -99,10 +110,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 type Server = { pid: number; url: string; stop(): Promise<void> }
 
 /** Its log goes to a file, as in production; the line that says "serving" tells where. */
-async function startServer(dataDir: string, nodeFlags: readonly string[]): Promise<Server> {
+async function startServer(dataDir: string, { nodeFlags = [], env: more }: SystemOptions): Promise<Server> {
   const logFile = join(dataDir, 'server.log')
   const log = openSync(logFile, 'a')
-  const env = { PATH: process.env['PATH'], PORT: '0', POSTHORN_DATA_DIR: dataDir }
+  const env = { PATH: process.env['PATH'], PORT: '0', POSTHORN_DATA_DIR: dataDir, ...more }
   const child = watch(
     spawn(process.execPath, [...nodeFlags, PROGRAM, 'serve'], { env, stdio: ['ignore', log, log] }),
   )
