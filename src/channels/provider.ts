@@ -100,6 +100,13 @@ export type Receipt = {
   detail: string | null
 }
 
+/** What became of an attempt that was unknown when `send` answered: its answer came after all. */
+export type LateOutcome = {
+  accountId: string
+  attemptId: string
+  outcome: Outcome
+}
+
 export type Inbound = Receipt
 
 /** What came of a call from the provider: only what is `taken` was told by the provider itself. */
@@ -126,6 +133,8 @@ export type Io = {
   log: LinkLog
   /** Resolves once stored: only then may the provider be told that we have it. */
   emit(inbound: readonly Inbound[]): Promise<void>
+  /** What an attempt came to that was unknown; changes nothing where it is known by now. Resolves once stored. */
+  tellLate(late: LateOutcome): Promise<void>
   /** A change of the link's health. */
   report(state: LinkState): void
 }

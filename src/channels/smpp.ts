@@ -1,5 +1,5 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
-import type { Io, Link, Provider, ProviderPolicy, Receipt } from './provider.ts'
+import type { Io, Link, Outcome, Outgoing, Provider, ProviderPolicy, Receipt } from './provider.ts'
 import { createPartGroups } from './shared/part-groups.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { explainStatus } from './smpp/explain.ts'
@@ -65,6 +65,13 @@ function openLink(config: SmppConfig, io: Io): Link {
     return read
   }
 
+  /** The answer to a submit that had timed out: what was unknown is known now. */
+  function tellLate({ accountId, attemptId }: Outgoing, outcome: Outcome): void {
+    io.tellLate({ accountId, attemptId, outcome }).catch(error => {
+      io.log.warn({ err: error, attemptId }, 'smpp: a late answer could not be written down')
+    })
+  }
+
   const pool = createPool({ settings, io, onDelivery })
   const sender = createSender({
     settings,
@@ -72,6 +79,7 @@ function openLink(config: SmppConfig, io: Io): Link {
     clock: io.clock,
     ids,
     groups,
+    onLate: tellLate,
     firstReference: io.random.bytes(1)[0]!,
   })
 

@@ -15,11 +15,12 @@ import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
 import { createSendBatch } from '../core/messages/send-batch.ts'
 import { createSettle } from '../core/messages/settle.ts'
+import type { SettlePolicy } from '../core/messages/transitions.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
-import { isId, timeOf } from '../lib/ids.ts'
+import { type ConnectionId, isId, timeOf } from '../lib/ids.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
@@ -46,7 +47,11 @@ export function createMessageRooms(
     stopping,
     observe: items => metrics.batch('settle', items),
   })
-  const receipts = createReceipts({ settle, ids, observe: metrics.receipt })
+  const policyOf = (id: ConnectionId): SettlePolicy => ({
+    ...(links.get(id)?.retryPolicy ?? POLICY_OF_THE_GONE),
+    unknownDeadlineMs: config.unknownDeadlineMs,
+  })
+  const receipts = createReceipts({ settle, clock, ids, random, policyOf, observe: metrics.receipt })
   const links: Links = createLinks({
     providers,
     log,
@@ -66,7 +71,7 @@ export function createMessageRooms(
     waiters,
     files: createFileSources(db, base.guarded),
     node: lease.id,
-    unknownDeadlineMs: config.unknownDeadlineMs,
+    policyOf,
     observe(outcome, item, provider) {
       metrics.attempt(item.channel, provider, outcome)
       if (outcome !== 'retry' && outcome !== 'throttled') {
@@ -146,6 +151,9 @@ function createInboundDoor(links: Links, receipts: Receipts): InboundDoor {
   }
 }
 
+/** Of a connection that was closed while its message was under way. */
+const POLICY_OF_THE_GONE = { maxAttempts: 3, backoffMs: 5_000 }
+
 /** The channels on which not everybody who has a number can be reached. */
 const CHECKED: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
 /** A provider that does not say by then is asked by the send itself. */
@@ -202,6 +210,7 @@ function createIo(
     random: base.random,
     log,
     emit: inbound => receipts.take(spec.id, inbound),
+    tellLate: late => receipts.takeLate(spec.id, late),
     report(state) {
       report(state)
       log.debug({ state: state.state, detail: state.detail }, 'link')

@@ -2,7 +2,7 @@ import type { Links, OpenLink } from '../channels/links.ts'
 import type { LinkLog, Outcome } from '../channels/provider.ts'
 import { beginAttempts } from '../core/messages/hot-store.ts'
 import type { Settle } from '../core/messages/settle.ts'
-import { type Settlement, settleOutcome } from '../core/messages/transitions.ts'
+import { type Settlement, type SettlePolicy, settleOutcome } from '../core/messages/transitions.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
 import { failUnreadable } from '../core/messages/withdraw-store.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
@@ -45,7 +45,8 @@ export type DispatchDeps = {
   waiters: Waiters
   files: FileSources
   node(): number
-  unknownDeadlineMs: number
+  /** How often a connection's messages are tried, and when an unknown one is closed. */
+  policyOf(connectionId: ConnectionId): SettlePolicy
   /** How long one submit may take, in ms. */
   submitTimeoutMs?: number
   observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
@@ -232,7 +233,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     outcome: Outcome,
     open: OpenLink | undefined,
   ): Promise<void> {
-    const policy = { ...(open?.retryPolicy ?? LAST_RESORT_POLICY), unknownDeadlineMs: deps.unknownDeadlineMs }
+    const policy = deps.policyOf(item.connectionId)
     const settlement = settleOutcome(outcome, attempt, policy, clock.now(), deps.random)
     const waiting = waiters.claimOf(item.id)
     const told = await settle.attempt({
@@ -307,7 +308,6 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 }
 
-const LAST_RESORT_POLICY = { maxAttempts: 3, backoffMs: 5_000 }
 /** The link closed between accept and submit: nothing was sent. */
 const NO_LINK: Outcome = { kind: 'retry', detail: 'the connection is not open' }
 

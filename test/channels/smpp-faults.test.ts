@@ -56,7 +56,7 @@ afterEach(async () => {
 })
 
 describe('a submit that was written is unknown', () => {
-  it('when no answer comes in time; the late answer is logged, and the bind lives on', async () => {
+  it('when no answer comes in time; the late answer tells what it came to, and the bind lives on', async () => {
     const { smsc, link, clock, test } = await open('silent')
     const outcome = link.send(sms(), never())
     await smsc.submitted(1)
@@ -66,6 +66,13 @@ describe('a submit that was written is unknown', () => {
     smsc.send('submit_sm_resp', { sequence_number: smsc.submits[0]!.sequence, message_id: 'late' })
     await test.warned(1)
     expect(test.warnings).toEqual(['smpp: an answer came after its time-out'])
+    expect(test.late).toEqual([
+      {
+        accountId: expect.stringMatching(/^acc_/),
+        attemptId: expect.stringMatching(/^msg_.*\.1$/),
+        outcome: { kind: 'accepted', providerId: 'late', parts: 1 },
+      },
+    ])
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
     expect(smsc.commands.filter(command => command === 'bind_transceiver')).toHaveLength(1)
   })

@@ -49,6 +49,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           receiptToken: 'receipt-token',
           log: { info() {}, warn() {}, debug() {} },
           report() {},
+          tellLate: () => Promise.resolve(),
           async emit(items) {
             for (const item of items) told.push({ ...item, toldAtMs: clock.now() })
           },

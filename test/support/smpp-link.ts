@@ -1,4 +1,4 @@
-import type { Inbound, Io, Link, LinkState, Outgoing } from '../../src/channels/provider.ts'
+import type { Inbound, Io, LateOutcome, Link, LinkState, Outgoing } from '../../src/channels/provider.ts'
 import type { SmppConfig } from '../../src/channels/smpp/config.ts'
 import { smppProvider } from '../../src/channels/smpp.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
@@ -10,6 +10,8 @@ export type TestLink = {
   link: Link
   states: readonly LinkState[]
   inbound: readonly Inbound[]
+  /** Outcomes that came after the send had been answered. */
+  late: readonly LateOutcome[]
   /** Warnings that were logged. */
   warnings: readonly string[]
   /** The state reported last is this one. */
@@ -29,6 +31,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
   const signals = createSignals()
   const states: LinkState[] = []
   const inbound: Inbound[] = []
+  const late: LateOutcome[] = []
   const warnings: string[] = []
   let emits = 0
   const io: Io = {
@@ -52,6 +55,10 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
       signals.notify()
       await options.emit?.(items, nth)
     },
+    async tellLate(outcome) {
+      late.push(outcome)
+      signals.notify()
+    },
     report(state) {
       states.push(state)
       signals.notify()
@@ -69,6 +76,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
     link,
     states,
     inbound,
+    late,
     warnings,
     state: state => signals.until(() => states.at(-1)?.state === state),
     emitted: count => signals.until(() => emits >= count),

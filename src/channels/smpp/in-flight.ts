@@ -19,22 +19,25 @@ export type InFlightDeps = {
 export type InFlight = {
   size(): number
   has(number: number): boolean
-  /** `settled` is called exactly once. */
-  add(number: number, signal: AbortSignal, settled: (answer: SubmitAnswer) => void): void
+  /** `settled` is called exactly once; `late` at most once, with an answer that came after it had been given up. */
+  add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void
   settle(number: number, answer: SubmitAnswer): void
   /** All that was added so far has been handed to the network. */
   noteWritten(): void
-  /** Whether an answer to this number was given up; tells it once. */
-  wasGivenUp(number: number): boolean
+  /** Hands over an answer that came too late; false when nobody ever waited for it. */
+  settleLate(number: number, answer: SubmitAnswer): boolean
   /** Settles the rest: unknown what was written, unwritten what was not. */
   end(reason: string): void
 }
+
+type Settled = (answer: SubmitAnswer) => void
 
 type Waiting = {
   /** Counts from the session's start; sequence numbers wrap. */
   ordinal: number
   deadlineMs: number
-  settle(answer: SubmitAnswer): void
+  settle: Settled
+  late: Settled | undefined
 }
 
 /** Numbers kept so that a late answer is recognised. */
@@ -42,17 +45,18 @@ const MOST_GIVEN_UP = 10_000
 
 export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
   const waiting = new Map<number, Waiting>()
-  const givenUp = new Set<number>()
+  const givenUp = new Map<number, Settled | undefined>()
   let added = 0
   let written = 0
   let cancelSweep: Cancel | null = null
 
-  function add(number: number, signal: AbortSignal, settled: (answer: SubmitAnswer) => void): void {
+  function add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void {
     const onAbort = (): void => giveUp(number, 'given up before the answer came')
     signal.addEventListener('abort', onAbort)
     waiting.set(number, {
       ordinal: ++added,
       deadlineMs: clock.monotonic() + timeoutMs,
+      late,
       settle(answer) {
         signal.removeEventListener('abort', onAbort)
         settled(answer)
@@ -80,7 +84,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
 
   function giveUp(number: number, detail: string): void {
     if (givenUp.size >= MOST_GIVEN_UP) givenUp.clear()
-    givenUp.add(number)
+    givenUp.set(number, waiting.get(number)?.late)
     settle(number, { kind: 'unknown', detail })
   }
 
@@ -106,7 +110,11 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
     noteWritten() {
       written = added
     },
-    wasGivenUp: number => givenUp.delete(number),
+    settleLate(number, answer) {
+      if (!givenUp.has(number)) return false
+      givenUp.get(number)?.(answer)
+      return givenUp.delete(number)
+    },
     end,
   }
 }

@@ -15,7 +15,12 @@ export type PoolDeps = {
 /** All binds of one connection; a submit goes to the least busy one. */
 export type Pool = {
   /** Waits shortly where no bind has room; `unwritten` when none gets any. Never rejects. */
-  submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer>
+  submit(
+    message: ShortMessage,
+    signal: AbortSignal,
+    onAnswer?: OnAnswer,
+    onLate?: OnAnswer,
+  ): Promise<SubmitAnswer>
   /** Waits until a bind is up, or none came up; for the operator's test. */
   probe(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
   close(): Promise<void>
@@ -42,10 +47,17 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   const senders = binds.filter(bind => bind.role !== 'receiver')
   report()
 
-  function submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+  function submit(
+    message: ShortMessage,
+    signal: AbortSignal,
+    onAnswer?: OnAnswer,
+    onLate?: OnAnswer,
+  ): Promise<SubmitAnswer> {
     // Nobody overtakes those who wait already.
     const session = waiters.size === 0 && !closing ? leastBusy() : null
-    return session ? session.submit(message, signal, onAnswer) : queue(message, signal, onAnswer)
+    return session
+      ? session.submit(message, signal, onAnswer, onLate)
+      : queue(message, signal, onAnswer, onLate)
   }
 
   function leastBusy(): Session | null {
@@ -61,7 +73,12 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return best
   }
 
-  function queue(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+  function queue(
+    message: ShortMessage,
+    signal: AbortSignal,
+    onAnswer?: OnAnswer,
+    onLate?: OnAnswer,
+  ): Promise<SubmitAnswer> {
     const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.hopeless())
     if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: whyNot() })
     return new Promise(resolve => {
@@ -77,7 +94,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
       const waiter: Waiter = {
         start(session) {
           leave()
-          resolve(session.submit(message, signal, onAnswer))
+          resolve(session.submit(message, signal, onAnswer, onLate))
         },
         giveUp,
       }

@@ -15,6 +15,8 @@ export type SenderDeps = {
   clock: Clock
   ids: ReceiptIds
   groups: PartGroups
+  /** Told of an outcome that was unknown when the send was answered. */
+  onLate(message: Outgoing, outcome: Outcome): void
   /** Where the references of long messages begin. */
   firstReference: number
 }
@@ -44,7 +46,12 @@ export function createSender(deps: SenderDeps) {
       reference++
       return sendParts(parts, message.attemptId, signal)
     }
-    return toOutcome(await pool.submit(parts[0]!, signal, noteId), message.attemptId)
+    // A long message is not told later: which of its parts a late answer speaks for says little of the whole.
+    const onLate = (answer: SubmitAnswer): void => {
+      noteId(answer)
+      deps.onLate(message, toOutcome(answer, message.attemptId))
+    }
+    return toOutcome(await pool.submit(parts[0]!, signal, noteId, onLate), message.attemptId)
   }
 
   /** In the moment of the answer: the receipt may stand right behind it. */

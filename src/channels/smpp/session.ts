@@ -46,10 +46,15 @@ export type SessionDeps = {
 export type Session = {
   bind(command: number, request: BindRequest): Promise<BindAnswer>
   /**
-   * Never rejects. Settles at once when `signal` aborts; a late answer is logged.
+   * Never rejects. Settles at once when `signal` aborts; a late answer goes to `onLate`.
    * `onAnswer` runs in the moment in which the answer is read, before any PDU behind it.
    */
-  submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer>
+  submit(
+    message: ShortMessage,
+    signal: AbortSignal,
+    onAnswer?: OnAnswer,
+    onLate?: OnAnswer,
+  ): Promise<SubmitAnswer>
   /** Submits without an answer. */
   inFlight(): number
   /** Unbinds, waits shortly for the answer, and closes. */
@@ -123,16 +128,22 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     if (socket.writableLength > MOST_UNSENT_BYTES) pauseReading()
   }
 
-  function submit(message: ShortMessage, signal: AbortSignal, onAnswer?: OnAnswer): Promise<SubmitAnswer> {
+  function submit(
+    message: ShortMessage,
+    signal: AbortSignal,
+    onAnswer?: OnAnswer,
+    onLate?: OnAnswer,
+  ): Promise<SubmitAnswer> {
     if (signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: 'given up before it was sent' })
     if (state !== 'open') return Promise.resolve({ kind: 'unwritten', detail: 'the connection is closing' })
     const number = nextSequence()
     return new Promise(resolve => {
-      submits.add(number, signal, answer => {
+      const settled: OnAnswer = answer => {
         onAnswer?.(answer)
         resolve(answer)
         deps.onRoom()
-      })
+      }
+      submits.add(number, signal, settled, onLate)
       writeShortMessage(writer, COMMAND.submitSm, number, message)
       flushSoon()
     })
@@ -230,21 +241,27 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   function noteStray(pdu: Pdu): void {
     const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
     const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
-    if (submits.wasGivenUp(pdu.sequence)) log.warn(fields, 'smpp: an answer came after its time-out')
+    const answer = readAnswer(pdu)
+    if (answer && submits.settleLate(pdu.sequence, answer))
+      log.warn(fields, 'smpp: an answer came after its time-out')
     else log.debug(fields, 'smpp: an answer to nothing')
   }
 
   /** False for an answer of another kind than the question. */
   function settleSubmit(pdu: Pdu): boolean {
+    const answer = readAnswer(pdu)
+    if (answer) submits.settle(pdu.sequence, answer)
+    return answer !== null
+  }
+
+  function readAnswer(pdu: Pdu): SubmitAnswer | null {
     if (pdu.kind === 'message_resp' && pdu.command === SUBMIT_RESPONSE) {
-      submits.settle(pdu.sequence, { kind: 'answer', status: pdu.status, messageId: pdu.messageId })
-      return true
+      return { kind: 'answer', status: pdu.status, messageId: pdu.messageId }
     }
     if (pdu.command === COMMAND.genericNack && pdu.status !== STATUS.ok) {
-      submits.settle(pdu.sequence, { kind: 'answer', status: pdu.status, messageId: '' })
-      return true
+      return { kind: 'answer', status: pdu.status, messageId: '' }
     }
-    return false
+    return null
   }
 
   function takeRequest(pdu: Pdu): boolean {

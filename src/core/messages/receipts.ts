@@ -1,36 +1,73 @@
-import type { Inbound } from '../../channels/provider.ts'
-import type { ConnectionId, Ids } from '../../lib/ids.ts'
+import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
 import type { Settle } from './settle.ts'
+import { type SettlePolicy, settleOutcome } from './transitions.ts'
 
-/** Takes what providers report about messages that they took. */
+/** Takes what providers report later about messages that they were given. */
 export type Receipts = {
   /** Resolves once all of it is stored: only then may the provider forget it. */
   take(connectionId: ConnectionId, inbound: readonly Inbound[]): Promise<void>
+  /** The same for an outcome that came late; moves the message only if it is still unknown by this very attempt. */
+  takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
 }
 
-export function createReceipts(deps: {
+export type ReceiptsDeps = {
   settle: Settle
+  clock: Clock
   ids: Ids
+  random: Random
+  policyOf(connectionId: ConnectionId): SettlePolicy
   observe(status: string, fate: 'applied' | 'no change'): void
-}): Receipts {
+}
+
+export function createReceipts(deps: ReceiptsDeps): Receipts {
+  const { settle, ids } = deps
+
+  function takeReceipt(connectionId: ConnectionId, receipt: Receipt): Promise<boolean> {
+    const { providerId, status, atMs, providerCode, detail } = receipt
+    return settle.receipt({
+      connectionId,
+      providerId,
+      status,
+      atMs,
+      providerCode,
+      detail,
+      eventId: ids.next('evt'),
+    })
+  }
+
+  async function takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
+    const [id, number] = late.attemptId.split('.')
+    const attempt = Number(number)
+    if (!isId('msg', id ?? '') || !Number.isInteger(attempt)) return
+    const settlement = settleOutcome(
+      late.outcome,
+      attempt,
+      deps.policyOf(connectionId),
+      deps.clock.now(),
+      deps.random,
+    )
+    const told = await settle.attempt({
+      accountId: late.accountId as AccountId,
+      id: id as `msg_${string}`,
+      attempt,
+      connectionId,
+      ...settlement,
+      forget: null,
+      eventId: ids.next('evt'),
+    })
+    deps.observe(late.outcome.kind, told === null ? 'no change' : 'applied')
+  }
+
   return {
     async take(connectionId, inbound) {
-      const moved = await Promise.all(
-        inbound.map(receipt =>
-          deps.settle.receipt({
-            connectionId,
-            providerId: receipt.providerId,
-            status: receipt.status,
-            atMs: receipt.atMs,
-            providerCode: receipt.providerCode,
-            detail: receipt.detail,
-            eventId: deps.ids.next('evt'),
-          }),
-        ),
-      )
+      const moved = await Promise.all(inbound.map(receipt => takeReceipt(connectionId, receipt)))
       inbound.forEach((receipt, at) => {
         deps.observe(receipt.status, moved[at] ? 'applied' : 'no change')
       })
     },
+    takeLate,
   }
 }
