@@ -500,6 +500,18 @@ as $$
     from taken t join messages m on m.account_id = t.account_id and m.id = t.message_id
 $$;
 
+-- Gives back what a node holds and has not begun.
+create function give_back(p_node bigint, p_account uuid[], p_id uuid[]) returns void
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  update outbox o set owner = null from unnest(p_account, p_id) as i (account_id, id)
+   where o.account_id = i.account_id and o.message_id = i.id and o.owner = p_node and not o.begun
+$$;
+
 -- What nodes that no longer live have left: unbegun rows are free again, begun
 -- attempts become unknown. Returns how many of each.
 create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz)

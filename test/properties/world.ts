@@ -22,6 +22,7 @@ import type { Database } from '../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { acceptRow, settleRow } from '../support/message-rows.ts'
 import * as model from './model.ts'
 import { addAccount, credit, emptyStore } from './store.ts'
 
@@ -201,34 +202,30 @@ function toAcceptRow(world: World, wanted: typeof item extends fc.Arbitrary<infe
   const channel = wanted.mail ? 'email_user' : 'local_sms'
   const { pools } = world.state.accounts.get(accountId)!
   const scheduledAt = wanted.how === 'scheduled' ? world.clock.now() + 3_600_000 : null
-  return {
-    accountId,
-    id: world.ids.next('msg'),
-    claim:
-      wanted.key === null ? null : { operation: 1, key: `key ${wanted.key}`, bodyHash: Buffer.from('body') },
-    live: wanted.live,
-    status: wanted.how === 'scheduled' ? 'scheduled' : wanted.how === 'begin' ? 'sending' : 'queued',
-    channel,
-    messageType: 'utility',
-    recipient: '+12025550100',
-    country: 'US',
-    provider: 'model',
-    connectionId: world.connectionId,
-    sender: null,
-    senderSource: 'platform',
-    candidates: channel,
-    content: '{}',
-    metadata: null,
-    amount: wanted.amount,
-    parts: null,
-    pooled: pools.some(pool => pool.channels.includes(channel)),
-    dueAt: scheduledAt ?? world.clock.now(),
-    scheduledAt,
-    owned: wanted.how === 'begin' || wanted.how === 'hold',
-    begun: wanted.how === 'begin',
-    secret: null,
-    answer: scheduledAt === null ? null : 'scheduled',
-  }
+  return acceptRow(
+    {
+      accountId,
+      id: world.ids.next('msg'),
+      connectionId: world.connectionId,
+      dueAt: scheduledAt ?? world.clock.now(),
+    },
+    {
+      claim: wanted.key === null ? null : claimOf(`key ${wanted.key}`),
+      live: wanted.live,
+      status: wanted.how === 'scheduled' ? 'scheduled' : wanted.how === 'begin' ? 'sending' : 'queued',
+      channel,
+      amount: wanted.amount,
+      pooled: pools.some(pool => pool.channels.includes(channel)),
+      scheduledAt,
+      owned: wanted.how === 'begin' || wanted.how === 'hold',
+      begun: wanted.how === 'begin',
+      answer: scheduledAt === null ? null : 'scheduled',
+    },
+  )
+}
+
+function claimOf(key: string) {
+  return { operation: 1, key, bodyHash: Buffer.from('body') }
 }
 
 async function accept(world: World, node: number, rows: AcceptRow[], repeated: boolean): Promise<void> {
@@ -247,25 +244,24 @@ function toSettleRow(
   said: typeof outcome extends fc.Arbitrary<infer T> ? T : never,
 ): SettleRow {
   const claimed = [...world.state.keys].find(([, key]) => key.messageId === message.id)
-  return {
-    accountId: message.accountId,
-    id: message.id,
-    attempt: said.late ? message.attempt - 1 : message.attempt,
-    connectionId: world.connectionId,
-    kind: said.kind,
-    providerId: said.kind === 'sent' ? `provider ${said.provider}` : null,
-    providerCode: null,
-    errorCode: said.kind === 'failed' ? 'MESSAGE_REJECTED' : null,
-    errorDetail: null,
-    dueAt: world.clock.now() + (said.kind === 'unknown' ? DAY_MS : 1_000),
-    uncounted: said.kind === 'queued' && said.uncounted,
-    answer: said.kind === 'queued' ? null : said.kind === 'unknown' ? 'queued' : said.kind,
-    forget:
-      said.forget && claimed
-        ? { operation: 1, key: claimed[0].slice(claimed[0].indexOf('/') + 1), bodyHash: Buffer.from('body') }
-        : null,
-    eventId: world.ids.next('evt'),
-  }
+  return settleRow(
+    {
+      accountId: message.accountId,
+      id: message.id,
+      connectionId: world.connectionId,
+      eventId: world.ids.next('evt'),
+    },
+    {
+      attempt: said.late ? message.attempt - 1 : message.attempt,
+      kind: said.kind,
+      providerId: said.kind === 'sent' ? `provider ${said.provider}` : null,
+      errorCode: said.kind === 'failed' ? 'MESSAGE_REJECTED' : null,
+      dueAt: world.clock.now() + (said.kind === 'unknown' ? DAY_MS : 1_000),
+      uncounted: said.kind === 'queued' && said.uncounted,
+      answer: said.kind === 'queued' ? null : said.kind === 'unknown' ? 'queued' : said.kind,
+      forget: said.forget && claimed ? claimOf(claimed[0].slice(claimed[0].indexOf('/') + 1)) : null,
+    },
+  )
 }
 
 async function settle(world: World, rows: SettleRow[], nowMs: number, repeated: boolean): Promise<void> {

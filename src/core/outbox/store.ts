@@ -160,8 +160,7 @@ export async function giveBack(
   if (items.length === 0) return
   await db.query({
     name: 'give_back',
-    text: `update outbox o set owner = null from unnest($2::uuid[], $3::uuid[]) as i (account_id, id)
-            where o.account_id = i.account_id and o.message_id = i.id and o.owner = $1 and not o.begun`,
+    text: 'select give_back($1,$2,$3)',
     values: [
       node,
       bareArray(items.map(item => toUuid(item.accountId))),

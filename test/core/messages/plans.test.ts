@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type AcceptRow,
+  acceptSends,
+  applyReceipts,
+  beginAttempts,
+  type ReceiptRow,
+  settleAttempts,
+} from '../../../src/core/messages/hot-store.ts'
+import {
+  answerIsPending,
+  claimForRefusal,
+  dropExpiredKey,
+  dropKeyOf,
+  fixAnswer,
+} from '../../../src/core/messages/idempotency-store.ts'
+import { listMessages, readMessage } from '../../../src/core/messages/message-store.ts'
+import {
+  cancelMessage,
+  failUnreadable,
+  withdrawUnconfirmed,
+} from '../../../src/core/messages/withdraw-store.ts'
+import {
+  applyParked,
+  claimDue,
+  closeUnknown,
+  giveBack,
+  listOwned,
+  reclaimFromDead,
+  registerNode,
+} from '../../../src/core/outbox/store.ts'
+import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+/** Enough that a plan by statistics would have changed its mind long before. */
+const MANY = 200_000
+const DAY_MS = 24 * 3_600_000
+
+let database: TestDatabase
+/** A session that may wait for the filling of the tables. */
+let db: Database
+let node: number
+const ids = createIds(systemClock, createRandom())
+const connectionId = ids.next('cnn')
+const accounts: AccountId[] = [ids.next('acc'), ids.next('acc'), ids.next('acc')]
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDatabase({ connectionString: database.url, poolSize: 2, queryTimeoutMs: 120_000 })
+  node = await registerNode(db, 'plans', Date.now(), false)
+  for (const [at, account] of accounts.entries()) await addAccount(account, at === 1)
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+async function addAccount(account: AccountId, pooled: boolean): Promise<void> {
+  await db.query({
+    name: 'plans_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 1000000, 1000000)',
+    values: [toUuid(account)],
+  })
+  if (!pooled) return
+  await db.query({
+    name: 'plans_pool',
+    text: `insert into pools (account_id, id, channels, included, resets_at)
+           values ($1, 1, '{local_sms}', 1000, now() + interval '1 month')`,
+    values: [toUuid(account)],
+  })
+}
+
+/** Fills the tables and lets nobody count what is in them, as after a restore or a busy first hour. */
+async function fill(): Promise<void> {
+  for (const text of [
+    'alter table idempotency set (autovacuum_enabled = off)',
+    'alter table outbox set (autovacuum_enabled = off)',
+    'alter table provider_refs set (autovacuum_enabled = off)',
+    'alter table parked_receipts set (autovacuum_enabled = off)',
+    `do $$ declare part regclass; begin
+       for part in select inhrelid::regclass from pg_inherits where inhparent = 'messages'::regclass loop
+         execute format('alter table %s set (autovacuum_enabled = off)', part);
+       end loop;
+     end $$`,
+    `create temporary table many as
+       select uuid_at(now()) as id, gen_random_uuid() as account_id, n from generate_series(1, ${MANY}) n`,
+    `insert into messages (account_id, id, live, attempt, status, channel, message_type, recipient, provider,
+        connection_id, sender_source, candidates, amount, funding, money)
+      select account_id, id, true, 1, case when n % 2 = 0 then 'sent' else 'queued' end, 'local_sms', 'utility',
+        '+12025550100', 'plans', '${toUuid(connectionId)}', 'platform', 'local_sms', 10, 'wallet', 'held' from many`,
+    `insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
+      select account_id, 1, 'key ' || n, '\\x00', id, now() from many`,
+    `insert into outbox (account_id, message_id, connection_id, due_at, begun)
+      select account_id, id, '${toUuid(connectionId)}', now() + interval '1 day', n % 10 = 0 from many`,
+    `insert into provider_refs (connection_id, provider_id, account_id, message_id)
+      select '${toUuid(connectionId)}', 'ref ' || n, account_id, id from many`,
+    `insert into parked_receipts (connection_id, provider_id, status, received_at)
+      select '${toUuid(connectionId)}', 'nobody ' || n, 'delivered', now() from many where n <= 20000`,
+  ]) {
+    await db.query({ name: `fill_${text.slice(0, 40)}`, text })
+  }
+}
+
+/** The tables that the work read from end to end, by what the session counts of itself. */
+async function scanned(work: (tx: Db) => Promise<unknown>): Promise<string[]> {
+  return db.transaction(async tx => {
+    const before = await countScans(tx)
+    await work(tx)
+    const after = await countScans(tx)
+    return [...after].filter(([name, scans]) => scans > (before.get(name) ?? 0)).map(([name]) => name)
+  })
+}
+
+async function countScans(tx: Db): Promise<Map<string, number>> {
+  const { rows } = await tx.query<{ name: string; scans: number }>({
+    name: 'count_scans',
+    text: `select relname as name, seq_scan as scans from pg_stat_xact_user_tables
+            where relname ~ '^(messages|idempotency|outbox|provider_refs|parked_receipts|wallets|pools|events)'
+            order by relname`,
+  })
+  return new Map(rows.map(({ name, scans }) => [name, scans]))
+}
+
+const byLockOrder = (a: { accountId: string; id: string }, b: { accountId: string; id: string }) =>
+  a.accountId + a.id < b.accountId + b.id ? -1 : 1
+
+function rowsOf(count: number, more: Partial<AcceptRow> = {}): AcceptRow[] {
+  return Array.from({ length: count }, (_, at) => {
+    const accountId = accounts[at % accounts.length]!
+    const id = ids.next('msg')
+    const claim = { operation: 1, key: `plans ${id}`, bodyHash: Buffer.of(1) }
+    return acceptRow(
+      { accountId, id, connectionId, dueAt: Date.now() },
+      { claim, pooled: accountId === accounts[1], ...more },
+    )
+  }).sort(byLockOrder)
+}
+
+function receiptOf(providerId: string): ReceiptRow {
+  return {
+    connectionId,
+    providerId,
+    status: 'delivered',
+    atMs: null,
+    providerCode: null,
+    detail: null,
+    eventId: ids.next('evt'),
+  }
+}
+
+function settlesOf(rows: readonly AcceptRow[]) {
+  const kinds = ['sent', 'failed', 'queued', 'unknown'] as const
+  return rows.map((row, at) => {
+    const kind = kinds[at % kinds.length]!
+    return settleRow(
+      { ...row, eventId: ids.next('evt') },
+      {
+        kind,
+        providerId: kind === 'sent' ? `plans ${row.id}` : null,
+        dueAt: Date.now() - 1,
+        answer: kind === 'queued' ? null : kind === 'unknown' ? 'queued' : kind,
+        forget: kind === 'failed' ? row.claim : null,
+      },
+    )
+  })
+}
+
+/** Everything that happens per message or is asked per request, each on its own. */
+async function callEverything(): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  const nowMs = Date.now()
+  const rows = rowsOf(60)
+  const held = rowsOf(30, { begun: false, status: 'queued' })
+  const waiting = rowsOf(30, { begun: false, owned: false, status: 'queued', dueAt: nowMs - 1 })
+  const sent = settlesOf(rows)
+  const first = rows[0]!
+  const look = async (name: string, work: (tx: Db) => Promise<unknown>) => {
+    const tables = await scanned(work)
+    if (tables.length > 0) found[name] = tables
+  }
+
+  await look('accept', tx => acceptSends(tx, node, nowMs, rows, false))
+  await look('accept, repeated', tx => acceptSends(tx, node, nowMs, rows, true))
+  await look('accept, held', tx => acceptSends(tx, node, nowMs, held, false))
+  await look('accept, waiting', tx => acceptSends(tx, node, nowMs, waiting, false))
+  await look('accept, keys taken', tx =>
+    acceptSends(tx, node, nowMs, rows.map(row => ({ ...row, id: ids.next('msg') })).sort(byLockOrder), false),
+  )
+  await look('accept, too dear', tx => acceptSends(tx, node, nowMs, rowsOf(5, { amount: 9_000_000 }), false))
+  await look('begin', tx => beginAttempts(tx, node, nowMs, held, false))
+  await look('begin, repeated', tx => beginAttempts(tx, node, nowMs, held, true))
+  await look('receipts before their answer', tx => applyReceipts(tx, nowMs, [receiptOf(`plans ${first.id}`)]))
+  await look('settle', tx => settleAttempts(tx, node, nowMs, sent, false))
+  await look('settle, repeated', tx => settleAttempts(tx, node, nowMs, sent, true))
+  await look('receipts', tx =>
+    applyReceipts(
+      tx,
+      nowMs,
+      sent.filter(row => row.providerId).map(row => receiptOf(row.providerId!)),
+    ),
+  )
+  await look('claim', tx => claimDue(tx, node, nowMs, [{ connectionId, limit: 50 }]))
+  await look('give back', tx => giveBack(tx, node, waiting))
+  await look('cancel', tx => cancelMessage(tx, nowMs, waiting[0]!.accountId, waiting[0]!.id))
+  await look('unreadable', tx => failUnreadable(tx, nowMs, waiting.slice(1, 3)))
+  await look('withdraw', tx => withdrawUnconfirmed({ ...db, transaction: work => work(tx) }, nowMs, waiting))
+  await look('close unknown', tx => closeUnknown(tx, nowMs, 500))
+  await look('fix an answer', tx => fixAnswer(tx, first.accountId, first.id))
+  await look('is an answer pending', tx => answerIsPending(tx, first.accountId, first.id, nowMs))
+  const claim = { operation: 1, key: 'refused', bodyHash: Buffer.of(1) }
+  await look('store a refusal', tx =>
+    claimForRefusal(tx, first.accountId, claim, { status: 400, body: '{}' }, nowMs),
+  )
+  await look('drop a key', tx => dropKeyOf(tx, first.accountId, claim, first.id))
+  await look('drop an expired key', tx => dropExpiredKey(tx, first.accountId, claim, nowMs - DAY_MS))
+  await look('read', tx => readMessage(tx, first.accountId, first.id))
+  await look('list', tx => listMessages(tx, first.accountId, { status: 'sent' }, null, 50))
+  await look('list, by time', tx =>
+    listMessages(tx, first.accountId, { createdAfterMs: nowMs - DAY_MS }, ids.next('msg') as MessageId, 50),
+  )
+  return found
+}
+
+describe('nothing on the way of a message reads a table from end to end', () => {
+  test('on empty tables', async () => {
+    expect(await callEverything()).toEqual({})
+  })
+
+  test('on large ones that nobody has analysed', async () => {
+    await fill()
+    expect(await callEverything()).toEqual({})
+  }, 120_000)
+
+  test('what looks for the dead, the lost and the parked reads nothing but those', async () => {
+    const nowMs = Date.now()
+    expect(await scanned(tx => applyParked(tx, nowMs))).toEqual(['parked_receipts'])
+    expect(await scanned(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS))).toEqual(['outbox'])
+    expect(await scanned(tx => listOwned(tx, node, []))).toEqual(['outbox'])
+  })
+
+  test('and this test sees it when something does', async () => {
+    const readAll = (tx: Db) => tx.query({ name: 'read_all', text: 'select count(amount) from messages' })
+    expect(await scanned(readAll)).toContain('messages_other')
+  })
+})
