@@ -7,7 +7,7 @@ import { asFetchError, exchangeOnce } from './guarded-fetch/exchange.ts'
 import { isNoSuchName, type Resolve, resolveAsMachine, resolvePublic } from './guarded-fetch/resolve.ts'
 import { isPublicAddress, parseAllowedHost, readTarget, type Target } from './guarded-fetch/target.ts'
 
-export { GuardedFetchError, type GuardedFetchReason } from './guarded-fetch/error.ts'
+export { GuardedFetchError } from './guarded-fetch/error.ts'
 
 export type GuardedRequest = {
   url: string

@@ -132,7 +132,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** It may have left: the attempt is recorded and nobody here makes it. */
   async function giveUp({ accountId, id, attempt, connectionId }: OwnedRow): Promise<void> {
     const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
-    await write({ accountId, id, connectionId }, attempt, outcome, undefined)
+    await write({ accountId, id, connectionId }, attempt, outcome)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -194,7 +194,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       lane.leave()
       pump(lane)
     }
-    await write(item, attempt, outcome, open).catch(error => {
+    await write(item, attempt, outcome).catch(error => {
       deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
     })
     inHand.delete(item.id)
@@ -231,7 +231,6 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     item: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>,
     attempt: number,
     outcome: Outcome,
-    open: OpenLink | undefined,
   ): Promise<void> {
     const policy = deps.policyOf(item.connectionId)
     const settlement = settleOutcome(outcome, attempt, policy, clock.now(), deps.random)
