@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccept } from '../../../src/core/messages/accept.ts'
+import type { AcceptRow } from '../../../src/core/messages/hot-store.ts'
+import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** What becomes of the n-th call of accept_sends: it works, never arrives, or is done without an answer. */
+type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs'
+
+function setUp(fates: readonly Fate[]) {
+  const clock: FakeClock = createFakeClock(Date.UTC(2026, 3, 1))
+  const ids = createIds(clock, createRandom())
+  const connectionId = ids.next('cnn')
+  let calls = 0
+  const query = async (request: Query) => {
+    if (request.name !== 'accept_sends') return database.db.query(request)
+    const fate = fates[calls++] ?? 'works'
+    if (fate === 'hangs') return new Promise(() => {})
+    if (fate === 'never arrives')
+      throw new DatabaseUnavailable(Object.assign(new Error('refused'), { syscall: 'connect' }))
+    const answer = await database.db.query(request)
+    if (fate === 'answer lost') throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+    return answer
+  }
+  const db = { ...database.db, query } as Database
+  const accept = createAccept({ db, clock, node: () => 1 })
+
+  async function addAccount(balance: number): Promise<AccountId> {
+    const id = ids.next('acc')
+    await database.db.query({
+      name: 'accept_wallet',
+      text: 'insert into wallets (account_id, balance, credited) values ($1, $2, $2)',
+      values: [toUuid(id), balance],
+    })
+    return id
+  }
+
+  return {
+    clock,
+    accept,
+    addAccount,
+    calls: () => calls,
+    row: (accountId: AccountId, more: Partial<AcceptRow> = {}): AcceptRow => {
+      const id = ids.next('msg')
+      const claim = { operation: 1, key: id, bodyHash: Buffer.of(1) }
+      return acceptRow({ accountId, id, connectionId, dueAt: clock.now() }, { claim, ...more })
+    },
+    /** Lets time pass until the work is done. */
+    async during<T>(work: Promise<T>): Promise<T> {
+      let done = false
+      const end = () => {
+        done = true
+      }
+      work.then(end, end)
+      while (!done) {
+        await clock.advance(50)
+        await database.db.query({ name: 'turn', text: 'select 1' })
+      }
+      return work
+    },
+  }
+}
+
+async function stateOf(accountId: AccountId) {
+  const { rows } = await database.db.query<{
+    state: {
+      held: number
+      balance: number
+      messages: { id: string; status: string }[]
+      keys: number
+      outbox: number
+    }
+  }>({
+    name: 'accept_state',
+    text: `select json_build_object('held', w.held, 'balance', w.balance,
+             'messages', (select coalesce(json_agg(status order by id), '[]') from messages m where m.account_id = w.account_id),
+             'keys', (select count(*) from idempotency k where k.account_id = w.account_id),
+             'outbox', (select count(*) from outbox o where o.account_id = w.account_id)) as state
+           from wallets w where account_id = $1`,
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.state
+}
+
+describe('a flush', () => {
+  test('carries many accounts at once, and gives each item its own verdict', async () => {
+    const { accept, addAccount, row, calls } = setUp([])
+    const [rich, poor] = [await addAccount(1_000), await addAccount(15)]
+    const same = row(rich)
+    const verdicts = await Promise.all([
+      accept.add(row(poor)),
+      accept.add(row(rich)),
+      accept.add(row(poor)),
+      accept.add(same),
+      accept.add(row(rich, { claim: same.claim })),
+      accept.add(row(rich, { candidates: 'no\u0000text' })),
+    ])
+    expect(verdicts.map(verdict => verdict.kind)).toEqual([
+      'accepted',
+      'accepted',
+      'insufficient',
+      'accepted',
+      'exists',
+      'faulty',
+    ])
+    // One call for all, and a few more to find the faulty one.
+    expect(calls()).toBeLessThanOrEqual(1 + 2 * 3)
+    expect(await stateOf(rich)).toMatchObject({ held: 20, balance: 980, outbox: 2, keys: 2 })
+    expect(await stateOf(poor)).toMatchObject({ held: 10, balance: 5, outbox: 1, keys: 2 })
+  })
+})
+
+describe('when the answer is lost', () => {
+  test.each<[Fate[]]>([
+    [['answer lost']],
+    [['never arrives', 'answer lost', 'answer lost']],
+    [['never arrives']],
+  ])('by way of %j the send is accepted once', async fates => {
+    const { accept, addAccount, row, during, calls } = setUp(fates)
+    const account = await addAccount(100)
+    const items = [row(account), row(account, { claim: null }), row(account)]
+    const verdicts = await during(Promise.all(items.map(accept.add)))
+    expect(verdicts).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }, { kind: 'accepted' }])
+    expect(calls()).toBe(fates.length + 1)
+    expect(await stateOf(account)).toEqual({
+      held: 30,
+      balance: 70,
+      messages: ['sending', 'sending', 'sending'],
+      keys: 2,
+      outbox: 3,
+    })
+  })
+})
+
+describe('when patience ends', () => {
+  test('what may be stored is withdrawn, whenever it appears, and what was never asked is not looked for', async () => {
+    const away: Fate[] = Array.from({ length: 100 }, (_, at) => (at === 3 ? 'answer lost' : 'never arrives'))
+    const { accept, addAccount, row, during, clock } = setUp(away)
+    const account = await addAccount(100)
+    const item = row(account)
+    await expect(during(accept.add(item))).rejects.toThrow(DatabaseUnavailable)
+    expect(await stateOf(account)).toMatchObject({ held: 10, outbox: 1, keys: 1 })
+    await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toEqual({
+      held: 0,
+      balance: 100,
+      messages: ['cancelled'],
+      keys: 0,
+      outbox: 0,
+    })
+
+    await clock.advance(100_000)
+    const never = row(account)
+    await expect(during(accept.add(never))).rejects.toThrow(DatabaseUnavailable)
+    expect(await stateOf(account)).toMatchObject({ messages: ['cancelled'] })
+  })
+
+  test('a flush that hangs keeps nobody: neither its own items nor those behind it', async () => {
+    const { accept, addAccount, row, clock } = setUp(['hangs'])
+    const account = await addAccount(100)
+    const ended: string[] = []
+    const add = (name: string) =>
+      accept.add(row(account)).catch(error => ended.push(`${name}: ${error.name}`))
+    void add('hanging')
+    await clock.advance(1_000)
+    void add('behind it')
+    await clock.advance(2_251)
+    expect(ended).toEqual(['hanging: DatabaseUnavailable'])
+    await clock.advance(1_000)
+    expect(ended).toEqual(['hanging: DatabaseUnavailable', 'behind it: DatabaseUnavailable'])
+  })
+
+  test('what another node has begun meanwhile goes its way, and keeps its key', async () => {
+    const { accept, addAccount, row, during } = setUp(
+      Array.from({ length: 100 }, () => 'answer lost' as const),
+    )
+    const account = await addAccount(100)
+    const item = row(account, { owned: false, begun: false, status: 'queued' })
+    await expect(during(accept.add(item))).rejects.toThrow(DatabaseUnavailable)
+    await begin(account, item.id)
+    await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toEqual({
+      held: 10,
+      balance: 90,
+      messages: ['sending'],
+      keys: 1,
+      outbox: 1,
+    })
+  })
+})
+
+async function begin(accountId: AccountId, id: MessageId): Promise<void> {
+  const values = [toUuid(accountId), toUuid(id)]
+  await database.db.query({
+    name: 'begin_elsewhere',
+    text: 'update outbox set owner = 2, begun = true where account_id = $1 and message_id = $2',
+    values,
+  })
+  await database.db.query({
+    name: 'sending_elsewhere',
+    text: `update messages set status = 'sending', attempt = 1 where account_id = $1 and id = $2`,
+    values,
+  })
+}

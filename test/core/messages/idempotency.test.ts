@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountSnapshot } from '../../../src/contract/caller.ts'
+import { Problem } from '../../../src/contract/errors.ts'
+import type { SendBody } from '../../../src/contract/send.ts'
+import { type Answer, problemAnswer } from '../../../src/core/messages/answers.ts'
+import {
+  type AcceptRow,
+  acceptSends,
+  type ExistingKey,
+  type KeyClaim,
+} from '../../../src/core/messages/hot-store.ts'
+import {
+  createIdempotency,
+  type Idempotency,
+  REPLAY_WINDOW_MS,
+} from '../../../src/core/messages/idempotency.ts'
+import { type AccountId, createIds, type Ids, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+const SYNC_WAIT_MS = 2_000
+const BODY = { to: '+12025550100', text: 'Hello' } as SendBody
+
+let database: TestDatabase
+let clock: FakeClock
+let ids: Ids
+let idempotency: Idempotency
+let account: AccountId
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+beforeEach(async () => {
+  clock = createFakeClock(Date.now())
+  ids = createIds(clock, createRandom())
+  idempotency = createIdempotency({ db: database.db, clock, syncWaitMs: SYNC_WAIT_MS })
+  account = ids.next('acc')
+  await run('delete from nodes')
+  await run('insert into wallets (account_id, balance, credited) values ($1, 1000, 1000)', [toUuid(account)])
+})
+
+let statements = 0
+function run(text: string, values: unknown[] = []) {
+  return database.db.query({ name: `idempotency_${statements++}`, text, values })
+}
+
+/** The part of an account that answers need. */
+const caller = () => ({ id: account, currency: 'USD' }) as AccountSnapshot
+
+async function accepted(claim: KeyClaim, more: Partial<AcceptRow> = {}): Promise<MessageId> {
+  const row = acceptRow(
+    { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
+    { claim, ...more },
+  )
+  const [verdict] = await acceptSends(database.db, 1, clock.now(), [row], false)
+  expect(verdict!.kind).toBe('accepted')
+  return row.id
+}
+
+/** The key as the next request with it finds it. */
+async function existing(claim: KeyClaim): Promise<ExistingKey> {
+  const row = acceptRow(
+    { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
+    { claim },
+  )
+  const [verdict] = await acceptSends(database.db, 1, clock.now(), [row], false)
+  if (verdict?.kind !== 'exists') throw new Error(`the key is free: ${verdict?.kind}`)
+  return verdict
+}
+
+const claimOf = (body: SendBody = BODY, key = 'a key') => idempotency.claim(key, body)!
+
+describe('the key of a request', () => {
+  test.each<[string | undefined, object, string | null]>([
+    [undefined, {}, null],
+    ['header', {}, 'header'],
+    ['header', { idempotencyKey: 'body', options: { idempotencyKey: 'options' } }, 'header'],
+    [undefined, { idempotencyKey: 'body', options: { idempotencyKey: 'options' } }, 'body'],
+    [undefined, { options: { idempotencyKey: 'options' } }, 'options'],
+    [undefined, { idempotencyKey: null, options: { idempotencyKey: 'options' } }, 'options'],
+    [undefined, { options: null }, null],
+    // Of the wrong kind: the schema names them, and there is no key to store that under.
+    [undefined, { idempotencyKey: 7 }, null],
+    [undefined, { idempotencyKey: '' }, null],
+    [undefined, { idempotencyKey: 'x'.repeat(201) }, null],
+    ['x'.repeat(200), {}, 'x'.repeat(200)],
+  ])('header %j and %j: %j', (header, given, key) => {
+    const body = { ...BODY, ...given } as SendBody
+    expect(idempotency.claim(header, body)?.key ?? null).toBe(key)
+  })
+
+  test.each(['', 'x'.repeat(201)])('a header of %j is refused by name', header => {
+    expect(() => idempotency.claim(header, BODY)).toThrow(/Idempotency-Key/)
+  })
+
+  test('is no part of what is compared, wherever it stands; everything else is', () => {
+    const hash = (given: object) =>
+      idempotency.claim('k', { ...BODY, ...given } as SendBody)!.bodyHash.toString('hex')
+    const plain = hash({})
+    expect(hash({ idempotencyKey: 'one' })).toBe(plain)
+    expect(hash({ options: { idempotencyKey: 'two' } })).toBe(plain)
+    expect(hash({ idempotencyKey: 'one', options: { idempotencyKey: 'two' } })).toBe(plain)
+    expect(hash({ options: { idempotencyKey: 'two', metadata: 1 } })).toBe(hash({ options: { metadata: 1 } }))
+    expect(hash({ options: { metadata: 1 } })).not.toBe(plain)
+    expect(hash({ text: 'Hello ' })).not.toBe(plain)
+  })
+})
+
+describe('a refusal', () => {
+  test('is stored once, and comes back to the byte', async () => {
+    const claim = claimOf()
+    const refused = problemAnswer(new Problem('NOT_FOUND', 'Template “ß” not found'), ids.next('msg'))
+    expect(await idempotency.storeRefusal(account, claim, refused)).toBeNull()
+    // The one who came second is given what the first one stored.
+    const second = await idempotency.storeRefusal(account, claim, { ...refused, body: '{"another":1}' })
+    const answer = (await idempotency.replay(caller(), claim, second!)) as Answer
+    expect(answer).toEqual({ ...refused, replayed: true })
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toEqual(answer)
+  })
+
+  test('for want of money is rebuilt from the message that was not accepted', async () => {
+    const claim = claimOf()
+    const row = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
+      { claim, amount: 1_001 },
+    )
+    const [verdict] = await acceptSends(database.db, 1, clock.now(), [row], false)
+    expect(verdict!.kind).toBe('insufficient')
+    const first = problemAnswer(new Problem('INSUFFICIENT_BALANCE'), row.id)
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toEqual({
+      ...first,
+      replayed: true,
+    })
+  })
+
+  test('another body under the same key is a conflict', async () => {
+    const claim = claimOf()
+    await accepted(claim)
+    const other = claimOf({ ...BODY, text: 'Other' } as SendBody)
+    const answer = (await idempotency.replay(caller(), other, await existing(claim))) as Problem
+    expect([answer.status, answer.code, answer.retryAfterSeconds]).toEqual([
+      409,
+      'IDEMPOTENCY_KEY_CONFLICT',
+      undefined,
+    ])
+  })
+})
+
+describe('after 24 hours', () => {
+  test('and not a moment before, the key is free', async () => {
+    const claim = claimOf()
+    await accepted(claim)
+    await clock.advance(REPLAY_WINDOW_MS)
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toMatchObject({ status: 200 })
+    await clock.advance(1)
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toBe('free')
+    await accepted(claim)
+  })
+})
+
+describe('a first answer that nobody gave', () => {
+  test('is waited for while a node lives that may give it, and as long as that can take', async () => {
+    await run(
+      'insert into nodes (host, started_at) values ($1, now() - interval $2)'.replace('$2', `'1 hour'`),
+      ['living'],
+    )
+    const claim = claimOf()
+    await accepted(claim)
+    const ask = async () => idempotency.replay(caller(), claim, await existing(claim))
+    const busy = (await ask()) as Problem
+    expect([busy.status, busy.code, busy.retryAfterSeconds]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT', 1])
+    await clock.advance(SYNC_WAIT_MS + 2_999)
+    expect(await ask()).toBeInstanceOf(Problem)
+    await clock.advance(1)
+    expect(await ask()).toMatchObject({ status: 200, replayed: true })
+  })
+
+  test.each([
+    ['none lives', `'1 hour'`, `'6 seconds'`],
+    ['only one that started later', `'-1 hour'`, `'0 seconds'`],
+  ])('is settled at once where %s', async (_, started, seen) => {
+    await run(
+      `insert into nodes (host, started_at, seen_at) values ('x', now() - interval ${started}, now() - interval ${seen})`,
+    )
+    const claim = claimOf()
+    await accepted(claim)
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ['queued', 200, 'queued'],
+    ['sending', 200, 'queued'],
+    ['unknown', 200, 'queued'],
+    ['cancelled', 200, 'queued'],
+    ['sent', 200, 'sent'],
+    ['delivered', 200, 'sent'],
+    ['read', 200, 'sent'],
+    ['undelivered', 200, 'sent'],
+    ['failed', 400, undefined],
+  ])('is read from a message that is %s: %i %s', async (status, code, word) => {
+    const claim = claimOf()
+    const id = await accepted(claim)
+    await run(
+      `update messages set status = $2, error_code = 'RECIPIENT_REJECTED', error_detail = 'no such number' where id = $1`,
+      [toUuid(id), status],
+    )
+    const answer = (await idempotency.replay(caller(), claim, await existing(claim))) as Answer
+    expect(answer.status).toBe(code)
+    const body = JSON.parse(answer.body) as Record<string, unknown>
+    expect(body['status']).toBe(word)
+    if (code === 400)
+      expect(body).toMatchObject({
+        code: 'RECIPIENT_REJECTED',
+        error: expect.stringContaining('no such number'),
+      })
+    // Whatever becomes of the message now: this is what was said.
+    await run(`update messages set status = 'read' where id = $1`, [toUuid(id)])
+    const again = (await idempotency.replay(caller(), claim, await existing(claim))) as Answer
+    expect(again).toEqual(answer)
+  })
+
+  test('a scheduled message says when, also once it is sent', async () => {
+    const claim = claimOf()
+    const scheduledAt = clock.now() + 60_000
+    const id = await accepted(claim, {
+      status: 'scheduled',
+      begun: false,
+      owned: false,
+      scheduledAt,
+      dueAt: scheduledAt,
+      answer: 'scheduled',
+    })
+    await run(`update messages set status = 'sent' where id = $1`, [toUuid(id)])
+    const answer = (await idempotency.replay(caller(), claim, await existing(claim))) as Answer
+    expect(JSON.parse(answer.body)).toMatchObject({
+      status: 'scheduled',
+      scheduledAt: new Date(scheduledAt).toISOString(),
+    })
+  })
+
+  test('a 5xx is none: the key is free, and the next request is a new one', async () => {
+    const claim = claimOf()
+    const id = await accepted(claim)
+    await run(
+      `update messages set status = 'failed', answer = 'failed', error_code = 'PROVIDER_UNAVAILABLE' where id = $1`,
+      [toUuid(id)],
+    )
+    expect(await idempotency.replay(caller(), claim, await existing(claim))).toBe('free')
+    await accepted(claim)
+  })
+})

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { acceptSends, beginAttempts, type SettleRow } from '../../../src/core/messages/hot-store.ts'
+import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
+import { claimDue } from '../../../src/core/outbox/store.ts'
+import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+const NODE = 1
+
+let database: TestDatabase
+let clock: FakeClock
+let account: AccountId
+/** What runs after a statement was carried out and before its answer would have come; then the answer is lost. */
+let interfere: (() => Promise<void>) | null
+let settle: Settle
+const ids = createIds(createFakeClock(Date.UTC(2026, 3, 1)), createRandom())
+const connectionId = ids.next('cnn')
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+beforeEach(async () => {
+  clock = createFakeClock(Date.UTC(2026, 3, 1))
+  account = ids.next('acc')
+  interfere = null
+  await database.db.query({
+    name: 'settle_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 10000, 10000)',
+    values: [toUuid(account)],
+  })
+  settle = createSettle({ db: losing(), clock, node: () => NODE, stopping: () => false })
+})
+
+function losing(): Database {
+  const query = async (request: Query) => {
+    const answer = await database.db.query(request)
+    const work = interfere
+    if (!work || request.name !== 'settle_attempts') return answer
+    interfere = null
+    await work()
+    throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+  }
+  return { ...database.db, query } as Database
+}
+
+async function accepted(count: number): Promise<MessageId[]> {
+  const rows = Array.from({ length: count }, () =>
+    acceptRow({ accountId: account, id: ids.next('msg'), connectionId, dueAt: clock.now() }),
+  )
+  await acceptSends(database.db, NODE, clock.now(), rows, false)
+  return rows.map(row => row.id)
+}
+
+function outcome(id: MessageId, more: Partial<SettleRow> = {}): SettleRow {
+  return settleRow({ accountId: account, id, connectionId, eventId: ids.next('evt') }, more)
+}
+
+function receipt(providerId: string, status: 'delivered' | 'read' = 'delivered') {
+  return {
+    connectionId,
+    providerId,
+    status,
+    atMs: null,
+    providerCode: null,
+    detail: null,
+    eventId: ids.next('evt'),
+  }
+}
+
+async function statuses(): Promise<string[]> {
+  const { rows } = await database.db.query<{ status: string }>({
+    name: 'settle_statuses',
+    text: 'select status from messages where account_id = $1 order by id',
+    values: [toUuid(account)],
+  })
+  return rows.map(({ status }) => status)
+}
+
+/** Lets time pass until the work is done. */
+async function during<T>(work: Promise<T>): Promise<T> {
+  let done = false
+  const end = () => {
+    done = true
+  }
+  work.then(end, end)
+  while (!done) {
+    await clock.advance(50)
+    await database.db.query({ name: 'turn', text: 'select 1' })
+  }
+  return work
+}
+
+describe('many words in one flush', () => {
+  test('one that the database refuses fails alone', async () => {
+    const messages = await accepted(9)
+    const results = await Promise.allSettled(
+      messages.map((id, at) =>
+        settle.attempt(outcome(id, at === 4 ? { errorDetail: 'a\u0000b' } : { answer: 'sent' })),
+      ),
+    )
+    expect(results.map(({ status }) => status === 'fulfilled')).toEqual(messages.map((_, at) => at !== 4))
+    expect(await statuses()).toEqual(messages.map((_, at) => (at === 4 ? 'sending' : 'sent')))
+  })
+
+  test('a centre that gives every message the same id costs nobody his settlement', async () => {
+    const messages = await accepted(12)
+    const told = await Promise.all(
+      messages.map(id => settle.attempt(outcome(id, { providerId: '0', answer: 'sent' }))),
+    )
+    expect(told).toEqual(messages.map(() => ({ answer: 'sent' })))
+    expect(await statuses()).toEqual(messages.map(() => 'sent'))
+    // Its receipt can only be for one of them.
+    expect(await settle.receipt(receipt('0'))).toBe(true)
+    expect((await statuses()).filter(status => status === 'delivered')).toHaveLength(1)
+  })
+
+  test('receipts that came before the answer apply behind it, in their order', async () => {
+    const [id] = await accepted(1)
+    const early = [settle.receipt(receipt('early')), settle.receipt(receipt('early', 'read'))]
+    expect(await Promise.all(early)).toEqual([false, false])
+    expect(await statuses()).toEqual(['sending'])
+    await settle.attempt(outcome(id!, { providerId: 'early' }))
+    expect(await statuses()).toEqual(['read'])
+    const { rows } = await database.db.query<{ whole: boolean }>({
+      name: 'settle_times',
+      text: 'select sent_at is not null and delivered_at is not null and read_at is not null as whole from messages where account_id = $1',
+      values: [toUuid(account)],
+    })
+    expect(rows).toEqual([{ whole: true }])
+  })
+
+  test('a receipt that fails does not take the outcomes of its flush with it', async () => {
+    const [id] = await accepted(1)
+    const [told, failed] = await Promise.allSettled([
+      settle.attempt(outcome(id!, { answer: 'sent' })),
+      settle.receipt({ ...receipt('whatever'), detail: 'a\u0000b' }),
+    ])
+    expect(told).toEqual({ status: 'fulfilled', value: { answer: 'sent' } })
+    expect(failed.status).toBe('rejected')
+  })
+})
+
+describe('when the answer is lost', () => {
+  test('the word is written once, and the message stays as it was settled', async () => {
+    const [id] = await accepted(1)
+    interfere = async () => {}
+    // Told by the store: the repeat finds the work done.
+    expect(await during(settle.attempt(outcome(id!, { answer: 'sent' })))).toBeNull()
+    expect(await statuses()).toEqual(['sent'])
+  })
+
+  test('a throttled message that is on its way again by then is left on its way', async () => {
+    const [id] = await accepted(1)
+    interfere = async () => {
+      await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+      const [attempt] = await beginAttempts(
+        database.db,
+        NODE,
+        clock.now(),
+        [{ accountId: account, id: id! }],
+        false,
+      )
+      expect(attempt).toBe(1)
+    }
+    const throttled = outcome(id!, { kind: 'queued', uncounted: true, dueAt: clock.now() })
+    expect(await during(settle.attempt(throttled))).toBeNull()
+    // Queued once more it would have been sent once more, while the provider has it.
+    expect(await statuses()).toEqual(['sending'])
+    expect(await settle.attempt(outcome(id!, { answer: 'sent' }))).toEqual({ answer: 'sent' })
+  })
+})

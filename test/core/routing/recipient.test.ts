@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { CHANNELS, type Channel } from '../../../src/contract/enums.ts'
+import { Problem } from '../../../src/contract/errors.ts'
+import {
+  checkReach,
+  type Recipient,
+  reaches,
+  readRecipient,
+  smsChannelOf,
+} from '../../../src/core/routing/recipient.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+
+const phones = createPhones({ cacheSize: 100 })
+
+describe('`to` is told apart by its shape', () => {
+  test.each<[string, Recipient | null]>([
+    ['+12025550123', { kind: 'phone', address: '+12025550123', country: 'US' }],
+    ['+1 (202) 555-0123', { kind: 'phone', address: '+12025550123', country: 'US' }],
+    // +1 and +44 are shared: the number says whose it is, the calling code does not.
+    ['+14165550123', { kind: 'phone', address: '+14165550123', country: 'CA' }],
+    ['+447400123456', { kind: 'phone', address: '+447400123456', country: 'GB' }],
+    ['+447781123456', { kind: 'phone', address: '+447781123456', country: 'GG' }],
+    ['+77011234567', { kind: 'phone', address: '+77011234567', country: 'KZ' }],
+    ['+79161234567', { kind: 'phone', address: '+79161234567', country: 'RU' }],
+    ['someone@example.com', { kind: 'email', address: 'someone@example.com' }],
+    ['jürgen@bücher.example', { kind: 'email', address: 'jürgen@bücher.example' }],
+    ["o'brien+tag@sub.example.co.uk", { kind: 'email', address: "o'brien+tag@sub.example.co.uk" }],
+    ['120363041234567890@g.us', { kind: 'group', address: '120363041234567890@g.us' }],
+    ['4915112345678-1623456789@g.us', { kind: 'group', address: '4915112345678-1623456789@g.us' }],
+    ['123456789', { kind: 'chat', address: '123456789' }],
+    ['-1001234567890', { kind: 'chat', address: '-1001234567890' }],
+    ['@some_channel', { kind: 'chat', address: '@some_channel' }],
+    ['', null],
+    ['+', null],
+    ['+1', null],
+    ['+1202555012345678', null],
+    ['hello', null],
+    ['@', null],
+    ['a@', null],
+    ['@b.example', null],
+    ['a@b', null],
+    ['a b@example.com', null],
+    ['a@example.com, b@example.com', null],
+    ['a@example.com\r\nBcc: b@example.com', null],
+    ['<a@example.com>', null],
+    ['a@-example.com', null],
+    [`${'a'.repeat(65)}@example.com`, null],
+    ['abc@g.us', null],
+    ['@g.us', null],
+  ])('%j', (to, recipient) => {
+    expect(readRecipient(to, phones)).toEqual(recipient)
+  })
+})
+
+describe('what each channel reaches', () => {
+  const kinds: Record<Recipient['kind'], Recipient> = {
+    phone: { kind: 'phone', address: '+12025550123', country: 'US' },
+    email: { kind: 'email', address: 'a@example.com' },
+    group: { kind: 'group', address: '12345@g.us' },
+    chat: { kind: 'chat', address: '12345' },
+  }
+  const table: Record<Channel, Recipient['kind'][]> = {
+    local_sms: ['phone'],
+    int_sms: ['phone'],
+    official_chatapp: ['phone'],
+    user_chatapp_session: ['phone', 'group'],
+    botapp_bot: ['chat'],
+    email_user: ['email'],
+  }
+
+  test.each(CHANNELS)('%s', channel => {
+    for (const recipient of Object.values(kinds)) {
+      const fits = table[channel].includes(recipient.kind)
+      expect(reaches(channel, recipient)).toBe(fits)
+      if (!fits) expect(() => checkReach(channel, recipient, 'US')).toThrow(/^to: must be/)
+    }
+  })
+
+  test.each<[string, string | null, Channel]>([
+    ['US', 'US', 'local_sms'],
+    ['US', 'CA', 'int_sms'],
+    ['GB', 'GG', 'int_sms'],
+    ['RU', 'KZ', 'int_sms'],
+    ['US', null, 'int_sms'],
+  ])(
+    'from %s to %s SMS goes by %s, and by the other it is refused with that name',
+    (home, country, right) => {
+      expect(smsChannelOf(country, home)).toBe(right)
+      const recipient: Recipient = { kind: 'phone', address: '+1', country }
+      expect(() => checkReach(right, recipient, home)).not.toThrow()
+      const wrong = right === 'local_sms' ? 'int_sms' : 'local_sms'
+      let refused: unknown
+      try {
+        checkReach(wrong, recipient, home)
+      } catch (error) {
+        refused = error
+      }
+      expect(refused).toBeInstanceOf(Problem)
+      expect((refused as Problem).details![0]).toMatchObject({
+        path: 'channel',
+        message: expect.stringContaining(`use ${right}`),
+      })
+    },
+  )
+})

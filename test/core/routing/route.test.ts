@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { CHANNELS, type Channel, MESSAGE_TYPES } from '../../../src/contract/enums.ts'
+import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
+import { chooseRoute, type RouteRequest } from '../../../src/core/routing/route.ts'
+
+const PHONE = { kind: 'phone', address: '+12025550123', country: 'US' } as const
+
+/** In the order given, as the store hands them out. */
+function connection(
+  name: string,
+  channels: Channel[],
+  more: Partial<ConnectionSnapshot> = {},
+): ConnectionSnapshot {
+  return {
+    id: `cnn_${name}`,
+    accountId: 'acc_platform',
+    provider: 'smpp',
+    name,
+    channels,
+    config: {},
+    enabled: true,
+    priorityOrder: 100,
+    retryPolicy: { maxAttempts: 3, backoffMs: 1 },
+    allowedTypes: MESSAGE_TYPES,
+    sendModeByType: {},
+    revision: 1,
+    ...more,
+  }
+}
+const sandbox = connection('sandbox', [...CHANNELS], { provider: 'sandbox', priorityOrder: 1_000 })
+
+function route(connections: ConnectionSnapshot[], more: Partial<RouteRequest> = {}) {
+  const { channel, connection, candidates } = chooseRoute({
+    channel: 'auto',
+    recipient: PHONE,
+    messageType: 'utility',
+    contextChannel: null,
+    homeCountry: 'US',
+    mode: 'live',
+    connections,
+    sandboxForLive: true,
+    ...more,
+  })
+  return [channel, connection.name, candidates]
+}
+
+describe('auto', () => {
+  test('takes the first channel in the order of the policies', () => {
+    const sms = connection('sms', ['local_sms', 'int_sms'], { priorityOrder: 20 })
+    const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
+    expect(route([chat, sms])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
+    const early = { ...sms, priorityOrder: 5 }
+    expect(route([early, chat])).toEqual(['local_sms', 'sms', ['local_sms', 'official_chatapp']])
+  })
+
+  test('sends SMS by the account’s country', () => {
+    const sms = connection('sms', ['local_sms', 'int_sms'])
+    expect(route([sms])).toEqual(['local_sms', 'sms', ['local_sms']])
+    expect(route([sms], { homeCountry: 'GB' })).toEqual(['int_sms', 'sms', ['int_sms']])
+  })
+
+  test.each<[Partial<RouteRequest>, Channel]>([
+    [{ recipient: { kind: 'group', address: '123456@g.us' } }, 'user_chatapp_session'],
+    [{ recipient: { kind: 'email', address: 'a@example.com' } }, 'email_user'],
+    [{ recipient: { kind: 'chat', address: '123' }, contextChannel: 'botapp_bot' }, 'botapp_bot'],
+    [{ contextChannel: 'user_chatapp_session' }, 'user_chatapp_session'],
+  ])('%j goes by %s', (request, channel) => {
+    expect(route([sandbox], request)).toEqual([channel, 'sandbox', [channel]])
+  })
+
+  test('a chat id alone does not say through which bot', () => {
+    expect(() => route([sandbox], { recipient: { kind: 'chat', address: '123' } })).toThrow(
+      /conversationContext/,
+    )
+  })
+})
+
+describe('the connection', () => {
+  const first = connection('first', ['local_sms'])
+  const second = connection('second', ['local_sms'])
+
+  test('is the first that is open and carries the type', () => {
+    expect(route([first, second])[1]).toBe('first')
+    expect(route([{ ...first, enabled: false }, second])[1]).toBe('second')
+    expect(route([{ ...first, allowedTypes: ['otp'] }, second])[1]).toBe('second')
+    expect(route([{ ...first, allowedTypes: ['otp'] }, second], { messageType: 'otp' })[1]).toBe('first')
+  })
+
+  test('is the sandbox for a live key only where nothing real carries the channel, and it may', () => {
+    expect(route([first, sandbox])[1]).toBe('first')
+    expect(
+      route([first, sandbox], {
+        channel: 'email_user',
+        recipient: { kind: 'email', address: 'a@b.example' },
+      })[1],
+    ).toBe('sandbox')
+    expect(() => route([sandbox], { sandboxForLive: false })).toThrow(/no route/)
+    expect(() => route([{ ...sandbox, enabled: false }])).toThrow(/no route/)
+  })
+
+  test('is the sandbox for a test key, whatever else there is and however it is set', () => {
+    for (const open of [sandbox, { ...sandbox, enabled: false }]) {
+      expect(route([first, open], { mode: 'test', sandboxForLive: false })[1]).toBe('sandbox')
+    }
+  })
+})
+
+describe('no route', () => {
+  test.each<[string, ConnectionSnapshot[], Partial<RouteRequest>, string]>([
+    ['no connection carries the channel', [], { channel: 'local_sms' }, 'channel'],
+    [
+      'one carries it, but not this type',
+      [connection('otp', ['local_sms'], { allowedTypes: ['otp'] })],
+      {},
+      'messageType',
+    ],
+    ['the channel does not reach the recipient', [sandbox], { channel: 'email_user' }, 'to'],
+    ['SMS to the other side of the border', [sandbox], { channel: 'int_sms' }, 'channel'],
+  ])('%s: a 400 at the field', (_, connections, request, path) => {
+    expect(() => route(connections, request)).toThrow(
+      expect.objectContaining({ status: 400, details: [expect.objectContaining({ path })] }),
+    )
+  })
+})
