@@ -141,7 +141,7 @@ returns table (
   event_at timestamptz, data jsonb, url text, secret bytea, previous_secret bytea, previous_until timestamptz,
   message_id uuid, live boolean, channel text, message_type text, recipient text, country text, sender text,
   provider text, metadata json, amount bigint, parts smallint, error_code text, error_detail text, currency text)
-language sql
+language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -149,6 +149,9 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
 as $$
+#variable_conflict use_column
+begin
+  return query
   with seen as materialized (
     select d.account_id, d.id, d.target_id, d.due_at, d.seq, l.room,
            (select e.id from deliveries e
@@ -171,15 +174,17 @@ as $$
       from first f
      where f.place <= f.room and d.account_id = f.account_id and d.id = f.id
     returning d.*
-  ), ahead as (
-    -- Locked, so that it ends before this or after it; in between its end would wake nobody.
-    select a.account_id, a.id, case when a.owner is null then a.due_at else p_now + interval '20 seconds' end as until
-      from seen s join deliveries a on a.account_id = s.account_id and a.id = s.behind
-     where a.status = 'pending' for update of a skip locked
+  ), late as (
+    -- The one ahead is locked, so that it ends before this or after it; in between its end would wake nobody.
+    select s.account_id, s.id, case when a.owner is null then a.due_at else p_now + interval '20 seconds' end as until
+      from seen s, lateral (
+        select e.owner, e.due_at, e.status from deliveries e
+         where e.account_id = s.account_id and e.id = s.behind limit 1 for update skip locked
+      ) a
+     where s.behind is not null and a.status = 'pending'
   ), put_off as (
-    update deliveries d set due_at = a.until
-      from seen s join ahead a on a.account_id = s.account_id and a.id = s.behind
-     where d.account_id = s.account_id and d.id = s.id and a.until > d.due_at
+    update deliveries d set due_at = l.until from late l
+     where d.account_id = l.account_id and d.id = l.id and l.until > d.due_at
   )
   select t.account_id, t.id, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,
          e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
@@ -192,8 +197,8 @@ as $$
     left join sms_senders n on t.target_kind = 'sender' and n.account_id = t.account_id and n.id = t.target_id
     left join messages m on m.account_id = e.account_id and m.id = e.message_id
     left join accounts c on c.id = t.account_id
-   order by t.seq
-$$;
+   order by t.seq;
+end $$;
 
 -- Writes down what came of attempts: 'delivered', 'failed' (for good), or
 -- 'pending', due again at p_due. Only for whoever still holds the delivery by the

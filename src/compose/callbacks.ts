@@ -36,7 +36,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
   const poll: Loop = startLoop({
     clock,
     everyMs: POLL_EVERY_MS,
-    round: async () => ((await callbacks.poll()) > 0 ? 'again' : undefined),
+    round: async () => ((await callbacks.poll()).more ? 'again' : undefined),
     onError: error => log.debug({ err: error }, 'looking for due callbacks failed; it goes on'),
   })
   callbacks.onRoom(poll.wakeAt)

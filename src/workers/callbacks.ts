@@ -1,4 +1,5 @@
 import type { LinkLog } from '../channels/provider.ts'
+import { rememberOpened } from '../core/callbacks/opened-secrets.ts'
 import { isGone, isOverwhelmed, judge, type Reply } from '../core/callbacks/outcome.ts'
 import { makeRequest } from '../core/callbacks/request.ts'
 import {
@@ -14,17 +15,17 @@ import {
 } from '../core/callbacks/store.ts'
 import { createBatcher } from '../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../infra/db.ts'
-import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'
+import { type GuardedFetch, GuardedFetchError, type GuardedResponse } from '../infra/guarded-fetch.ts'
 import type { Seal } from '../infra/seal.ts'
-import { type Clock, pause, withinMs } from '../lib/clock.ts'
+import { type Cancel, type Clock, pause, withinMs } from '../lib/clock.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
 
 /** Delivers events and sender decisions to whoever asked to be told. */
 export type Callbacks = {
-  /** Takes what is due and there is room for, and begins to send it; how many that was. */
-  poll(): Promise<number>
+  /** Takes what is due and there is room for, and begins to send it. `more` says that there may be some left, and room. */
+  poll(): Promise<Taken>
   /** Calls `wakeAt` when there is room again for what had to wait. */
   onRoom(wakeAt: (atMs: number) => void): void
   /** Resolves when nothing is under way. */
@@ -32,6 +33,8 @@ export type Callbacks = {
   /** Lets what is under way end, for a while; the rest is given back as it was taken. */
   stop(): Promise<void>
 }
+
+export type Taken = { taken: number; more: boolean }
 
 export type CallbacksDeps = {
   db: Database
@@ -56,25 +59,32 @@ const MOST_CANCELLED = 1_000
 const ATTEMPT_MS = 15_000
 /** An endpoint that has failed for so long without one success is disabled. */
 const FAILING_MS = 5 * 24 * 3_600_000
+/** Answers are written down with all that come within this: a call costs as much as dozens of rows. */
+const GATHER_MS = 200
 /** Whoever had to wait is looked for this long after a place has become free: others will by then. */
-const GATHER_MS = 50
+const MAKE_ROOM_MS = 100
 const RETRY_EVERY_MS = 200
 const STOP_GRACE_MS = 3_000
 
 export function createCallbacks(deps: CallbacksDeps): Callbacks {
   const { db, clock, log } = deps
   const lanes = createCallbackLanes(deps.limits ?? LIMITS)
+  const seal = rememberOpened(deps.seal)
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
   /** Targets that took all the room they were given. */
   const waiting = new Set<string>()
   const finishes = createBatcher<Done, undefined>({ flush: writeDown })
+  const gathered: (() => void)[] = []
+  let cancelGathering: Cancel | null = null
+  /** Somebody waits until all is written down. */
+  let hurried = 0
   /** Where the last poll ended; null where it had seen all. */
   let after: Target | null = null
   let wakeAt: (atMs: number) => void = () => {}
 
-  async function poll(): Promise<number> {
-    if (lanes.free() === 0 || stopping.signal.aborted) return 0
+  async function poll(): Promise<Taken> {
+    if (lanes.free() === 0 || stopping.signal.aborted) return NOTHING
     const nowMs = clock.now()
     const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
     after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
@@ -82,11 +92,12 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
       await cancelDeliveries(db, nowMs, target, MOST_CANCELLED)
     }
     const room = shareRoom(targets.filter(each => each.open && each.ready))
-    if (room.length === 0) return 0
+    if (room.length === 0) return NOTHING
     const claimed = await claimDeliveries(db, { node: deps.node(), atMs: nowMs }, room)
     noteWaiting(room, claimed)
     for (const delivery of claimed) begin(delivery)
-    return claimed.length
+    const more = room.some(each => waiting.has(each.targetUuid) && lanes.room(each.targetUuid) > 0)
+    return { taken: claimed.length, more }
   }
 
   /** An equal share of what is free for each; whoever gets none is the first of the next poll. */
@@ -128,17 +139,20 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     lanes.leave(delivery.targetUuid, reply === null || !isOverwhelmed(reply))
     try {
       if (reply === null) await giveBackDeliveries(db, [delivery])
-      else await finishes.add({ delivery, finish: finishOf(delivery, reply), gone: isGone(reply) })
+      else {
+        await gather()
+        await finishes.add({ delivery, finish: finishOf(delivery, reply), gone: isGone(reply) })
+      }
     } catch (error) {
       log.debug({ err: error, deliveryId: delivery.id }, 'an attempt could not be noted; it will be repeated')
     }
-    if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + GATHER_MS)
+    if (waiting.delete(delivery.targetUuid) || waiting.size > 0) wakeAt(clock.now() + MAKE_ROOM_MS)
   }
 
   /** What the receiver said; null where we gave up because this node stops. */
   async function attempt(delivery: Claimed): Promise<Reply | null> {
     try {
-      const request = makeRequest(delivery, deps.seal, clock.now())
+      const request = makeRequest(delivery, seal, clock.now())
       if (!request) return { kind: 'void', detail: 'What this would tell of is no longer stored.' }
       const response = await deps.fetch({
         ...request,
@@ -146,8 +160,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         timeoutMs: ATTEMPT_MS,
         signal: stopping.signal,
       })
-      // The status is the whole answer.
-      response.body.destroy()
+      leaveUnread(response)
       return { kind: 'answered', status: response.status }
     } catch (error) {
       return stopping.signal.aborted ? null : { kind: 'failed', detail: explainFailure(error, delivery) }
@@ -158,6 +171,19 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     if (error instanceof GuardedFetchError) return error.message
     log.warn({ err: error, deliveryId: delivery.id }, 'a callback could not be made')
     return 'The request could not be made.'
+  }
+
+  /** A call for each answer would cost the database more than the answers do. */
+  function gather(): Promise<void> {
+    if (hurried > 0) return Promise.resolve()
+    cancelGathering ??= clock.after(GATHER_MS, endGathering)
+    return new Promise(resolve => gathered.push(resolve))
+  }
+
+  function endGathering(): void {
+    cancelGathering?.()
+    cancelGathering = null
+    for (const resolve of gathered.splice(0)) resolve()
   }
 
   function finishOf(delivery: Claimed, reply: Reply): Finish {
@@ -210,7 +236,10 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   async function idle(): Promise<void> {
+    hurried++
+    endGathering()
     while (underWay.size > 0) await Promise.all(underWay)
+    hurried--
   }
 
   return {
@@ -226,6 +255,20 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     },
   }
 }
+
+const NOTHING: Taken = { taken: 0, more: false }
+
+/**
+ * The status is the whole answer. A short body is let through to its end, within
+ * the time of the attempt: to cut it off costs more, here and at the receiver.
+ */
+function leaveUnread({ status, headers, body }: GuardedResponse): void {
+  const short = status === 204 || Number(headers['content-length'] ?? LONG_BODY_BYTES) < LONG_BODY_BYTES
+  if (short) body.resume()
+  else body.destroy()
+}
+
+const LONG_BODY_BYTES = 16_384
 
 type Room = { accountId: AccountId; targetUuid: string; limit: number }
 type Done = { delivery: Claimed; finish: Finish; gone: boolean }

@@ -60,7 +60,7 @@ export async function openCallbacks(
       /** Everything that is due, to its end. */
       async turn() {
         do await callbacks.idle()
-        while ((await callbacks.poll()) > 0)
+        while ((await callbacks.poll()).taken > 0)
       },
       /** As a node that was killed is found by the others. */
       bury: () => signOff(db, number),

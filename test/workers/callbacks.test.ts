@@ -248,6 +248,37 @@ describe('while the receiver is down for ten minutes', () => {
     expect(receiver.got).toHaveLength(3)
   })
 
+  test('a hundred lines that wait for a slow answer do not hide the others', async () => {
+    await listen()
+    const node = await world.startNode({ limits: { total: 24, perTarget: 24 } })
+    const slow = new Set<string>()
+    receiver.react(({ body }) =>
+      slow.has((body['data'] as { messageId: string }).messageId) ? 'silence' : 200,
+    )
+    const later = Array.from({ length: 9 }, () => 'message.delivered' as const)
+    for (let at = 0; at < 20; at++) {
+      const message = await world.newMessage(caller.account.id)
+      slow.add(message)
+      await world.happen(caller.account.id, message, 'message.sent', ...later)
+    }
+    // Each look puts a windowful of those that wait out of the way.
+    for (let begun = 0; begun < 20; ) begun += (await node.poll()).taken
+    await receiver.count(20)
+    const event = await something()
+    for (let begun = 0; begun < 1; ) begun += (await node.poll()).taken
+    await receiver.count(21)
+    expect(idOf(receiver.got[20]!)).toBe(event)
+    await world.clock.advance(15 * SECOND_MS)
+    await node.idle()
+    // And yet they come, each after the one before it.
+    receiver.react(200)
+    for (let minutes = 0; minutes < 20; minutes++) {
+      await world.clock.advance(MINUTE_MS)
+      await node.turn()
+    }
+    expect(receiver.got.filter(({ status }) => status === 200)).toHaveLength(201)
+  })
+
   test('what is given up lets the next of its message through', async () => {
     const { id } = await listen()
     const node = await world.startNode()
@@ -343,7 +374,7 @@ describe('nodes', () => {
     receiver.react(200)
     await (await world.startNode()).turn()
     expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
-    expect(await node.poll()).toBe(0)
+    expect(await node.poll()).toEqual({ taken: 0, more: false })
   })
 
   test('a receiver that is silent takes no place from the others', async () => {
@@ -362,7 +393,7 @@ describe('nodes', () => {
     }
     while (receiver.got.length < 20) {
       const before = receiver.got.length
-      if ((await node.poll()) > 0) await receiver.count(before + 1)
+      if ((await node.poll()).taken > 0) await receiver.count(before + 1)
       else await new Promise(resolve => setImmediate(resolve))
     }
     // After its first silence it has one place, not twelve.

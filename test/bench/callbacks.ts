@@ -1,0 +1,158 @@
+import { fileURLToPath } from 'node:url'
+import { type Child, startChild } from './child.ts'
+import { type Measured, measure, median } from './measure.ts'
+import { type Figure, fixed, note, noteMeasured, perSecond } from './report.ts'
+import { pause, type System, startSystem } from './system.ts'
+
+const RECEIVER = fileURLToPath(new URL('./slow-receiver.ts', import.meta.url))
+const CONNECTIONS = 64
+const ACCOUNTS = 100
+const ENDLESS = 10_000_000
+/** 10,000 a minute. */
+const EVENTS_A_SECOND = 10_000 / 60
+const FEED_EVERY_MS = 60
+/** More than can be under way. */
+const MESSAGES = 1_000
+/** Until as many are under way as a receiver of a second makes of that rate. */
+const FILL_MS = 2_500
+
+/**
+ * Sends at full speed while another account's events are told to a receiver
+ * that takes a second for each, against the same sends without them.
+ */
+export async function measureCallbacks(quick: boolean): Promise<Figure[]> {
+  const system = await startSystem({ accounts: ACCOUNTS, env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
+  const receiver = await startChild(RECEIVER)
+  try {
+    const seconds = quick ? 3 : 8
+    const load = { keys: system.keys.slice(1), connections: CONNECTIONS, requests: ENDLESS, seconds }
+    note(`Events: ${perSecond(EVENTS_A_SECOND)} to a receiver that takes a second`)
+    await measure(system, { ...load, seconds: quick ? 1 : 4 })
+    const feed = await createFeed(system, receiver)
+    await noteIdleCost(system, feed, seconds)
+    const rounds: { without: Measured; beside: Measured; told: number }[] = []
+    for (let number = 1; number <= (quick ? 1 : 5); number++) {
+      const without = await measure(system, load)
+      noteMeasured('without', without)
+      const { result: beside, told } = await feed.during(() => measure(system, load))
+      noteMeasured('with events', beside)
+      note(`  ${'told'.padEnd(14)} ${perSecond(told).padStart(9)}`)
+      rounds.push({ without, beside, told })
+    }
+    return toFigures(rounds)
+  } finally {
+    await receiver.stop()
+    await system.stop()
+  }
+}
+
+type Feed = {
+  /** What `work` came to, how many events a second were told meanwhile, and how many there were in all. */
+  during<T>(work: () => Promise<T>): Promise<{ result: T; told: number; written: number }>
+}
+
+/** Writes events as the hot path does, of messages that are there, at the rate; all of one account. */
+async function createFeed(system: System, receiver: Child): Promise<Feed> {
+  const { port } = receiver.ready as { port: number }
+  const answered = async () => ((await receiver.ask('')) as { answered: number }).answered
+  const made = await system.call('POST', '/webhooks', { url: `http://127.0.0.1:${port}/` })
+  if (!made.ok) throw new Error(`no endpoint: ${await made.text()}`)
+  await system.load({ keys: system.keys.slice(0, 1), connections: 8, requests: MESSAGES, seconds: 10 })
+  // What those sends told has gone out before anything is measured.
+  await untilIdle(system)
+
+  const { rows } = await system.db.query<{ account_id: string; id: string }>(
+    'select m.account_id, m.id from messages m join webhook_endpoints e on e.account_id = m.account_id order by m.id',
+  )
+  let at = 0
+  /** Of one message after the other, since those of the same wait for each other. */
+  async function write(count: number): Promise<void> {
+    const turn = Array.from({ length: count }, () => rows[at++ % rows.length]!.id)
+    await system.db.query({
+      name: 'feed',
+      text: `insert into events (account_id, id, type, message_id, at)
+               select $1, uuid_at(now()), 'message.delivered', m, now() from unnest($2::uuid[]) as m`,
+      values: [rows[0]!.account_id, turn],
+    })
+  }
+
+  return {
+    async during(work) {
+      let running = true
+      const startedMs = performance.now()
+      let written = 0
+      const feeding = (async () => {
+        while (running) {
+          const due = Math.floor(((performance.now() - startedMs) / 1_000) * EVENTS_A_SECOND) - written
+          if (due > 0) await write(due)
+          written += Math.max(0, due)
+          await pause(FEED_EVERY_MS)
+        }
+      })()
+      await pause(FILL_MS)
+      const [before, fromMs] = [await answered(), performance.now()]
+      const result = await work()
+      const count = (await answered()) - before
+      const told = (count * 1_000) / (performance.now() - fromMs)
+      running = false
+      await feeding
+      await untilIdle(system)
+      return { result, told, written }
+    },
+  }
+}
+
+async function untilIdle({ db }: System): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    const { rows } = await db.query(`select 1 from deliveries where status = 'pending' limit 1`)
+    if (rows.length === 0) return
+    await pause(50)
+  }
+  throw new Error('the deliveries did not end')
+}
+
+/** What one event costs where nothing else goes on: its rows, its request and its end, from the first to the last. */
+async function noteIdleCost(system: System, feed: Feed, seconds: number): Promise<void> {
+  const quiet = await cpuDuring(system, () => pause(seconds * 1_000))
+  const busy = await cpuDuring(system, () => feed.during(() => pause(seconds * 1_000)))
+  const micros = (kind: 'node' | 'postgres') =>
+    (busy[kind] - quiet[kind] * (busy.seconds / quiet.seconds)) / busy.result.written / 1_000
+  note(
+    `  ${'alone'.padEnd(14)} ${perSecond(busy.result.told).padStart(9)}` +
+      `  CPU an event: Node ${fixed(micros('node'), 0)} µs, PostgreSQL ${fixed(micros('postgres'), 0)} µs`,
+  )
+}
+
+/** CPU in ns. */
+async function cpuDuring<T>(system: System, work: () => Promise<T>) {
+  const [before, startedMs] = [system.cpu(), performance.now()]
+  const result = await work()
+  const after = system.cpu()
+  return {
+    result,
+    node: after.node - before.node,
+    postgres: after.postgres - before.postgres,
+    seconds: (performance.now() - startedMs) / 1_000,
+  }
+}
+
+function toFigures(rounds: readonly { without: Measured; beside: Measured; told: number }[]): Figure[] {
+  const told = median(rounds.map(round => round.told)) * 60
+  return [
+    {
+      name: 'sends beside 10,000 events a minute',
+      measured: perSecond(median(rounds.map(round => round.beside.perSecond))),
+      baseline: perSecond(median(rounds.map(round => round.without.perSecond))),
+      value: median(rounds.map(round => round.beside.perSecond / round.without.perSecond)),
+      target: { least: 0.95 },
+    },
+    {
+      name: 'told to a receiver of 1 s',
+      measured: `${Math.round(told).toLocaleString('en')}/min`,
+      baseline: '',
+      value: told / 10_000,
+      // The clocks at both ends of the stretch cut off a little.
+      target: { least: 0.98 },
+    },
+  ]
+}
