@@ -15,7 +15,8 @@ import { parseIsoTime } from '../../lib/iso-time.ts'
 import { type EventRange, listDeliveries, replayEvents, selectDelivery } from './delivery-store.ts'
 import { selectWebhook, type WebhookRow } from './endpoint-store.ts'
 import { requireEnabled, unknownWebhook } from './endpoints.ts'
-import { type EventId, insertDelivery } from './store.ts'
+import { insertDelivery } from './event-store.ts'
+import type { EventId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
 /** What became of events on their way to an endpoint, and how to have them sent again. */

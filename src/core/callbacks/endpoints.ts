@@ -36,9 +36,10 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './endpoint-store.ts'
+import { insertDelivery, insertEvent } from './event-store.ts'
 import { webhookContext } from './request.ts'
 import { createWebhookSecret } from './signature.ts'
-import { insertDelivery, insertEvent, type WebhookId } from './store.ts'
+import type { WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
 /** The webhook endpoints of an account. An unknown one is NOT_FOUND, one of another account too. */

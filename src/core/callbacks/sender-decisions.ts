@@ -2,8 +2,8 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { SenderRow } from '../senders/store.ts'
+import { insertDelivery, insertEvent } from './event-store.ts'
 import type { SenderEventData } from './payload.ts'
-import { insertDelivery, insertEvent } from './store.ts'
 
 /**
  * Tells an account what became of an SMS sender name, within the transaction

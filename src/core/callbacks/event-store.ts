@@ -1,0 +1,56 @@
+import type { EventType } from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { DeliveryId, EventId, TargetKind } from './store.ts'
+
+/** Stores an event; its deliveries to those who listen come with it (migrations/0005, fan_out). */
+export async function insertEvent(
+  db: Db,
+  event: { accountId: AccountId; id: EventId; type: EventType; atMs: number; data: unknown },
+): Promise<void> {
+  await db.query({
+    name: 'event_insert',
+    text: 'insert into events (account_id, id, type, at, data) values ($1, $2, $3, $4, $5)',
+    values: [
+      toUuid(event.accountId),
+      toUuid(event.id),
+      event.type,
+      toIso(event.atMs),
+      JSON.stringify(event.data),
+    ],
+  })
+}
+
+/** Puts one delivery in the line of its target. */
+export async function insertDelivery(
+  db: Db,
+  delivery: {
+    accountId: AccountId
+    id: DeliveryId
+    kind: TargetKind
+    targetId: Id<'whk' | 'snd'>
+    eventId: EventId
+    eventType: EventType
+    messageId: MessageId | null
+    replayOf: DeliveryId | null
+    dueAtMs: number
+  },
+): Promise<void> {
+  await db.query({
+    name: 'delivery_insert',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, replay_of, due_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      toUuid(delivery.accountId),
+      toUuid(delivery.id),
+      delivery.kind,
+      toUuid(delivery.targetId),
+      toUuid(delivery.eventId),
+      delivery.eventType,
+      delivery.messageId && toUuid(delivery.messageId),
+      delivery.replayOf && toUuid(delivery.replayOf),
+      toIso(delivery.dueAtMs),
+    ],
+  })
+}
