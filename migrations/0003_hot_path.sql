@@ -39,6 +39,7 @@ declare
   v_funding text[] := array_fill('wallet'::text, array[v_items]);
   v_pool smallint[] := array_fill(null::smallint, array[v_items]);
   v_hard uuid[];
+  v_locked boolean;
   v_keys integer;
   v_claimed integer;
   r record;
@@ -81,26 +82,36 @@ begin
     end if;
   end if;
 
-  -- Money. A wallet that covers all of its items pays them at once; accounts with
-  -- a pool in play, or too little, are paid item by item, in order.
-  if true = any (p_pooled) then
-    -- Those are paid last; locked first, all wallets still are in the order of accounts.
-    perform 1 from wallets w where w.account_id = any (p_account) order by w.account_id for update;
-  end if;
-  with need as (
-    select i.account_id, sum(i.amount)::bigint as amount, bool_or(i.pooled) as pooled
-      from unnest(p_account, p_amount, p_live, p_pooled, v_take) as i (account_id, amount, live, pooled, take)
-     where i.live and i.take
-     group by i.account_id
-     order by i.account_id
-  ), paid as (
-    update wallets w set balance = w.balance - need.amount, held = w.held + need.amount
-      from need
-     where w.account_id = need.account_id and not need.pooled and w.balance >= need.amount
-    returning w.account_id
-  )
-  select array_agg(need.account_id order by need.account_id) into v_hard
-    from need where not exists (select 1 from paid where paid.account_id = need.account_id);
+  -- Money. A wallet that covers all of its items pays them at once. Accounts with a
+  -- pool in play, or too little, are paid item by item behind that: then the wallets
+  -- are locked first, so that they still are locked in the order of accounts.
+  v_locked := true = any (p_pooled);
+  loop
+    begin
+      if v_locked then
+        perform 1 from wallets w where w.account_id = any (p_account) order by w.account_id for update;
+      end if;
+      with need as (
+        select i.account_id, sum(i.amount)::bigint as amount, bool_or(i.pooled) as pooled
+          from unnest(p_account, p_amount, p_live, p_pooled, v_take) as i (account_id, amount, live, pooled, take)
+         where i.live and i.take
+         group by i.account_id
+         order by i.account_id
+      ), paid as (
+        update wallets w set balance = w.balance - need.amount, held = w.held + need.amount
+          from need
+         where w.account_id = need.account_id and not need.pooled and w.balance >= need.amount
+        returning w.account_id
+      )
+      select array_agg(need.account_id order by need.account_id) into v_hard
+        from need where not exists (select 1 from paid where paid.account_id = need.account_id);
+      exit when v_locked or v_hard is null;
+      -- Undoes the payments, and with them their locks.
+      raise sqlstate 'PHDRY';
+    exception when sqlstate 'PHDRY' then
+      v_locked := true;
+    end;
+  end loop;
 
   if v_hard is not null then
     for r in
@@ -519,14 +530,21 @@ returns table (freed integer, unknown integer)
 language plpgsql as $$
 #variable_conflict use_column
 begin
-  with free as (
-    update outbox o set owner = null
-     where o.owner is not null and not o.begun and not exists (select 1 from nodes n where n.id = o.owner)
+  -- What somebody works on at this moment is passed over: it comes to its end there,
+  -- or is found the next time. So this waits for nobody, in whatever order it goes.
+  with dead as (
+    select o.account_id, o.message_id, o.begun
+      from outbox o, lateral (
+        select 1 from messages m where m.account_id = o.account_id and m.id = o.message_id for update skip locked) free
+     where o.owner is not null and not exists (select 1 from nodes n where n.id = o.owner)
+       for update of o skip locked
+  ), free as (
+    update outbox o set owner = null from dead
+     where not dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
     returning 1
-  ) select count(*) into freed from free;
-  with lost as (
-    update outbox o set owner = null, due_at = p_deadline, secret = null
-     where o.owner is not null and o.begun and not exists (select 1 from nodes n where n.id = o.owner)
+  ), lost as (
+    update outbox o set owner = null, due_at = p_deadline, secret = null from dead
+     where dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
     returning o.account_id, o.message_id
   ), marked as (
     update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now,
@@ -538,7 +556,7 @@ begin
       select k.account_id, uuid_at(p_now), 'message.unknown', k.id, p_now
         from marked k join accounts c on c.id = k.account_id
        where 'message.unknown' = any (c.event_types)
-  ) select count(*) into unknown from marked;
+  ) select (select count(*) from free), (select count(*) from marked) into freed, unknown;
   return next;
 end $$;
 
@@ -555,9 +573,10 @@ declare
   v_closed integer;
 begin
   with due as (
-    select o.account_id, o.message_id from outbox o
+    select o.account_id, o.message_id
+      from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
      where o.owner is null and o.due_at <= p_now and o.begun
-     order by o.due_at limit p_limit for update skip locked
+     order by o.due_at limit p_limit for update of o, m skip locked
   ), gone as (
     delete from outbox o using due where o.account_id = due.account_id and o.message_id = due.message_id
   ), applied as (

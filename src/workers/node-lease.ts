@@ -26,6 +26,8 @@ export type NodeLeaseDeps = {
 const BEAT_EVERY_MS = 1_000
 /** What a node wrote after it had been buried is looked for this often, in beats. */
 const FULL_RECLAIM_EVERY_BEATS = 60
+/** A dead node's last statements may still be at work for a moment: after a death this many beats look again. */
+const LOOKS_AFTER_A_DEATH = 5
 
 /** Keeps this node among the living, and gives what the dead held to whoever comes. */
 export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
@@ -33,6 +35,8 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   let id = await registerNode(db, deps.host, clock.now(), deps.alone)
   let nodes = 1
   let beats = 0
+  // A restart after a crash is a death too.
+  let looks = LOOKS_AFTER_A_DEATH
   await reclaim()
   const loop: Loop = startLoop({ clock, everyMs: BEAT_EVERY_MS, round, onError: () => {} })
 
@@ -43,8 +47,8 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
       await reclaim()
     }
     nodes = Math.max(1, await countNodes(db))
-    const buried = await buryDead(db)
-    if (buried > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
+    if ((await buryDead(db)) > 0) looks = LOOKS_AFTER_A_DEATH
+    if (looks-- > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
     return undefined
   }
 

@@ -54,7 +54,8 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
       return await work
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error
-      refused.push(String((error.cause as Error).message))
+      const { message, detail, where } = error.cause as Error & { detail?: string; where?: string }
+      refused.push(`${message} ${detail} ${where}`)
       return null
     }
   }
