@@ -41,10 +41,25 @@ test('stores nothing and holds nothing', async () => {
 })
 
 test.each([
-  ['a number on the wrong side of the border', { to: '+447700900123', text: 'x', channel: 'local_sms' }, 'VALIDATION_ERROR', 'channel'],
+  [
+    'a number on the wrong side of the border',
+    { to: '+447700900123', text: 'x', channel: 'local_sms' },
+    'VALIDATION_ERROR',
+    'channel',
+  ],
   ['a recipient that is none', { to: 'nobody', text: 'x' }, 'VALIDATION_ERROR', 'to'],
-  ['a template that does not exist', { to: '+12025550123', template: { id: 'x' } }, 'NOT_FOUND', 'template.id'],
-  ['somebody without the chat app', { to: '+12025550001', text: 'x', channel: 'official_chatapp' }, 'CHATAPP_NOT_REGISTERED', 'to'],
+  [
+    'a template that does not exist',
+    { to: '+12025550123', template: { id: 'x' } },
+    'NOT_FOUND',
+    'template.id',
+  ],
+  [
+    'somebody without the chat app',
+    { to: '+12025550001', text: 'x', channel: 'official_chatapp' },
+    'CHATAPP_NOT_REGISTERED',
+    'to',
+  ],
 ] as const)('gives the reason for %s', async (_, body, code, path) => {
   const told = await estimate(body)
   const sent = await account.send(body, { live: true })
@@ -61,7 +76,10 @@ test('knows an empty wallet', async () => {
 })
 
 test('knows the pool of a plan', async () => {
-  const pooled = await app.createAccount({ balance: 0, plan: { pool: [{ channels: ['local_sms'], limit: 1 }] } })
+  const pooled = await app.createAccount({
+    balance: 0,
+    plan: { pool: [{ channels: ['local_sms'], limit: 1 }] },
+  })
   const body = { to: '+12025550123', text: 'x' }
   expect((await estimate(body, pooled.liveKey)).billing?.source).toBe('pool')
   await pooled.send(body, { live: true })
@@ -69,7 +87,11 @@ test('knows the pool of a plan', async () => {
 })
 
 test('refuses a body that does not fit the schema', async () => {
-  const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body: { to: 1 } })
+  const answer = await app.call('/api/v2/messages/estimate', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { to: 1 },
+  })
   expect(answer.status).toBe(400)
   expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'to' }] })
 })
