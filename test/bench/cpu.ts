@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** Linux counts what the whole machine does in ticks of 10 ms, and threads by the nanosecond. */
+const TICK_NS = 10_000_000
+
 /** CPU that a process has used so far, in ns. */
 export function cpuOf(pid: number): number {
   return threadsOf(pid).reduce((sum, thread) => {
@@ -35,10 +38,10 @@ export function residentMb(pid: number): number {
   return Number(kilobytes ?? 0) / 1024
 }
 
-/** How busy all cores were since `before`, 0 to 1; a call without gives the start. */
-export function machineTimes(): { busy: number; all: number } {
+/** Time of all cores since the start of the machine, in ns. */
+export function machineCpu(): { busy: number; all: number } {
   const [, ...ticks] = read('/proc/stat').split('\n', 1)[0]!.split(/\s+/)
-  const values = ticks.slice(0, 8).map(Number)
+  const values = ticks.slice(0, 8).map(each => Number(each) * TICK_NS)
   const all = values.reduce((sum, each) => sum + each, 0)
   return { busy: all - values[3]! - values[4]!, all }
 }

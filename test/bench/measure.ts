@@ -1,4 +1,4 @@
-import { machineTimes } from './cpu.ts'
+import { machineCpu } from './cpu.ts'
 import type { LoadPlan } from './load.ts'
 import { type Batches, pause, type System } from './system.ts'
 
@@ -16,8 +16,9 @@ export type Measured = {
   /** Items of a mean flush. */
   acceptBatch: number
   settleBatch: number
-  /** Of all cores, whoever used them. */
+  /** Shares of all cores: in use, and in use by others. */
   machineBusy: number
+  machineOthers: number
 }
 
 /** Whether everything that was sent stands in the database as it should. */
@@ -36,7 +37,7 @@ export async function measure(
   watch: (system: System) => Promise<Settled> = watchMoney,
 ): Promise<Measured> {
   const settled = await watch(system)
-  const before = { cpu: system.cpu(), batches: await system.batches(), machine: machineTimes() }
+  const before = { cpu: system.cpu(), batches: await system.batches(), machine: machineCpu() }
   const startedMs = performance.now()
   const load = await system.load(plan)
   const sends = load.answers['200'] ?? 0
@@ -46,22 +47,27 @@ export async function measure(
   const tookMs = performance.now() - startedMs
   const cpu = system.cpu()
   const batches = await system.batches()
-  const machine = machineTimes()
+  const machine = machineCpu()
   const batch = (name: keyof Batches) => {
     const items = batches[name].items - before.batches[name].items
     return items / Math.max(1, batches[name].calls - before.batches[name].calls)
   }
+  const used = (kind: keyof typeof cpu) => cpu[kind] - before.cpu[kind]
+  const cores = machine.all - before.machine.all
+  const busy = machine.busy - before.machine.busy
+  const ours = used('node') + used('postgres') + used('tools')
   return {
     sends,
     perSecond: (sends * 1_000) / tookMs,
     p50Ms: load.p50Ms,
     p99Ms: load.p99Ms,
     maxMs: load.maxMs,
-    nodeMicros: (cpu.node - before.cpu.node) / sends / 1_000,
-    postgresMicros: (cpu.postgres - before.cpu.postgres) / sends / 1_000,
+    nodeMicros: used('node') / sends / 1_000,
+    postgresMicros: used('postgres') / sends / 1_000,
     acceptBatch: batch('accept'),
     settleBatch: batch('settle'),
-    machineBusy: (machine.busy - before.machine.busy) / (machine.all - before.machine.all),
+    machineBusy: busy / cores,
+    machineOthers: Math.max(0, (busy - ours) / cores),
   }
 }
 

@@ -23,7 +23,7 @@ export function noteMeasured(name: string, measured: Measured): void {
       `  p50 ${fixed(measured.p50Ms, 1)} ms  p99 ${fixed(measured.p99Ms, 1)} ms  max ${fixed(measured.maxMs, 0)} ms` +
       `  CPU a send: Node ${fixed(measured.nodeMicros, 0)} µs, PostgreSQL ${fixed(measured.postgresMicros, 0)} µs` +
       `  a flush: accept ${fixed(measured.acceptBatch, 1)}, settle ${fixed(measured.settleBatch, 1)}` +
-      `  machine ${fixed(measured.machineBusy * 100, 0)} % busy`,
+      `  machine ${fixed(measured.machineBusy * 100, 0)} % busy, by others ${fixed(measured.machineOthers * 100, 0)} %`,
   )
 }
 

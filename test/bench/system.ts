@@ -23,8 +23,8 @@ export type System = {
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
   /** A request of the first account, below `/api/v2`. */
   call(method: string, path: string, body: unknown): Promise<Response>
-  /** CPU used so far, in ns. */
-  cpu(): { node: number; postgres: number }
+  /** CPU used so far, in ns; `tools` are the load, the centres, and this process. */
+  cpu(): { node: number; postgres: number; tools: number }
   /** Items and calls of the coalesced flushes so far. */
   batches(): Promise<Batches>
   stop(): Promise<void>
@@ -65,6 +65,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const generator: Child = await startChild(LOAD)
   let offset = 0
 
+  function toolsCpu(): number {
+    const pids = [generator.pid, sinks.plain.pid, sinks.receipts.pid, process.pid]
+    return pids.reduce((sum, pid) => sum + cpuOf(pid), 0)
+  }
+
   async function load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult> {
     const port = Number(new URL(server.url).port)
     const result = (await generator.ask(JSON.stringify({ ...plan, port, offset }))) as LoadResult
@@ -101,7 +106,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
-    cpu: () => ({ node: cpuOf(server.pid), postgres: postgresCpu() }),
+    cpu: () => ({ node: cpuOf(server.pid), postgres: postgresCpu(), tools: toolsCpu() }),
     batches: async () => readBatches(await (await fetch(`${server.url}/metrics`)).text()),
     stop,
   }
