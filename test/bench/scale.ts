@@ -14,7 +14,7 @@ const PAGE = 100_000
  */
 export async function measureScale(quick: boolean): Promise<Figure[]> {
   const stored = quick ? 100_000 : 1_000_000
-  const rounds = quick ? 1 : 5
+  const rounds = quick ? 1 : 4
   const empty = await startSystem({ accounts: ACCOUNTS })
   const full = await startSystem({ accounts: ACCOUNTS })
   try {
