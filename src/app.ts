@@ -9,8 +9,6 @@ import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
-import { snapshotOf } from './core/connections/snapshot.ts'
-import { selectAllConnections } from './core/connections/store.ts'
 import { checkMasterKey } from './core/master-key.ts'
 import { countOutbox } from './core/outbox/store.ts'
 import { SANDBOX } from './core/routing/route.ts'
@@ -67,7 +65,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const inbox = createSandboxInbox({ db })
   const providers = createRegistry(createSandboxProvider({ inbox }))
-  const rooms = createAccountRooms(base, providers, () => messages.links)
+  const rooms = createAccountRooms(base, providers, () => messages)
   const sandboxMessages = createSandboxMessages({ db })
   await checkMasterKey(db, base.seal)
   await changes.start()
@@ -164,10 +162,9 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** Links follow the connections, here and on every other node. */
-async function openLinks({ db, log, changes }: Foundation, { links }: MessageRooms): Promise<void> {
-  const sync = async () => links.sync((await selectAllConnections(db)).map(snapshotOf))
+async function openLinks({ log, changes }: Foundation, { syncLinks }: MessageRooms): Promise<void> {
   const later = () =>
-    void sync().catch(error =>
+    void syncLinks().catch(error =>
       log.warn({ err: error }, 'connections could not be read; links stay as they are'),
     )
   changes.subscribe({
@@ -176,7 +173,7 @@ async function openLinks({ db, log, changes }: Foundation, { links }: MessageRoo
     },
     reset: later,
   })
-  await sync()
+  await syncLinks()
 }
 
 /** The sandbox must not pass for the real thing. */

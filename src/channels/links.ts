@@ -28,7 +28,7 @@ export type LinksDeps = {
 export type Links = {
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
-  /** Opens what is new, reopens what changed, closes what is gone. One call at a time. */
+  /** Opens what is new, reopens what changed, lets go of what is gone. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the far side whether the configuration works. */
   test(id: ConnectionId, signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
@@ -39,6 +39,8 @@ export type Links = {
 export function createLinks(deps: LinksDeps): Links {
   const links = new Map<ConnectionId, OpenLink>()
   let turn: Promise<void> = Promise.resolve()
+  /** Replaced links, until what is on its way over them has its answer. */
+  const closing = new Set<Promise<void>>()
   let closed = false
 
   function sync(specs: readonly LinkSpec[]): Promise<void> {
@@ -55,8 +57,15 @@ export function createLinks(deps: LinksDeps): Links {
     for (const open of stale) links.delete(open.id)
     for (const spec of wanted.values()) if (!links.has(spec.id)) await open(spec)
     deps.changed()
-    // What is on its way over a replaced link still gets its answer there.
-    await Promise.allSettled(stale.map(open => open.link.close()))
+    for (const open of stale) retire(open)
+  }
+
+  function retire(open: OpenLink): void {
+    const end = open.link
+      .close()
+      .catch(error => deps.log.warn({ err: error, connectionId: open.id }, 'a link did not close'))
+      .finally(() => closing.delete(end))
+    closing.add(end)
   }
 
   /** The sandbox carries test keys even where live keys may not use it. */
@@ -105,7 +114,7 @@ export function createLinks(deps: LinksDeps): Links {
       await turn
       const open = [...links.values()]
       links.clear()
-      await Promise.allSettled(open.map(each => each.link.close()))
+      await Promise.allSettled([...open.map(each => each.link.close()), ...closing])
     },
   }
 }

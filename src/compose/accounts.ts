@@ -2,6 +2,7 @@ import type { Links } from '../channels/links.ts'
 import type { Provider } from '../channels/provider.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
+import { PLATFORM } from '../core/accounts/platform.ts'
 import { createAccountReader } from '../core/accounts/reader.ts'
 import { createAccountSnapshots } from '../core/accounts/snapshots.ts'
 import { accountExists } from '../core/accounts/store.ts'
@@ -22,11 +23,14 @@ export type AccountRooms = ReturnType<typeof createAccountRooms>
 /** The far side may take its time; the operator waits. */
 const LINK_TEST_MS = 10_000
 
-/** Who may send, with what money, through whom. `links` is asked late: it needs this room to open. */
+/** What this room needs of one that is built after it, and on it. */
+export type LinkRoom = { links: Links; syncLinks(): Promise<void> }
+
+/** Who may send, with what money, through whom. */
 export function createAccountRooms(
   base: Foundation,
   providers: ReadonlyMap<string, Provider>,
-  links: () => Links,
+  late: () => LinkRoom,
 ) {
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
@@ -50,7 +54,12 @@ export function createAccountRooms(
       providers,
       explain,
       accountExists: id => accountExists(db, id),
-      testLink: id => links().test(id, AbortSignal.timeout(LINK_TEST_MS)),
+      testLink: id => late().links.test(id, AbortSignal.timeout(LINK_TEST_MS)),
+      async applied() {
+        // The platform's stand for everybody's: whoever they belong to, this node reads them anew.
+        changes.publish('connections', PLATFORM)
+        await late().syncLinks()
+      },
     }),
   }
 }

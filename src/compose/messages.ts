@@ -4,6 +4,8 @@ import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
+import { snapshotOf } from '../core/connections/snapshot.ts'
+import { selectAllConnections } from '../core/connections/store.ts'
 import { createAccept } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { createBatches } from '../core/messages/batches.ts'
@@ -120,6 +122,7 @@ export function createMessageRooms(
     accept,
     settle,
     links,
+    syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
     dispatcher,
     inbound: createInboundDoor(links, receipts),
     send,

@@ -19,6 +19,8 @@ export type Changes = {
   fresh(): boolean
   /** Returns what ends the subscription. */
   subscribe(subscriber: Subscriber): () => void
+  /** Tells this process at once of a change of its own, which the others hear from the store. */
+  publish(table: string, accountId: AccountId | null): void
 }
 
 /** The part of a `pg.Client` that listening needs. */
@@ -157,6 +159,9 @@ export function createChanges(options: ChangesOptions): Changes {
       listening.resolve()
     },
     fresh: () => clock.monotonic() - provenAtMs <= staleMs,
+    publish(table, accountId) {
+      for (const subscriber of subscribers) subscriber.changed(table, accountId)
+    },
     subscribe(subscriber) {
       subscribers.add(subscriber)
       return () => subscribers.delete(subscriber)

@@ -96,6 +96,7 @@ export async function openRooms(
       explain,
       accountExists: id => accountExists(db, id),
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
+      applied: async () => {},
     }),
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
     /** Resolves when this node has heard every change that was committed before the call. */

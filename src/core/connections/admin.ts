@@ -70,6 +70,8 @@ export type ConnectionAdminDeps = {
   explain: Explain
   accountExists(id: AccountId): Promise<boolean>
   testLink(id: ConnectionId): Promise<ConnectionTest>
+  /** Resolves when this node works by what was committed: whoever changes a connection may use it at once. */
+  applied(): Promise<void>
 }
 
 /** The lower, the earlier it is tried. */
@@ -195,11 +197,17 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     return { id, deleted: true }
   }
 
+  async function applied<T>(change: Promise<T>): Promise<T> {
+    const result = await change
+    await deps.applied()
+    return result
+  }
+
   return {
-    create: input => createIn(db, input),
+    create: input => applied(createIn(db, input)),
     createIn,
-    update,
-    remove,
+    update: (id, input) => applied(update(id, input)),
+    remove: id => applied(remove(id)),
     list,
     test,
     openConfig,

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Smsc, startSmsc } from '../../support/smsc.ts'
+
+let app: TestApp
+let account: TestAccount
+let smsc: Smsc
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount({ balance: 10 })
+  smsc = await startSmsc('accept')
+})
+afterAll(async () => {
+  await app.stop()
+  await smsc.close()
+})
+
+const sendsThrough = async () => {
+  const body = { to: '+12025550123', text: 'x' }
+  const answer = await app.during(account.send(body, { live: true }))
+  return (answer.body['resolved'] as { provider: string }).provider
+}
+
+test('whoever adds or removes a connection is believed by the very next send', async () => {
+  expect(await sendsThrough()).toBe('sandbox')
+  const added = await app.admin('POST', '/connections', {
+    provider: 'smpp',
+    name: 'centre',
+    channels: ['local_sms'],
+    config: { host: '127.0.0.1', port: smsc.port, systemId: 'me', password: 'secret' },
+  })
+  const { id } = (added.body['data'] as { connection: { id: string } }).connection
+  expect(await sendsThrough()).toBe('smpp')
+  await app.admin('DELETE', `/connections/${id}`)
+  expect(await sendsThrough()).toBe('sandbox')
+})
