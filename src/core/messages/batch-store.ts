@@ -2,21 +2,8 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import type { ExistingKey, KeyClaim } from './hot-store.ts'
-
-/** A key that was there before, and the batch that it stands for, if it is one that was not finished. */
-export type ExistingBatchKey = ExistingKey & { batch: MessageId[] | null; batchAt: number | null }
-
-type Raw = {
-  mine: boolean
-  body_hash: Buffer
-  message_id: string | null
-  status: number | null
-  body: string | null
-  created_at: Date
-  batch: string[] | null
-  batch_at: Date | null
-}
+import type { KeyClaim } from './hot-store.ts'
+import { readKey, type StoredKey } from './idempotency-store.ts'
 
 /** Claims a key for a batch before any of its messages is accepted. Null when claimed; what was there first otherwise. */
 export async function claimForBatch(
@@ -25,18 +12,11 @@ export async function claimForBatch(
   claim: KeyClaim,
   ids: readonly MessageId[],
   nowMs: number,
-): Promise<ExistingBatchKey | null> {
-  const { rows } = await db.query<Raw>({
+): Promise<StoredKey | null> {
+  const { rowCount } = await db.query({
     name: 'claim_for_batch',
-    text: `with claimed as (
-             insert into idempotency (account_id, operation, key, body_hash, created_at, batch, batch_at)
-             values ($1, $2, $3, $4, $5, $6, $5)
-             on conflict do nothing
-             returning true as mine, body_hash, message_id, status, body, created_at, batch, batch_at)
-           select * from claimed
-           union all
-           select false, body_hash, message_id, status, body, created_at, batch, batch_at from idempotency
-            where account_id = $1 and operation = $2 and key = $3`,
+    text: `insert into idempotency (account_id, operation, key, body_hash, created_at, batch, batch_at)
+           values ($1, $2, $3, $4, $5, $6, $5) on conflict do nothing`,
     values: [
       toUuid(accountId),
       claim.operation,
@@ -46,19 +26,9 @@ export async function claimForBatch(
       bareArray(ids.map(toUuid)),
     ],
   })
-  const row = rows.find(each => each.mine) ?? rows[0]
-  // Another claim was committed while this statement ran, which does not see it yet: the next one does.
-  if (!row) return claimForBatch(db, accountId, claim, ids, nowMs)
-  if (row.mine) return null
-  return {
-    bodyHash: row.body_hash,
-    messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
-    status: row.status,
-    body: row.body,
-    createdAt: row.created_at.getTime(),
-    batch: row.batch?.map(uuid => fromUuid('msg', uuid)) ?? null,
-    batchAt: row.batch_at?.getTime() ?? null,
-  }
+  if (rowCount === 1) return null
+  // Null again: it expired in between, and is free.
+  return (await readKey(db, accountId, claim)) ?? claimForBatch(db, accountId, claim, ids, nowMs)
 }
 
 /** Takes up a batch that somebody left unfinished; false when another was faster. */

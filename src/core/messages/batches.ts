@@ -1,15 +1,9 @@
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
-import {
-  claimForBatch,
-  type ExistingBatchKey,
-  finishBatch,
-  livesSince,
-  statusesOf,
-  takeUpBatch,
-} from './batch-store.ts'
+import { claimForBatch, finishBatch, livesSince, statusesOf, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
+import type { StoredKey } from './idempotency-store.ts'
 
 /** What became of a batch that was left unfinished, message by message. */
 export type LeftBatch = {
@@ -21,9 +15,9 @@ export type LeftBatch = {
 
 /** The keys of batches: claimed before, answered after, and taken up again by whoever comes with the same key. */
 export type Batches = {
-  claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<ExistingBatchKey | null>
+  claim(accountId: AccountId, claim: KeyClaim, ids: readonly MessageId[]): Promise<StoredKey | null>
   /** The batch that a key stands for, to be finished here; null while another may still be at it. */
-  takeUp(accountId: AccountId, claim: KeyClaim, existing: ExistingBatchKey): Promise<LeftBatch | null>
+  takeUp(accountId: AccountId, claim: KeyClaim, existing: StoredKey): Promise<LeftBatch | null>
   finish(accountId: AccountId, claim: KeyClaim, answer: { status: number; body: string }): Promise<void>
 }
 

@@ -14,7 +14,7 @@ export async function claimForRefusal(
   claim: KeyClaim,
   answer: { status: number; body: string },
   nowMs: number,
-): Promise<ExistingKey | null> {
+): Promise<StoredKey | null> {
   const { rowCount } = await db.query({
     name: 'claim_for_refusal',
     text: `insert into idempotency (account_id, operation, key, body_hash, status, body, created_at)
@@ -36,29 +36,40 @@ export async function claimForRefusal(
   return existing ?? claimForRefusal(db, accountId, claim, answer, nowMs)
 }
 
-async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Promise<ExistingKey | null> {
+/** A key, and the batch that it stands for, if it is one. */
+export type StoredKey = ExistingKey & {
+  batch: MessageId[] | null
+  /** When somebody was last at the batch, in ms since the epoch. */
+  batchAt: number | null
+}
+
+/** What a key stands for; null when it is free. */
+export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Promise<StoredKey | null> {
   const { rows } = await db.query<{
     body_hash: Buffer
     message_id: string | null
     status: number | null
     body: string | null
     created_at: Date
+    batch: string[] | null
+    batch_at: Date | null
   }>({
     name: 'read_key',
-    text: `select body_hash, message_id, status, body, created_at from idempotency
+    text: `select body_hash, message_id, status, body, created_at, batch, batch_at from idempotency
             where account_id = $1 and operation = $2 and key = $3`,
     values: [toUuid(accountId), claim.operation, claim.key],
   })
   const row = rows[0]
-  return row
-    ? {
-        bodyHash: row.body_hash,
-        messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
-        status: row.status,
-        body: row.body,
-        createdAt: row.created_at.getTime(),
-      }
-    : null
+  if (!row) return null
+  return {
+    bodyHash: row.body_hash,
+    messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
+    status: row.status,
+    body: row.body,
+    createdAt: row.created_at.getTime(),
+    batch: row.batch?.map(uuid => fromUuid('msg', uuid)) ?? null,
+    batchAt: row.batch_at?.getTime() ?? null,
+  }
 }
 
 /** Frees a key whose 24 hours are over; nothing happens when another request was faster. */

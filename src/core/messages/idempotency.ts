@@ -13,6 +13,7 @@ import {
   dropExpiredKey,
   dropKeyOf,
   fixAnswer,
+  type StoredKey,
 } from './idempotency-store.ts'
 import { readAnswerFacts } from './message-store.ts'
 
@@ -20,7 +21,7 @@ export type Idempotency = {
   /** The key of a request, or null without one; throws a 400 when it is not usable. */
   claim(headerKey: string | undefined, body: SendBody): KeyClaim | null
   /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
-  storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<ExistingKey | null>
+  storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<StoredKey | null>
   /** What a key that was there before says to this request; 'free' when it says nothing any more and was freed. */
   replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
   /** Settles a message's first answer now and gives it; null when there is no such message. */

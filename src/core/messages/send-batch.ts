@@ -9,6 +9,7 @@ import { type Answer, notRegistered, problemAnswer } from './answers.ts'
 import type { Batches } from './batches.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
+import type { StoredKey } from './idempotency-store.ts'
 import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
 
 export type SendBatchDeps = PrepareDeps & {
@@ -59,7 +60,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       const answer = problemAnswer(error, requestMessageId)
       if (!claim || error.status !== 400) return answer
       const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
-      return existing ? replay(request, claim, { ...existing, batch: null, batchAt: null }) : answer
+      return existing ? replay(request, claim, existing) : answer
     }
   }
 
@@ -71,11 +72,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return finish(request, claim, await run(request, ids, new Set()))
   }
 
-  async function replay(
-    request: SendBatchRequest,
-    claim: KeyClaim,
-    existing: NonNullable<Awaited<ReturnType<Batches['claim']>>>,
-  ): Promise<Answer> {
+  async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
     const unfinished = existing.batch !== null && existing.status === null
     if (unfinished && existing.bodyHash.equals(claim.bodyHash)) {
       const left = await batches.takeUp(request.caller.account.id, claim, existing)
