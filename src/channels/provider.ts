@@ -87,6 +87,85 @@ export type Outgoing = {
   /** E-mail alone: the text is HTML. */
   html: boolean
   files: readonly OutgoingFile[]
+  /** Where the provider itself fills in an approved template; `text` is then what the recipient reads, for records alone. */
+  template: OutgoingTemplate | null
+}
+
+/** A use of a template that the provider holds: its name, and the values for its places. */
+export type OutgoingTemplate = {
+  name: string
+  language: string
+  /** The provider's id of the template, where we know it. */
+  providerTemplateId: string | null
+  header:
+    | null
+    | { type: 'text'; variables: readonly string[] }
+    | { type: 'image' | 'video' | 'document'; file: OutgoingFile }
+  /** The values of `{{1}}…{{n}}` of the body, in order. */
+  body: readonly string[]
+  /** Buttons that want a value at each send, by their place in the template, from 0. */
+  buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[]
+}
+
+/** A template as it is put before whoever approves it. */
+export type OfficialTemplate = {
+  name: string
+  language: string
+  subType: 'utility' | 'otp' | 'marketing' | 'free'
+  header:
+    | null
+    | { type: 'text'; text: string; examples: readonly string[] }
+    | { type: 'image' | 'video' | 'document'; file: OutgoingFile }
+  /** With `{{1}}…{{n}}`; empty for an OTP, whose words are the platform's own. */
+  body: string
+  /** One value for each place of the body. */
+  examples: readonly string[]
+  footer: string | null
+  buttons: readonly OfficialButton[]
+  otp: null | {
+    type: 'copy_code' | 'one_tap' | 'zero_tap'
+    addSecurityRecommendation: boolean
+    codeExpirationMinutes: number | null
+    buttonText: string | null
+    packageName: string | null
+    signatureHash: string | null
+    zeroTapTermsAccepted: boolean
+  }
+}
+
+export type OfficialButton =
+  | { type: 'url'; text: string; url: string; urlExample: string | null }
+  | { type: 'phone'; text: string; phoneNumber: string }
+  | { type: 'quick_reply'; text: string }
+  | { type: 'copy_code'; text: string; example: string }
+
+/** Where the approval of a template stands, by the provider's word. */
+export type TemplateState = {
+  providerTemplateId: string
+  name: string
+  language: string
+  status: 'pending' | 'approved' | 'rejected' | 'disabled'
+  /** Why it was rejected or disabled, in the provider's words. */
+  reason: string | null
+}
+
+/** What became of a template that was put before the provider. */
+export type TemplateOutcome =
+  | { kind: 'submitted'; state: TemplateState }
+  /** Refused for what it says; `path` names the field where the provider does. */
+  | { kind: 'refused'; detail: string; path?: string; providerCode?: string }
+  /** Not reached, or no answer: safe to repeat, since the provider knows a template by name and language. */
+  | { kind: 'unavailable'; detail: string }
+
+/** What a provider knows of the number or name that an official connection sends as. */
+export type OfficialIdentity = {
+  /** E.164 with plus. */
+  phoneNumber: string | null
+  displayName: string
+  qualityRating: string | null
+  /** Recipients in 24 hours that it may begin a conversation with, in the provider's words. */
+  messagingLimit: string | null
+  status: string | null
 }
 
 /** A delivery report. `providerId` is what the submit's answer called the message. */
@@ -94,6 +173,8 @@ export type Receipt = {
   kind: 'receipt'
   providerId: string
   status: 'sent' | 'delivered' | 'read' | 'undelivered'
+  /** Where it was refused after all, although the submit was taken: the message fails, and its money is released. */
+  reject?: RejectCode
   /** When it happened by the provider's word, in ms since the epoch; null when it does not say. */
   atMs: number | null
   providerCode: string | null
@@ -107,7 +188,27 @@ export type LateOutcome = {
   outcome: Outcome
 }
 
-export type Inbound = Receipt
+/** A message from a person to one of our numbers or names. */
+export type InboundMessage = {
+  kind: 'message'
+  /** The provider's id of it: the same message may come several times. */
+  eventId: string
+  channel: Channel
+  /** Who wrote: E.164 with plus, a chat id. */
+  from: string
+  /** What they wrote to: E.164 with plus, a short code, a bot. */
+  to: string
+  text: string | null
+  /** The payload of a button that they pressed. */
+  button: string | null
+  /** By the provider's word, in ms since the epoch; null when it does not say. */
+  atMs: number | null
+}
+
+/** The provider's word on a template, unasked. */
+export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateState }
+
+export type Inbound = Receipt | InboundMessage | TemplateUpdate
 
 /** What came of a call from the provider: only what is `taken` was told by the provider itself. */
 export type InboundAnswer =
@@ -157,6 +258,14 @@ export type Link = {
   find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
   /** Whether the recipient can be reached at all; absent means "nobody knows". */
   reaches?(to: string, signal: AbortSignal): Promise<boolean>
+  /** Puts a template before whoever approves it. A template that exists there by name and language counts as submitted. */
+  submitTemplate?(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
+  /** Where one template stands; null when the provider has none of that name and language. Rejects when it cannot say. */
+  readTemplate?(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
+  /** Takes a template away; resolves as well when it is gone already. Rejects when nobody can say. */
+  deleteTemplate?(name: string, language: string, signal: AbortSignal): Promise<void>
+  /** What the provider knows of the identity that this connection sends as. Rejects when it cannot say. */
+  identity?(signal: AbortSignal): Promise<OfficialIdentity>
   /** Reads what the provider calls us with, once it has proved who calls; stores nothing. */
   receive?(request: InboundRequest): Promise<InboundAnswer>
   /** Cheap proof that the configuration works, for the operator's test button. */

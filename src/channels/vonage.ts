@@ -97,7 +97,12 @@ function openLink(config: VonageConfig, io: Io): Link {
   async function receive(request: Parameters<NonNullable<Link['receive']>>[0]): Promise<InboundAnswer> {
     const read = readReceipt(request, proof)
     if (read.kind !== 'taken') return read
-    return { ...read, inbound: read.inbound.map(groups.apply).filter(receipt => receipt !== null) }
+    return {
+      ...read,
+      inbound: read.inbound
+        .map(each => (each.kind === 'receipt' ? groups.apply(each) : each))
+        .filter(each => each !== null),
+    }
   }
 
   const account = Buffer.from(`${config.apiKey}:${config.apiSecret}`).toString('base64')

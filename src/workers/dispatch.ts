@@ -7,7 +7,7 @@ import type { Waiters } from '../core/messages/waiters.ts'
 import { failUnreadable } from '../core/messages/withdraw-store.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue, giveBack, type OwnedRow } from '../core/outbox/store.ts'
-import { type SecretContent, secretContext } from '../core/outbox/stored-content.ts'
+import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'
 import { createBatcher } from '../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../infra/db.ts'
 import type { Seal } from '../infra/seal.ts'
@@ -122,7 +122,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (!secret) return item.messageType === 'otp' ? null : item
     try {
       const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
-      return { ...item, content: { ...item.content, ...words } }
+      return { ...item, content: withSecret(item.content, words) }
     } catch (error) {
       deps.log.warn({ err: error, messageId: row.id }, 'the sealed words of a message cannot be opened')
       return null

@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream'
-import { FileUnavailable, type Outgoing, type OutgoingFile } from '../channels/provider.ts'
+import {
+  FileUnavailable,
+  type Outgoing,
+  type OutgoingFile,
+  type OutgoingTemplate,
+} from '../channels/provider.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
-import type { StoredAttachment } from '../core/outbox/stored-content.ts'
+import type { StoredAttachment, StoredTemplate } from '../core/outbox/stored-content.ts'
 import type { AccountId, Id } from '../lib/ids.ts'
 
 export type FileSources = {
@@ -27,6 +32,22 @@ export function toOutgoing(item: OutboxItem, attempt: number, sources: FileSourc
     subject: content.subject,
     html: content.html,
     files: content.attachment ? [toFile(item.accountId, content.attachment, sources)] : [],
+    template: content.template ? toTemplate(item.accountId, content.template, sources) : null,
+  }
+}
+
+function toTemplate(accountId: AccountId, stored: StoredTemplate, sources: FileSources): OutgoingTemplate {
+  const { header } = stored
+  return {
+    name: stored.name,
+    language: stored.language,
+    providerTemplateId: stored.providerTemplateId,
+    header:
+      header === null || header.type === 'text'
+        ? header
+        : { type: header.type, file: toFile(accountId, header.file, sources) },
+    body: stored.body ?? [],
+    buttons: stored.buttons ?? [],
   }
 }
 

@@ -81,6 +81,7 @@ function message(number: number): Outgoing {
     subject: null,
     html: false,
     files: [],
+    template: null,
   }
 }
 

@@ -313,6 +313,7 @@ export function outgoing(nth: number, more: Partial<Outgoing> = {}): Outgoing {
     subject: null,
     html: false,
     files: [],
+    template: null,
     ...more,
   }
 }

@@ -8,6 +8,7 @@ import { readCallback } from '../../src/channels/twilio/receipts.ts'
 import { readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
 import type { InboundRequest } from '../../src/contract/inbound.ts'
 import { startHttpPeer } from '../support/http-peer.ts'
+import { receiptsOf } from '../support/inbound.ts'
 import { createIo, never, outgoing, settled } from './conformance.ts'
 import { SMS } from './http-fixture.ts'
 import { exampleGateway } from './http-sms.exchange.ts'
@@ -78,7 +79,7 @@ describe('twilio', () => {
     ['toString', []],
   ])('%s', (said, statuses) => {
     const answer = readCallback(signed({ ...STATUS, MessageStatus: said }), TOKEN)
-    expect(answer.kind === 'taken' && answer.inbound.map(each => each.status)).toEqual(statuses)
+    expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)
   })
 
   test('why it did not arrive', () => {
@@ -289,7 +290,7 @@ describe('infobip', () => {
     ['a group that is not known', 9, 1, []],
   ])('%s', (_, groupId, id, statuses) => {
     const answer = readReports(reports(report('m', groupId, id)), 'receipt-token')
-    expect(answer.kind === 'taken' && answer.inbound.map(each => each.status)).toEqual(statuses)
+    expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)
   })
 
   test('without the token, or with nothing to read', () => {

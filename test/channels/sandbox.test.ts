@@ -8,6 +8,7 @@ import { createDatabase } from '../../src/infra/db.ts'
 import { toIso } from '../../src/lib/clock.ts'
 import type { AccountId } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { receiptsOf } from '../support/inbound.ts'
 import { createSandboxBench, type SandboxBench } from '../support/sandbox.ts'
 
 let database: TestDatabase
@@ -184,7 +185,7 @@ describe('the endings', () => {
     const steps: string[] = []
     const link = await open({
       async emit(items) {
-        for (const item of items) steps.push(`${item.status} ${item.providerId}`)
+        for (const item of receiptsOf(items)) steps.push(`${item.status} ${item.providerId}`)
       },
     })
     const message = bench.outgoing({ to: '+15550100007', channel: 'official_chatapp' })

@@ -6,6 +6,7 @@ import { createReceiptIds } from '../../src/channels/smpp/receipt-ids.ts'
 import { isReceipt, readReceipt } from '../../src/channels/smpp/receipts.ts'
 import type { Delivery } from '../../src/channels/smpp/session.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { receiptsOf } from '../support/inbound.ts'
 import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
 import { type Answer, type Smsc, type SmscBehaviour, startSmsc } from '../support/smsc.ts'
 
@@ -357,7 +358,7 @@ describe('over the wire', () => {
       }),
       {
         emit: async inbound => {
-          order.push(`receipt ${inbound[0]!.providerId}`)
+          order.push(`receipt ${receiptsOf(inbound)[0]!.providerId}`)
         },
       },
     )
@@ -374,7 +375,7 @@ describe('over the wire', () => {
       smsc.deliver({ esm_class: 4, short_message: `id:n-${number} stat:DELIVRD err:000` })
     }
     await smsc.acknowledged(many)
-    expect(test.inbound.map(one => one.providerId)).toEqual(
+    expect(receiptsOf(test.inbound).map(one => one.providerId)).toEqual(
       Array.from({ length: many }, (_, number) => `n-${number}`),
     )
   })

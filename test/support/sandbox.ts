@@ -6,6 +6,7 @@ import type { Db } from '../../src/infra/db.ts'
 import { type AccountId, type ConnectionId, createIds, type Ids } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { receiptsOf } from './inbound.ts'
 
 const STEP_MS = 50
 
@@ -51,7 +52,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           report() {},
           tellLate: () => Promise.resolve(),
           async emit(items) {
-            for (const item of items) told.push({ ...item, toldAtMs: clock.now() })
+            for (const item of receiptsOf(items)) told.push({ ...item, toldAtMs: clock.now() })
           },
           ...io,
         },
@@ -72,6 +73,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
         subject: null,
         html: false,
         files: [],
+        template: null,
         ...over,
       }
     },

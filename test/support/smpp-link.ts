@@ -99,6 +99,7 @@ export function sms(more: Partial<Outgoing> = {}): Outgoing {
     subject: null,
     html: false,
     files: [],
+    template: null,
     ...more,
   }
 }

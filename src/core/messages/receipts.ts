@@ -63,8 +63,9 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
 
   return {
     async take(connectionId, inbound) {
-      const moved = await Promise.all(inbound.map(receipt => takeReceipt(connectionId, receipt)))
-      inbound.forEach((receipt, at) => {
+      const receipts = inbound.filter(each => each.kind === 'receipt')
+      const moved = await Promise.all(receipts.map(receipt => takeReceipt(connectionId, receipt)))
+      receipts.forEach((receipt, at) => {
         deps.observe(receipt.status, moved[at] ? 'applied' : 'no change')
       })
     },

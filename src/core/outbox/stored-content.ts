@@ -7,6 +7,8 @@ export type StoredContent = {
   subject: string | null
   html: boolean
   attachment: StoredAttachment | null
+  /** Where the provider fills in the template itself; null on all other channels. Absent in rows of before. */
+  template?: StoredTemplate | null
   context: StoredContext | null
 }
 
@@ -20,6 +22,21 @@ export type StoredAttachment = {
   sizeBytes: number | null
 }
 
+/** A use of an official template, complete: dispatching looks nothing up. */
+export type StoredTemplate = {
+  name: string
+  language: string
+  providerTemplateId: string | null
+  header:
+    | null
+    | { type: 'text'; variables: readonly string[] }
+    | { type: 'image' | 'video' | 'document'; file: StoredAttachment }
+  /** The values of the body's places; null here for an OTP, and sealed in the outbox. */
+  body: readonly string[] | null
+  /** The same for the buttons that want a value. */
+  buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[] | null
+}
+
 export type StoredContext = {
   moduleType: string
   accountId: string
@@ -29,7 +46,24 @@ export type StoredContext = {
 }
 
 /** What is sealed with an OTP: the words that must not be read at rest. */
-export type SecretContent = { text: string; subject: string | null }
+export type SecretContent = {
+  text: string
+  subject: string | null
+  template?: Pick<StoredTemplate, 'body' | 'buttons'>
+}
+
+/** A message's content with the words that were sealed apart from it. */
+export function withSecret(
+  content: StoredContent,
+  { text, subject, template }: SecretContent,
+): StoredContent {
+  return {
+    ...content,
+    text,
+    subject,
+    template: content.template && template ? { ...content.template, ...template } : content.template,
+  }
+}
 
 /** The context under which a message's secret is sealed: it opens for this message alone. */
 export function secretContext(messageId: string): string {
