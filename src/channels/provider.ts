@@ -29,8 +29,11 @@ export type Outcome =
   | { kind: 'rejected'; code: RejectCode; detail: string; providerCode?: string }
   /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
   | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
-  /** Too fast: the lane rests for `afterMs`, for all or for this account alone; does not count as a try. */
-  | { kind: 'throttled'; afterMs: number; scope?: 'account'; detail?: string; providerCode?: string }
+  /**
+   * Too fast: the lane rests for `afterMs`, for all, for this account, or not at all where only this
+   * message comes too early; does not count as a try.
+   */
+  | { kind: 'throttled'; afterMs: number; scope?: 'account' | 'message'; detail?: string; providerCode?: string }
   /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
   | { kind: 'unknown'; detail: string; providerCode?: string }
 

@@ -188,7 +188,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const open = lane?.open ?? links.get(item.connectionId)
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
-    if (outcome.kind === 'throttled')
+    if (outcome.kind === 'throttled' && outcome.scope !== 'message')
       lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
     if (lane) {
       lane.leave()
