@@ -6,6 +6,7 @@ import { migrate } from '../infra/migrate.ts'
 import type { Progress } from '../infra/progress.ts'
 import { awake, type Clock, pause } from '../lib/clock.ts'
 import { Refusal } from '../lib/refusal.ts'
+import { VERSION } from '../version.ts'
 
 export type StoreOptions = {
   config: Config
@@ -82,7 +83,7 @@ async function migrateStore(url: string, options: StoreOptions): Promise<string[
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   try {
     return await options.progress.step('Migrating the database', note =>
-      awake(migrate(database, { onProgress: note })),
+      awake(migrate(database, { version: VERSION, onProgress: note })),
     )
   } finally {
     await database.close()

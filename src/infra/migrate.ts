@@ -1,18 +1,20 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import { Refusal } from '../lib/refusal.ts'
 import type { Database } from './db.ts'
+import { applyFunctions } from './migrate-functions.ts'
+import { readSqlFile, type SqlFile } from './sql-file.ts'
 
 export type MigrateOptions = {
-  /** Of the numbered files; ours by default. */
+  /** Of this program, as in 1.2.3. */
+  version: string
+  /** Of the numbered files, with the functions' files in `functions/`; ours by default. */
   directory?: string
   /** Called with each file's name before it runs, and when another node is at it. */
   onProgress?(text: string): void
 }
 
-type Migration = { name: string; text: string; checksum: string }
 type Applied = { name: string; checksum: string }
 
 const OUR_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
@@ -26,13 +28,15 @@ const NEWEST_VERSION = 18
 
 /**
  * Brings the store up to date: applies in order the files that it does not have
- * yet, each in a transaction of its own. Nodes that start at once wait for each
- * other. Refuses a server of an unknown version, a store that is newer than
- * this program, and one that has a different version of a file.
+ * yet, each in a transaction of its own, and then the functions' files that
+ * changed. Nodes that start at once wait for each other. Refuses a server of an
+ * unknown version, a store that is newer than this program, and one that has a
+ * different version of a numbered file.
  * @returns the names of the files it applied.
  */
-export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
-  const migrations = readMigrations(options.directory ?? OUR_MIGRATIONS)
+export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
+  const directory = options.directory ?? OUR_MIGRATIONS
+  const migrations = readMigrations(directory)
   const client = await database.dedicated()
   client.on('error', () => {})
   try {
@@ -44,14 +48,15 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
       options.onProgress?.(migration.name)
       await apply(client, migration)
     }
-    return pending.map(migration => migration.name)
+    const functions = await applyFunctions(client, { ...options, directory: `${directory}/functions` })
+    return [...pending.map(migration => migration.name), ...functions]
   } finally {
     // The lock goes with the connection.
     await client.end().catch(() => {})
   }
 }
 
-function readMigrations(directory: string): Migration[] {
+function readMigrations(directory: string): SqlFile[] {
   const names = readdirSync(directory)
     .filter(name => name.endsWith('.sql'))
     .sort()
@@ -59,9 +64,7 @@ function readMigrations(directory: string): Migration[] {
     if (!FILE_NAME.test(name) || Number(name.slice(0, 4)) !== at + 1) {
       throw new Error(`Migrations are numbered without a gap, as in 0001_name.sql; ${name} is not.`)
     }
-    // A checkout may turn line endings; that changes nothing.
-    const text = readFileSync(`${directory}/${name}`, 'utf8').replaceAll('\r\n', '\n')
-    return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    return readSqlFile(directory, name)
   })
 }
 
@@ -100,7 +103,7 @@ async function readApplied(client: Client): Promise<Applied[]> {
 }
 
 /** What is still to be done; the store must have a beginning of our list and nothing else. */
-function compare(migrations: Migration[], applied: Applied[]): Migration[] {
+function compare(migrations: SqlFile[], applied: Applied[]): SqlFile[] {
   for (const [at, row] of applied.entries()) {
     const ours = migrations[at]
     if (ours?.name !== row.name) {
@@ -117,7 +120,7 @@ function compare(migrations: Migration[], applied: Applied[]): Migration[] {
   return migrations.slice(applied.length)
 }
 
-async function apply(client: Client, migration: Migration): Promise<void> {
+async function apply(client: Client, migration: SqlFile): Promise<void> {
   try {
     await client.query('BEGIN')
     await client.query(migration.text)

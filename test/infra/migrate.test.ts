@@ -1,10 +1,10 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/infra/db.ts'
 import { createDatabase } from '../../src/infra/db.ts'
-import { migrate } from '../../src/infra/migrate.ts'
+import { type MigrateOptions, migrate as migrateAs } from '../../src/infra/migrate.ts'
 import { Refusal } from '../../src/lib/refusal.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -27,6 +27,11 @@ function write(name: string, text: string): void {
   writeFileSync(join(directory, name), text)
 }
 
+/** As most programs here: of one version. */
+function migrate(db: Database, options: Partial<MigrateOptions> = {}): Promise<string[]> {
+  return migrateAs(db, { version: '1.0.0', ...options })
+}
+
 async function tables(db: Database): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
     name: 'test_tables',
@@ -43,17 +48,19 @@ describe('migrate', () => {
       '0002_second.sql',
     ])
     expect(told).toEqual(['0001_first.sql', '0002_second.sql'])
-    expect(await tables(store.db)).toEqual(['first', 'migrations', 'second'])
+    expect(await tables(store.db)).toEqual(['first', 'migration_functions', 'migrations', 'second'])
     write('0003_third.sql', 'CREATE TABLE third ()')
     expect(await migrate(store.db, { directory })).toEqual(['0003_third.sql'])
     expect(await migrate(store.db, { directory })).toEqual([])
   })
 
   it('applies our own files to an empty store', async () => {
-    const ours = readdirSync(new URL('../../migrations', import.meta.url)).filter(name =>
-      name.endsWith('.sql'),
-    )
-    expect(await migrate(store.db)).toEqual(ours.sort())
+    const ours = (directory: string) =>
+      readdirSync(new URL(`../../${directory}`, import.meta.url))
+        .filter(name => name.endsWith('.sql'))
+        .sort()
+    const functions = ours('migrations/functions').map(name => `functions/${name}`)
+    expect(await migrate(store.db)).toEqual([...ours('migrations'), ...functions])
   })
 
   it('lets nodes that start at once apply every file exactly once', async () => {
@@ -101,4 +108,85 @@ describe('migrate', () => {
       await expect(migrate(store.db, { directory })).rejects.toThrow(/numbered without a gap/)
     },
   )
+})
+
+describe('functions', () => {
+  beforeEach(() => {
+    mkdirSync(join(directory, 'functions'))
+    writeFunction('one', 'select 1')
+    writeFunction('two', 'select 2')
+  })
+
+  function writeFunction(name: string, body: string, returns = 'integer'): void {
+    write(
+      `functions/${name}.sql`,
+      `drop function if exists ${name};\ncreate function ${name}() returns ${returns} language sql as $$ ${body} $$;`,
+    )
+  }
+
+  async function call(name: string): Promise<unknown> {
+    const { rows } = await store.db.query<{ result: unknown }>({
+      name: `test_${name}`,
+      text: `select ${name}() as result`,
+    })
+    return rows[0]!.result
+  }
+
+  it('follow the numbered files, and are applied anew when they changed, others not', async () => {
+    const told: string[] = []
+    await migrate(store.db, { directory, onProgress: text => told.push(text) })
+    expect(told).toEqual(['0001_first.sql', '0002_second.sql', 'functions/one.sql', 'functions/two.sql'])
+    writeFunction('one', 'select 11')
+    expect(await migrate(store.db, { directory })).toEqual(['functions/one.sql'])
+    expect([await call('one'), await call('two')]).toEqual([11, 2])
+    expect(await migrate(store.db, { directory })).toEqual([])
+  })
+
+  it('may change what they return, and call one that comes after them', async () => {
+    await migrate(store.db, { directory })
+    writeFunction('one', "select 'n' || three()", 'text')
+    writeFunction('three', 'select 3')
+    expect(await migrate(store.db, { directory })).toEqual(['functions/one.sql', 'functions/three.sql'])
+    expect(await call('one')).toBe('n3')
+  })
+
+  it('are applied once by nodes that start at once', async () => {
+    await migrate(store.db, { directory })
+    writeFunction('one', 'select 11')
+    const nodes = [1, 2].map(() => createDatabase({ connectionString: store.url }))
+    const applied = await Promise.all(nodes.map(node => migrate(node, { directory })))
+    expect(applied.flat()).toEqual(['functions/one.sql'])
+    await Promise.all(nodes.map(node => node.close()))
+  })
+
+  it('stay as they were, all of them, when one has a fault', async () => {
+    await migrate(store.db, { directory })
+    writeFunction('one', 'select 11')
+    writeFunction('two', 'select missing from nowhere')
+    const refused = migrate(store.db, { directory })
+    await expect(refused).rejects.toThrow(Refusal)
+    await expect(refused).rejects.toThrow(
+      /functions\/two\.sql failed and was undone: .*"nowhere" does not exist/,
+    )
+    expect([await call('one'), await call('two')]).toEqual([1, 2])
+  })
+
+  it('are not taken back by an older program', async () => {
+    await migrate(store.db, { directory, version: '1.9.0' })
+    await migrate(store.db, { directory, version: '1.8.0' })
+    writeFunction('two', 'select 22')
+    await migrate(store.db, { directory, version: '1.10.0' })
+    writeFunction('two', 'select 2')
+    await expect(migrate(store.db, { directory, version: '1.9.0' })).rejects.toThrow(
+      /newer Posthorn \(functions\/two\.sql is from 1\.10\.0\)/,
+    )
+    expect(await call('two')).toBe(22)
+  })
+
+  it('stand in a file of their name', async () => {
+    write('functions/four.sql', 'create function five() returns integer language sql as $$ select 5 $$')
+    await expect(migrate(store.db, { directory })).rejects.toThrow(
+      /functions\/four\.sql failed and was undone: it must make the one function/,
+    )
+  })
 })

@@ -9,6 +9,7 @@ import { createLog } from '../../src/infra/log.ts'
 import { migrate } from '../../src/infra/migrate.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { VERSION } from '../../src/version.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,7 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
   await execute(server.url, `CREATE DATABASE ${templateDatabase}`)
   const template = createDatabase({ connectionString: withDatabase(server.url, templateDatabase) })
-  await migrate(template)
+  await migrate(template, { version: VERSION })
   await template.close()
   project.provide('serverUrl', server.url)
   project.provide('templateDatabase', templateDatabase)

@@ -12,7 +12,7 @@ import {
 
 /**
  * The hot path's calls: one statement each, a whole batch as parallel arrays.
- * The functions are in migrations/0003_hot_path.sql.
+ * The functions are in migrations/functions/.
  */
 
 /** An idempotency key as a request gave it, scoped to account and operation. */

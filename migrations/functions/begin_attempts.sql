@@ -1,0 +1,28 @@
+drop function if exists begin_attempts;
+
+-- Records attempts before the provider is called. Returns the items that this node
+-- may submit: it still holds them, and nobody cancelled them meanwhile. A repeated
+-- call (its answer was lost) has the same p_now, and returns what the first one began.
+create function begin_attempts(p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid[], p_id uuid[])
+returns table (item integer, attempt smallint)
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  with mine as (
+    update outbox o set begun = true
+      from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
+     where o.account_id = i.account_id and o.message_id = i.id and o.owner = p_node and (not o.begun or p_repeated)
+    returning o.account_id, o.message_id, i.n
+  )
+  update messages m set
+      status = 'sending',
+      attempt = case when m.status = 'sending' then m.attempt else m.attempt + 1 end,
+      attempt_at = p_now
+    from mine
+   where m.account_id = mine.account_id and m.id = mine.message_id
+     and (m.status in ('queued', 'scheduled') or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
+  returning mine.n::integer, m.attempt
+$$;

@@ -1,0 +1,33 @@
+drop function if exists claim_due;
+
+-- Takes rows that are due and that nobody holds: scheduled, retried, left by a dead
+-- node. Each connection gives at most its own limit, so that a resting one never
+-- stands before the others. What is begun stays: it may have left already.
+create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[])
+returns table (
+  account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
+  connection_id uuid, sender text, content json, secret bytea)
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  with taken as (
+    update outbox o set owner = p_node
+      from (
+        select d.account_id, d.message_id
+          from unnest(p_connection, p_limit) as c (connection_id, n),
+               lateral (
+                 select q.account_id, q.message_id from outbox q
+                  where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
+                  order by q.due_at limit c.n for update skip locked
+               ) d
+      ) due
+     where o.account_id = due.account_id and o.message_id = due.message_id
+    returning o.account_id, o.message_id, o.connection_id, o.secret
+  )
+  select m.account_id, m.id, m.attempt, m.channel, m.message_type, m.recipient,
+         t.connection_id, m.sender, m.content, t.secret
+    from taken t join messages m on m.account_id = t.account_id and m.id = t.message_id
+$$;

@@ -1,0 +1,42 @@
+drop function if exists close_unknown;
+
+-- Unknown messages whose deadline is over count as sent: their money is captured.
+create function close_unknown(p_now timestamptz, p_limit integer) returns integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_closed integer;
+begin
+  with due as (
+    select o.account_id, o.message_id
+      from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
+     where o.owner is null and o.due_at <= p_now and o.begun
+     order by o.due_at limit p_limit for update of o, m skip locked
+  ), gone as (
+    delete from outbox o using due where o.account_id = due.account_id and o.message_id = due.message_id
+  ), applied as (
+    update messages m set status = 'sent', sent_at = p_now,
+           money = case when m.money = 'held' then 'captured' else m.money end,
+           money_at = case when m.money = 'held' then p_now else m.money_at end,
+           error_detail = 'no answer within the deadline: counted as sent'
+      from due where m.account_id = due.account_id and m.id = due.message_id and m.status = 'unknown'
+    returning m.account_id, m.id, m.amount, m.funding
+  ), wallet as (
+    update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
+      from (select a.account_id, sum(a.amount)::bigint as amount from applied a where a.funding = 'wallet'
+             group by a.account_id order by a.account_id) s
+     where w.account_id = s.account_id
+  ), told as (
+    insert into events (account_id, id, type, message_id, at)
+      select a.account_id, uuid_at(p_now), 'message.sent', a.id, p_now
+        from applied a join accounts c on c.id = a.account_id
+       where 'message.sent' = any (c.event_types)
+  )
+  select count(*) into v_closed from applied;
+  return v_closed;
+end $$;

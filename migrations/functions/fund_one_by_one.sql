@@ -1,0 +1,35 @@
+drop function if exists fund_one_by_one;
+
+-- Pays an account's items in their order, each on its own: the plan's pools that
+-- know the channel first, then the wallet. `funding` is null where nothing covers it.
+create function fund_one_by_one(
+  p_of uuid, p_now timestamptz, p_account uuid[], p_channel text[], p_amount bigint[], p_live boolean[], p_take boolean[]
+) returns table (item integer, funding text, pool smallint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  r record;
+begin
+  perform 1 from wallets where account_id = p_of for update;
+  update pools set used = 0, resets_at = next_reset(resets_at, p_now) where account_id = p_of and resets_at <= p_now;
+  for r in
+    select i.n::integer as n, i.channel, i.amount
+      from unnest(p_account, p_channel, p_amount, p_live, p_take) with ordinality as i (account_id, channel, amount, live, take, n)
+     where i.account_id = p_of and i.live and i.take
+     order by i.n
+  loop
+    item := r.n; funding := null; pool := null;
+    update pools set used = used + 1
+     where account_id = p_of and id = (
+       select p.id from pools p
+        where p.account_id = p_of and r.channel = any (p.channels) and p.used < p.included
+        order by p.id limit 1)
+    returning 'pool', id into funding, pool;
+    if funding is null then
+      update wallets set balance = balance - r.amount, held = held + r.amount
+       where account_id = p_of and balance >= r.amount
+      returning 'wallet' into funding;
+    end if;
+    return next;
+  end loop;
+end $$;

@@ -1,0 +1,38 @@
+drop function if exists reclaim_from_dead;
+
+-- What nodes that no longer live have left: unbegun rows are free again, begun
+-- attempts become unknown. Returns how many of each.
+create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz)
+returns table (freed integer, unknown integer)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  -- What somebody works on at this moment is passed over: it comes to its end there,
+  -- or is found the next time. So this waits for nobody, in whatever order it goes.
+  with dead as (
+    select o.account_id, o.message_id, o.begun
+      from outbox o, lateral (
+        select 1 from messages m where m.account_id = o.account_id and m.id = o.message_id for update skip locked) free
+     where o.owner is not null and not exists (select 1 from nodes n where n.id = o.owner)
+       for update of o skip locked
+  ), free as (
+    update outbox o set owner = null from dead
+     where not dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
+    returning 1
+  ), lost as (
+    update outbox o set owner = null, due_at = p_deadline, secret = null from dead
+     where dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
+    returning o.account_id, o.message_id
+  ), marked as (
+    update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now,
+           error_detail = 'the process ended while the provider was being asked'
+      from lost where m.account_id = lost.account_id and m.id = lost.message_id and m.status = 'sending'
+    returning m.account_id, m.id
+  ), told as (
+    insert into events (account_id, id, type, message_id, at)
+      select k.account_id, uuid_at(p_now), 'message.unknown', k.id, p_now
+        from marked k join accounts c on c.id = k.account_id
+       where 'message.unknown' = any (c.event_types)
+  ) select (select count(*) from free), (select count(*) from marked) into freed, unknown;
+  return next;
+end $$;

@@ -1,0 +1,138 @@
+drop function if exists settle_attempts;
+
+-- Settles attempts. What the outcome makes of a message was decided by the caller
+-- (core/messages/transitions.ts) and arrives as:
+--   'sent'     taken: capture
+--   'failed'   refused for good: release
+--   'queued'   not taken: due again at p_due
+--   'unknown'  nobody knows: the hold stays until p_due
+-- An item whose attempt is no longer the message's current one changes nothing.
+-- `p_uncounted` marks throttled attempts, which are no tries. `p_forget_key` names
+-- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
+-- A repeated call (its answer was lost) has the same p_now: what the first one
+-- settled is left alone, since it may have been begun again.
+-- Returns, per item that applied: what the sender is to be told.
+create function settle_attempts(
+  p_node bigint, p_now timestamptz, p_repeated boolean,
+  p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
+  p_provider_id text[], p_provider_code text[], p_error_code text[], p_error_detail text[],
+  p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_forget_operation smallint[], p_forget_key text[], p_event uuid[]
+) returns table (item integer, answer text)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  -- What is still to be done of each item, and which of them applied.
+  v_kind text[] := p_kind;
+  v_item integer[];
+  v_answer text[];
+  v_parked bigint[];
+  v_done integer;
+begin
+  if p_repeated then
+    for v_done in
+      select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
+        join messages m on m.account_id = i.account_id and m.id = i.id
+       where m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown')
+    loop
+      v_kind[v_done] := null;
+    end loop;
+  end if;
+
+  with applied as (
+    update messages m set
+      status = i.kind,
+      attempt = case when i.uncounted then m.attempt - 1 else m.attempt end,
+      settled_at = p_now,
+      provider_id = coalesce(i.provider_id, m.provider_id),
+      provider_code = i.provider_code,
+      error_code = i.error_code,
+      error_detail = i.error_detail,
+      past_attempts = case when i.kind = 'queued' then coalesce(m.past_attempts, '[]') || jsonb_build_object(
+          'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id,
+          'counted', not i.uncounted, 'providerCode', i.provider_code, 'detail', i.error_detail)
+        else m.past_attempts end,
+      money = case when m.money = 'held' and i.kind = 'sent' then 'captured'
+                   when m.money = 'held' and i.kind = 'failed' then 'released' else m.money end,
+      money_at = case when m.money = 'held' and i.kind in ('sent', 'failed') then p_now else m.money_at end,
+      answer = coalesce(m.answer, i.answer),
+      unknown_at = case when i.kind = 'unknown' then p_now else m.unknown_at end,
+      sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
+      ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
+    from unnest(p_account, p_id, p_attempt, v_kind, p_connection, p_provider_id, p_provider_code, p_error_code,
+                p_error_detail, p_uncounted, p_answer, p_event) with ordinality
+      as i (account_id, id, attempt, kind, connection, provider_id, provider_code, error_code,
+            error_detail, uncounted, answer, event, n)
+    where i.kind is not null and m.account_id = i.account_id and m.id = i.id and m.attempt = i.attempt
+      and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
+    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.connection, i.provider_id, i.event, i.n
+  ), wallet as (
+    update wallets w set
+      held = w.held - s.captured - s.released, captured = w.captured + s.captured, balance = w.balance + s.released
+    from (
+      select a.account_id,
+             coalesce(sum(a.amount) filter (where a.money = 'captured'), 0)::bigint as captured,
+             coalesce(sum(a.amount) filter (where a.money = 'released'), 0)::bigint as released
+        from applied a where a.funding = 'wallet' and a.status in ('sent', 'failed')
+       group by a.account_id order by a.account_id
+    ) s
+    where w.account_id = s.account_id
+  ), gone as (
+    delete from outbox o using applied a
+     where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
+  ), refs as (
+    insert into provider_refs (connection_id, provider_id, account_id, message_id)
+      select a.connection, a.provider_id, a.account_id, a.id
+        from applied a where a.status = 'sent' and a.provider_id is not null
+    on conflict (connection_id, provider_id) do update
+      set account_id = excluded.account_id, message_id = excluded.message_id
+  ), told as (
+    insert into events (account_id, id, type, message_id, at)
+      select a.account_id, a.event, 'message.' || a.status, a.id, p_now
+        from applied a join accounts c on c.id = a.account_id
+       where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
+  )
+  select array_agg(a.n::integer), array_agg(a.answer) into v_item, v_answer from applied a;
+  return query select * from unnest(v_item, v_answer);
+
+  -- Everything below is rare: it costs nothing when no item asks for it.
+  if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
+    update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null,
+           secret = case when i.kind = 'unknown' then null else o.secret end
+      from unnest(p_account, p_id, p_kind, p_due) with ordinality as i (account_id, id, kind, due, n)
+     where i.kind in ('queued', 'unknown') and i.n = any (v_item)
+       and o.account_id = i.account_id and o.message_id = i.id and o.begun;
+  end if;
+  if 'failed' = any (p_kind) then
+    update pools p set used = greatest(0, p.used - s.n)
+      from (
+        select m.account_id, m.pool_id, count(*) as n
+          from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
+          join messages m on m.account_id = i.account_id and m.id = i.id
+          join pools q on q.account_id = m.account_id and q.id = m.pool_id
+         where i.kind = 'failed' and i.n = any (v_item) and m.funding = 'pool'
+           and m.id >= first_uuid_at(q.resets_at - interval '1 month')
+         group by m.account_id, m.pool_id order by m.account_id, m.pool_id
+      ) s
+     where p.account_id = s.account_id and p.id = s.pool_id;
+  end if;
+  if array_remove(p_forget_key, null) <> '{}' then
+    delete from idempotency k
+     using unnest(p_account, p_id, p_forget_operation, p_forget_key) as i (account_id, id, operation, key), messages m
+     where i.key is not null and m.account_id = i.account_id and m.id = i.id and m.answer = 'failed'
+       and k.account_id = i.account_id and k.operation = i.operation and k.key = i.key and k.message_id = i.id;
+  end if;
+  if exists (select 1 from parked_receipts) then
+    -- Those of this batch alone: many may be parked for nobody.
+    select array_agg(f.id) into v_parked from (
+      select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
+        join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
+         for update of p skip locked) f;
+    perform deliver_parked(p_now, v_parked);
+  end if;
+end $$;

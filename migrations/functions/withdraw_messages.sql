@@ -1,0 +1,55 @@
+drop function if exists withdraw_messages;
+
+-- Ends messages that have not left, as p_end: cancelled by the sender, taken back
+-- because the sender was never told that they were accepted, or failed for want of
+-- a connection. Money goes back where it came from. Returns the ids that were ended.
+create function withdraw_messages(
+  p_now timestamptz, p_account uuid[], p_id uuid[], p_statuses text[], p_begun_too boolean,
+  p_end text, p_error_code text, p_error_detail text)
+returns table (account_id uuid, id uuid)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_account uuid[];
+  v_id uuid[];
+begin
+  with gone as (
+    delete from outbox o using unnest(p_account, p_id) as i (account_id, id), messages m
+     where o.account_id = i.account_id and o.message_id = i.id and (p_begun_too or not o.begun)
+       and m.account_id = i.account_id and m.id = i.id and m.status = any (p_statuses)
+    returning o.account_id, o.message_id
+  ), ended as (
+    update messages m set status = p_end, ended_at = p_now, error_code = p_error_code, error_detail = p_error_detail,
+           money = case when m.money = 'held' then 'released' else m.money end,
+           money_at = case when m.money = 'held' then p_now else m.money_at end
+      from gone where m.account_id = gone.account_id and m.id = gone.message_id
+    returning m.account_id, m.id, m.amount, m.funding
+  ), wallet as (
+    update wallets w set held = w.held - s.amount, balance = w.balance + s.amount
+      from (select e.account_id, sum(e.amount)::bigint as amount from ended e where e.funding = 'wallet'
+             group by e.account_id order by e.account_id) s
+     where w.account_id = s.account_id
+  ), told as (
+    insert into events (account_id, id, type, message_id, at)
+      select e.account_id, uuid_at(p_now), 'message.' || p_end, e.id, p_now
+        from ended e join accounts c on c.id = e.account_id
+       where 'message.' || p_end = any (c.event_types)
+  )
+  select array_agg(e.account_id), array_agg(e.id) into v_account, v_id from ended e;
+
+  -- After the wallets, as everywhere.
+  update pools p set used = greatest(0, p.used - s.n)
+    from (select m.account_id, m.pool_id, count(*) as n
+            from unnest(v_account, v_id) as i (account_id, id)
+            join messages m on m.account_id = i.account_id and m.id = i.id
+            join pools q on q.account_id = m.account_id and q.id = m.pool_id
+           where m.funding = 'pool' and m.id >= first_uuid_at(q.resets_at - interval '1 month')
+           group by m.account_id, m.pool_id order by m.account_id, m.pool_id) s
+   where p.account_id = s.account_id and p.id = s.pool_id;
+  return query select * from unnest(v_account, v_id);
+end $$;

@@ -1,0 +1,134 @@
+import { existsSync, readdirSync } from 'node:fs'
+import type { Client } from 'pg'
+import { Refusal } from '../lib/refusal.ts'
+import { readSqlFile, type SqlFile } from './sql-file.ts'
+
+export type FunctionOptions = {
+  directory: string
+  /** Of this program, as in 1.2.3: an older one leaves a newer one's functions alone. */
+  version: string
+  /** Called with each file's name before it is applied. */
+  onProgress?(text: string): void
+}
+
+type Stored = { name: string; checksum: string; version: string }
+
+const FILE_NAME = /^[a-z][a-z0-9_]*\.sql$/
+
+/**
+ * Brings the functions that live in repeatable files up to date, one function a
+ * file: whichever file differs from what the store has is applied, all of them
+ * in one transaction. Must be called with the migrations' lock held, on a store
+ * that has all numbered files. Refuses a store whose functions a newer program
+ * made: that program's nodes call them. Within one version any difference is
+ * applied, as in development.
+ * @returns the names of the files it applied.
+ */
+export async function applyFunctions(client: Client, options: FunctionOptions): Promise<string[]> {
+  const files = readFunctionFiles(options.directory)
+  const changed = compare(files, await readStored(client), options.version)
+  if (changed.length === 0) return []
+  await inTransaction(client, async () => {
+    // They call each other: a body is checked when all of them stand.
+    await client.query('SET LOCAL check_function_bodies = off')
+    for (const file of changed) {
+      options.onProgress?.(`functions/${file.name}`)
+      await named(file, () => create(client, file, options.version))
+    }
+    await client.query('SET LOCAL check_function_bodies = on')
+    for (const file of changed) await named(file, () => check(client, file))
+  })
+  return changed.map(file => `functions/${file.name}`)
+}
+
+function readFunctionFiles(directory: string): SqlFile[] {
+  if (!existsSync(directory)) return []
+  const names = readdirSync(directory)
+    .filter(name => name.endsWith('.sql'))
+    .sort()
+  return names.map(name => {
+    if (!FILE_NAME.test(name))
+      throw new Error(`A function's file is named as the function is; ${name} is not.`)
+    return readSqlFile(directory, name)
+  })
+}
+
+async function readStored(client: Client): Promise<Stored[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS migration_functions (
+       name text PRIMARY KEY,
+       checksum text NOT NULL,
+       version text NOT NULL,
+       applied_at timestamptz NOT NULL DEFAULT now()
+     )`,
+  )
+  const { rows } = await client.query<Stored>('SELECT name, checksum, version FROM migration_functions')
+  return rows
+}
+
+function compare(files: readonly SqlFile[], stored: readonly Stored[], version: string): SqlFile[] {
+  const byName = new Map(stored.map(row => [row.name, row]))
+  const changed = files.filter(file => byName.get(file.name)?.checksum !== file.checksum)
+  for (const file of changed) {
+    const row = byName.get(file.name)
+    if (row === undefined || !isNewer(row.version, version)) continue
+    throw new Refusal(
+      `The database was migrated by a newer Posthorn (functions/${file.name} is from ${row.version}): start that version, or restore a backup from before it.`,
+    )
+  }
+  return changed
+}
+
+/** By the three numbers: what stands behind them, as in 1.0.0-rc.1, decides nothing. */
+function isNewer(version: string, than: string): boolean {
+  const numbers = (text: string) => text.split(/[^\d]/, 3).map(Number)
+  const theirs = numbers(than)
+  for (const [at, number] of numbers(version).entries()) {
+    if (number !== theirs[at]) return number > (theirs[at] ?? 0)
+  }
+  return false
+}
+
+async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
+  try {
+    await client.query('BEGIN')
+    await work()
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+async function named(file: SqlFile, work: () => Promise<void>): Promise<void> {
+  await work().catch(cause => {
+    throw new Refusal(
+      `The migration functions/${file.name} failed and was undone: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    )
+  })
+}
+
+async function create(client: Client, file: SqlFile, version: string): Promise<void> {
+  await client.query(file.text)
+  await client.query(
+    `INSERT INTO migration_functions (name, checksum, version) VALUES ($1, $2, $3)
+       ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, version = excluded.version, applied_at = now()`,
+    [file.name, file.checksum, version],
+  )
+}
+
+async function check(client: Client, file: SqlFile): Promise<void> {
+  const { rows } = await client.query<{ oid: number; language: string }>(
+    `SELECT p.oid, l.lanname AS language FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+      WHERE p.proname = $1 AND p.pronamespace = current_schema()::regnamespace`,
+    [file.name.slice(0, -'.sql'.length)],
+  )
+  if (rows.length !== 1) throw new Error('it must make the one function that it is named after')
+  const { oid, language } = rows[0]!
+  await client.query(`SELECT ${language === 'plpgsql' ? 'plpgsql_validator' : 'fmgr_sql_validator'}($1)`, [
+    oid,
+  ])
+}
