@@ -21,6 +21,8 @@ const CORE = [
   'callbacks',
   'sandbox',
   'routing',
+  'consent',
+  'inbound',
   'outbox',
   'messages',
 ]

@@ -5,6 +5,7 @@
 export const CATALOGUE = {
   VALIDATION_ERROR: { status: 400, text: 'The request is not valid.' },
   CHATAPP_NOT_REGISTERED: { status: 400, text: 'The recipient is not registered on the chat app.' },
+  RECIPIENT_SUPPRESSED: { status: 400, text: 'The recipient is on the list of those who get no marketing.' },
   RECIPIENT_REJECTED: { status: 400, text: 'The provider refuses this recipient.' },
   MESSAGE_REJECTED: { status: 400, text: 'The provider refuses this message.' },
   IDEMPOTENCY_KEY_REQUIRED: { status: 400, text: 'This operation needs an Idempotency-Key header.' },

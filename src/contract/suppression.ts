@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox'
+import { CHANNELS } from './enums.ts'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+
+/** Who asked for it: the account or operator by the API, the recipient by a word such as STOP, the provider. */
+export const SUPPRESSION_SOURCES = ['api', 'stop', 'provider'] as const
+export type SuppressionSource = (typeof SUPPRESSION_SOURCES)[number]
+
+const To = Type.String({
+  minLength: 1,
+  maxLength: 320,
+  description: 'A phone in E.164, an e-mail address, a group id or a chat id',
+})
+
+export const SuppressionCreate = Type.Object({
+  to: To,
+  channel: Type.Optional(oneOf(CHANNELS, { description: 'Absent: every channel' })),
+  reason: Type.Optional(Type.String({ maxLength: 500 })),
+})
+export type SuppressionCreate = Static<typeof SuppressionCreate>
+
+/** A recipient who is sent no marketing. */
+export const SuppressionView = Type.Object({
+  id: Type.String(),
+  to: Type.String(),
+  channel: nullable(oneOf(CHANNELS, { description: 'Null: every channel' })),
+  source: oneOf(SUPPRESSION_SOURCES),
+  reason: nullable(Type.String()),
+  createdAt: IsoTime,
+})
+export type SuppressionView = Static<typeof SuppressionView>
+
+/** One that recipients made at a number that accounts share. */
+export const SharedSuppressionView = Type.Object({
+  ...SuppressionView.properties,
+  connectionId: nullable(Type.String({ description: 'Whose own sender is not to write to them' })),
+})
+export type SharedSuppressionView = Static<typeof SharedSuppressionView>
+
+export const SuppressionQuery = pageQuery({
+  to: Type.Optional(To),
+  channel: Type.Optional(oneOf(CHANNELS, { description: 'Those of this channel alone' })),
+})
+export type SuppressionQuery = Static<typeof SuppressionQuery>
