@@ -14,6 +14,7 @@ import { createIdempotency } from '../core/messages/idempotency.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import { createMessages } from '../core/messages/read.ts'
 import { createReceipts, type Receipts } from '../core/messages/receipts.ts'
+import type { ResolveDeps } from '../core/messages/resolve.ts'
 import { createSend } from '../core/messages/send.ts'
 import { createSendBatch } from '../core/messages/send-batch.ts'
 import { createSettle } from '../core/messages/settle.ts'
@@ -26,6 +27,7 @@ import { type ConnectionId, isId, timeOf } from '../lib/ids.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
+import { createReconciler } from '../workers/reconcile.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -53,7 +55,7 @@ export function createMessageRooms(
     ...(links.get(id)?.retryPolicy ?? POLICY_OF_THE_GONE),
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
-  const receipts = createReceipts({ settle, clock, ids, random, policyOf, observe: metrics.receipt })
+  const receipts = createReceipts({ db, settle, clock, ids, random, policyOf, observe: metrics.receipt })
   const links: Links = createLinks({
     providers,
     log,
@@ -81,7 +83,15 @@ export function createMessageRooms(
       }
     },
   })
-  const planning = {
+  const reconciler = createReconciler({
+    db,
+    clock,
+    log,
+    links,
+    takeLate: receipts.takeLate,
+    observe: metrics.lookup,
+  })
+  const planning: ResolveDeps = {
     clock,
     world: (caller: Caller) => worldOf(rooms, caller),
     checksRecipient: (planned: Planned) =>
@@ -90,6 +100,7 @@ export function createMessageRooms(
     phones: base.phones,
     checkUrl: base.guarded.check,
     sandboxForLive: config.sandbox,
+    ready: id => links.get(id)?.state().state !== 'down',
   }
   const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })
   const acceptMessage = createAcceptMessage({
@@ -124,6 +135,7 @@ export function createMessageRooms(
     links,
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
     dispatcher,
+    reconciler,
     inbound: createInboundDoor(links, receipts),
     send,
     sendBatch,

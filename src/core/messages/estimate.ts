@@ -2,16 +2,11 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Estimate } from '../../contract/estimate.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { fromMicros } from '../../lib/money.ts'
-import { notRegistered } from './answers.ts'
-import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+import type { Planned, Prepared } from './prepare.ts'
+import { type ResolveDeps, resolve } from './resolve.ts'
 
-export type EstimateDeps = PrepareDeps & {
-  clock: Clock
-  world(caller: Caller): World | Promise<World>
-  checksRecipient(planned: Planned): boolean
-  reaches(planned: Planned): Promise<boolean | null>
+export type EstimateDeps = ResolveDeps & {
   /** What would pay for it now; null when nothing covers it. */
   funding(prepared: Prepared): Promise<'pool' | 'wallet' | null>
 }
@@ -30,17 +25,11 @@ export function createEstimate(deps: EstimateDeps): EstimateSend {
       billing: null,
     }
     try {
-      const world = await deps.world(caller)
-      const planned = plan(body, caller, world, deps.clock.now(), deps)
-      describe(estimate, planned)
-      if (
-        deps.checksRecipient(planned) &&
-        planned.scheduledAt === null &&
-        (await deps.reaches(planned)) === false
-      ) {
-        throw notRegistered()
-      }
-      await bill(estimate, price(planned, world))
+      const resolved = await resolve(body, caller, deps)
+      const planned = resolved.kind === 'prepared' ? resolved.prepared : resolved.planned
+      if (planned) describe(estimate, planned)
+      if (resolved.kind === 'refused') throw resolved.problem
+      await bill(estimate, resolved.prepared)
       estimate.deliverable = true
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error

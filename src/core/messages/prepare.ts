@@ -26,6 +26,8 @@ export type PrepareDeps = {
   phones: Phones
   checkUrl: CheckUrl
   sandboxForLive: boolean
+  /** Whether a connection takes messages at the moment; one that does not is chosen last. */
+  ready(id: ConnectionId): boolean
 }
 
 /** A send that is routed and rendered. */
@@ -66,7 +68,7 @@ const MAX_METADATA_CHARACTERS = 16_384
 /**
  * Turns a valid body into a send without its price, or throws the refusal that
  * names the field. Pure but for its look-ups in memory: sends, estimates and
- * bulk rows share it.
+ * bulk rows share it. `barred` are channels that turned out not to reach the recipient.
  */
 export function plan(
   body: SingleSendBody,
@@ -74,6 +76,7 @@ export function plan(
   world: World,
   nowMs: number,
   deps: PrepareDeps,
+  barred: readonly Channel[] = [],
 ): Planned {
   const messageType = readMessageType(body)
   checkContent(body)
@@ -92,6 +95,8 @@ export function plan(
     mode: caller.mode,
     connections: world.connections,
     sandboxForLive: deps.sandboxForLive,
+    barred,
+    ready: deps.ready,
   })
   const said = compose(body, route.channel)
   const attachment = planAttachment(body.attachment, route.channel, deps.checkUrl)

@@ -1,26 +1,22 @@
 import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { BatchResult, SendBody, SingleSendBody } from '../../contract/send.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
-import { type Answer, notRegistered, problemAnswer } from './answers.ts'
+import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches } from './batches.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
-import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { type ResolveDeps, resolve } from './resolve.ts'
 
-export type SendBatchDeps = PrepareDeps & {
-  clock: Clock
+export type SendBatchDeps = ResolveDeps & {
   ids: Ids
   acceptMessage: AcceptMessage
   idempotency: Idempotency
   batches: Batches
-  world(caller: Caller): World | Promise<World>
-  checksRecipient(planned: Planned): boolean
-  reaches(planned: Planned): Promise<boolean | null>
 }
 
 export type SendBatchRequest = {
@@ -96,9 +92,8 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     ids: readonly MessageId[],
     accepted: ReadonlySet<MessageId>,
   ): Promise<Answer> {
-    const world = await deps.world(request.caller)
     const items = await Promise.all(
-      request.body.to.map((to, at) => prepareItem(request, world, to, ids[at]!, accepted.has(ids[at]!))),
+      request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.has(ids[at]!))),
     )
     const results = await Promise.all(items.map(acceptItem))
     return toAnswer(request, results, items)
@@ -106,21 +101,18 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
 
   async function prepareItem(
     request: SendBatchRequest,
-    world: World,
     to: string,
     id: MessageId,
     accepted: boolean,
   ): Promise<Item> {
     const body: SingleSendBody = { ...request.body, to }
-    try {
-      const planned = plan(body, request.caller, world, deps.clock.now(), deps)
-      const asks = !accepted && planned.scheduledAt === null && deps.checksRecipient(planned)
-      if (asks && (await deps.reaches(planned)) === false) throw notRegistered()
-      return { to, id, accepted, prepared: price(planned, world) }
-    } catch (error) {
-      if (error instanceof Problem) return { to, id, accepted, prepared: error }
-      throw error
-    }
+    // Whoever was told before that it is accepted is not asked about again.
+    const resolved = await resolve(
+      body,
+      request.caller,
+      accepted ? { ...deps, checksRecipient: () => false } : deps,
+    )
+    return { to, id, accepted, prepared: resolved.kind === 'prepared' ? resolved.prepared : resolved.problem }
   }
 
   async function acceptItem(item: Item): Promise<Result> {

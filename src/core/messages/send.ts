@@ -1,34 +1,21 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { withinMs } from '../../lib/clock.ts'
 import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
-import {
-  type Answer,
-  failedAnswer,
-  insufficientAnswer,
-  notRegistered,
-  problemAnswer,
-  sentAnswer,
-} from './answers.ts'
+import { type Answer, failedAnswer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
-import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { type ResolveDeps, resolve } from './resolve.ts'
 import type { Waiters } from './waiters.ts'
 
-export type SendDeps = PrepareDeps & {
-  clock: Clock
+export type SendDeps = ResolveDeps & {
   acceptMessage: AcceptMessage
   idempotency: Idempotency
   waiters: Waiters
-  world(caller: Caller): World | Promise<World>
-  /** Whether the provider can say, before a send, that a recipient cannot be reached. */
-  checksRecipient(planned: Planned): boolean
-  /** The provider's word on the recipient; null when it has none in time. */
-  reaches(planned: Planned): Promise<boolean | null>
   syncWaitMs: number
 }
 export type SendRequest = {
@@ -56,21 +43,13 @@ export function createSend(deps: SendDeps): Send {
     try {
       claim = idempotency.claim(request.headerKey, request.body)
       if (request.fault) throw request.fault
-      const world = await deps.world(request.caller)
-      const planned = plan(request.body, request.caller, world, clock.now(), deps)
-      if (deps.checksRecipient(planned) && (await isUnreachable(planned))) {
-        return refuse(notRegistered(), id, claim, request, planned.provider)
-      }
-      return await acceptAndAnswer(id, price(planned, world), claim, request)
+      const resolved = await resolve(request.body, request.caller, deps)
+      if (resolved.kind === 'prepared') return await acceptAndAnswer(id, resolved.prepared, claim, request)
+      return await refuse(resolved.problem, id, claim, request, resolved.saidBy)
     } catch (error) {
       if (error instanceof Problem) return refuse(error, id, claim, request)
       throw error
     }
-  }
-
-  /** The provider's own word on the recipient, before anything is priced or stored. Where it has none, the send tells. */
-  async function isUnreachable(planned: Planned): Promise<boolean> {
-    return planned.scheduledAt === null && (await deps.reaches(planned)) === false
   }
 
   /** A refusal before acceptance; with a key it is stored first, or gives way to what the key says already. */
@@ -79,9 +58,9 @@ export function createSend(deps: SendDeps): Send {
     id: MessageId,
     claim: KeyClaim | null,
     request: SendRequest,
-    provider?: string,
+    saidBy: string | null = null,
   ): Promise<Answer> {
-    const answer = { ...problemAnswer(problem, id), sandbox: provider === SANDBOX }
+    const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
     const storable = problem.status < 500 && ![401, 409, 429].includes(problem.status)
     if (!claim || !storable) return answer
     const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)

@@ -1,5 +1,6 @@
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { checkReach, type Recipient, smsChannelOf } from './recipient.ts'
 
@@ -16,11 +17,16 @@ export type RouteRequest = {
   connections: readonly ConnectionSnapshot[]
   /** Whether live keys may fall back on the sandbox where there is no real connection. */
   sandboxForLive: boolean
+  /** Channels that turned out not to reach the recipient. */
+  barred: readonly Channel[]
+  /** Whether a connection takes messages at the moment; one that does not comes last. */
+  ready(id: ConnectionId): boolean
 }
 
-export type Route = {
-  channel: Channel
-  connection: ConnectionSnapshot
+/** A way for a message to go. */
+export type Carrier = { channel: Channel; connection: ConnectionSnapshot }
+
+export type Route = Carrier & {
   /** The channels that could carry the message, the chosen one first. */
   candidates: readonly Channel[]
 }
@@ -34,10 +40,13 @@ export const SANDBOX = 'sandbox'
 export function chooseRoute(request: RouteRequest): Route {
   const wanted = request.channel === 'auto' ? automatic(request) : [request.channel]
   for (const channel of wanted) checkReach(channel, request.recipient, request.homeCountry)
-  const carriers = carriersOf(wanted, request)
+  const carriers = carriersOf(
+    wanted.filter(channel => !request.barred.includes(channel)),
+    request,
+  )
   const first = carriers[0]
   if (!first) throw noRoute(request, wanted)
-  return { ...first, candidates: carriers.map(each => each.channel) }
+  return { ...first, candidates: [...new Set(carriers.map(each => each.channel))] }
 }
 
 /** The channels that fit when the caller leaves the choice to us. */
@@ -57,16 +66,26 @@ function automatic(request: RouteRequest): Channel[] {
   }
 }
 
-type Carrier = { channel: Channel; connection: ConnectionSnapshot }
+type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
 
-/** Wanted channels that something carries, by the order of its connection; ties keep the wanted order. */
-function carriersOf(wanted: readonly Channel[], request: RouteRequest): Carrier[] {
-  const carriers: Carrier[] = []
-  for (const channel of wanted) {
-    const connection = carrierOf(channel, request)
-    if (connection) carriers.push({ channel, connection })
-  }
-  return carriers.sort((a, b) => a.connection.priorityOrder - b.connection.priorityOrder)
+/**
+ * Every way over the wanted channels: what takes messages now before what does
+ * not; channels by the order of their first connection, ties as they are wanted.
+ */
+export function carriersOf(wanted: readonly Channel[], request: Carrying): Carrier[] {
+  const all = wanted.flatMap(channel =>
+    connectionsOf(channel, request).map(connection => ({ channel, connection })),
+  )
+  const isReady = ({ connection }: Carrier) => request.ready(connection.id)
+  if (all.every(isReady)) return byChannel(all)
+  return [...byChannel(all.filter(isReady)), ...byChannel(all.filter(each => !isReady(each)))]
+}
+
+function byChannel(carriers: Carrier[]): Carrier[] {
+  const rank = new Map<Channel, number>()
+  for (const { channel, connection } of carriers)
+    if (!rank.has(channel)) rank.set(channel, connection.priorityOrder)
+  return carriers.sort((a, b) => rank.get(a.channel)! - rank.get(b.channel)!)
 }
 
 /**
@@ -74,24 +93,16 @@ function carriersOf(wanted: readonly Channel[], request: RouteRequest): Carrier[
  * has no real connection: one that rests, or that does not take this type, must
  * not turn messages that people wait for into simulated ones.
  */
-function carrierOf(channel: Channel, request: RouteRequest): ConnectionSnapshot | undefined {
-  let sandbox: ConnectionSnapshot | undefined
-  let real: ConnectionSnapshot | undefined
-  let hasReal = false
-  for (const each of request.connections) {
-    if (!each.channels.includes(channel)) continue
-    if (each.provider === SANDBOX) sandbox ??= mayCarry(each, request) ? each : undefined
-    else {
-      hasReal = true
-      real ??= mayCarry(each, request) ? each : undefined
-    }
-  }
-  if (request.mode === 'test') return sandbox
-  return hasReal || !request.sandboxForLive ? real : sandbox
+function connectionsOf(channel: Channel, request: Carrying): ConnectionSnapshot[] {
+  const carrying = request.connections.filter(each => each.channels.includes(channel))
+  const real = carrying.filter(each => each.provider !== SANDBOX)
+  const simulated = request.mode === 'test' || (real.length === 0 && request.sandboxForLive)
+  const candidates = simulated ? carrying.filter(each => each.provider === SANDBOX) : real
+  return candidates.filter(each => mayCarry(each, request))
 }
 
 /** A test key's sandbox takes everything, even where live keys may not use it. */
-function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: RouteRequest): boolean {
+function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: Carrying): boolean {
   return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
 }
 

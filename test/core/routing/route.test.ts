@@ -39,6 +39,8 @@ function route(connections: ConnectionSnapshot[], more: Partial<RouteRequest> = 
     mode: 'live',
     connections,
     sandboxForLive: true,
+    barred: [],
+    ready: () => true,
     ...more,
   })
   return [channel, connection.name, candidates]

@@ -1,0 +1,79 @@
+import type { Caller } from '../../contract/caller.ts'
+import type { Channel } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { notRegistered } from './answers.ts'
+import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+
+export type ResolveDeps = PrepareDeps & {
+  clock: Clock
+  world(caller: Caller): World | Promise<World>
+  /** Whether the provider can say, before a send, that a recipient cannot be reached. */
+  checksRecipient(planned: Planned): boolean
+  /** The provider's word on the recipient; null when it has none in time. */
+  reaches(planned: Planned): Promise<boolean | null>
+}
+
+/** What a body comes to. A refusal still tells how far it came, for an estimate. */
+export type Resolved =
+  | { kind: 'prepared'; prepared: Prepared }
+  | ({ kind: 'refused'; planned: Planned | null } & Refusal)
+
+/** Why a planned send must not go out. */
+export type Refusal = {
+  problem: Problem
+  /** Another channel may still carry it. */
+  elsewhere: boolean
+  /** The provider whose own word this is. */
+  saidBy: string | null
+}
+
+/**
+ * From a valid body to a send that is ready to be accepted, or to its refusal:
+ * the one way for sends, batches, estimates and bulk rows.
+ *
+ *   world   what the account has, from caches: whatever `plan` looks up belongs here
+ *   plan    recipient, route, words, sender; pure (prepare.ts)
+ *   vet     what must be asked elsewhere, of this very channel, before there is a price
+ *   price   pure (prepare.ts)
+ *
+ * Where the caller left the channel to us, one that does not reach the recipient
+ * gives way to the next candidate.
+ */
+export async function resolve(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
+  const world = await deps.world(caller)
+  const barred: Channel[] = []
+  /** The first word against it: what the sender is told if nothing else carries it. */
+  let first: (Refusal & { planned: Planned }) | null = null
+  for (;;) {
+    let planned: Planned | null = null
+    try {
+      planned = plan(body, caller, world, deps.clock.now(), deps, barred)
+      const refusal = await vet(planned, deps)
+      if (!refusal) return { kind: 'prepared', prepared: price(planned, world) }
+      first ??= { ...refusal, planned }
+      if (!refusal.elsewhere || planned.candidates.length === 1) return { kind: 'refused', ...first }
+      barred.push(planned.channel)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      // Of what came second nobody asked: its channel, or price, is not the sender's fault.
+      return { kind: 'refused', ...(first ?? { problem: error, elsewhere: false, saidBy: null, planned }) }
+    }
+  }
+}
+
+/**
+ * Everything that is asked about a planned send before it is priced, the cheapest
+ * first. Null when nothing speaks against it; a failover asks it of its new channel too.
+ */
+export async function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  return checkRegistered(planned, deps)
+}
+
+/** The provider's own word on the recipient. Where it has none, and for what goes out later, the send tells. */
+async function checkRegistered(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  if (planned.scheduledAt !== null || !deps.checksRecipient(planned)) return null
+  if ((await deps.reaches(planned)) !== false) return null
+  return { problem: notRegistered(), elsewhere: true, saidBy: planned.provider }
+}
