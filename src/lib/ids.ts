@@ -9,6 +9,7 @@ import type { Random } from './random.ts'
 export const PREFIXES = {
   account: 'acc',
   apiKey: 'key',
+  asset: 'ast',
   attachment: 'att',
   connection: 'cnn',
   credit: 'crd',
@@ -30,6 +31,7 @@ export const PREFIXES = {
 export type Prefix = (typeof PREFIXES)[keyof typeof PREFIXES]
 export type Id<P extends Prefix = Prefix> = `${P}_${string}`
 export type AccountId = Id<'acc'>
+export type AssetId = Id<'ast'>
 export type ConnectionId = Id<'cnn'>
 export type MessageId = Id<'msg'>
 export type RequestId = Id<'req'>

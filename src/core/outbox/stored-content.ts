@@ -1,5 +1,5 @@
 import type { AttachmentType } from '../../contract/enums.ts'
-import type { Id } from '../../lib/ids.ts'
+import type { AssetId, Id } from '../../lib/ids.ts'
 
 /** What a message says, as its row keeps it. The text of an OTP is null here and sealed in the outbox. */
 export type StoredContent = {
@@ -19,6 +19,8 @@ export type StoredAttachment = {
   publicUrl: string | null
   /** The bytes that came with the request, until the message is done. */
   attachmentId: Id<'att'> | null
+  /** An uploaded file of the media store. Absent in rows of before. */
+  assetId?: AssetId | null
   sizeBytes: number | null
 }
 
