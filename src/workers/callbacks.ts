@@ -187,8 +187,15 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   function finishOf(delivery: Claimed, reply: Reply): Finish {
-    const { accountId, id, claim } = delivery
-    return { accountId, id, claim, ...judge(reply, delivery.attempts, clock.now(), deps.random) }
+    const { accountId, targetUuid, seq, id, claim } = delivery
+    return {
+      accountId,
+      targetUuid,
+      seq,
+      id,
+      claim,
+      ...judge(reply, delivery.attempts, clock.now(), deps.random),
+    }
   }
 
   async function writeDown(done: readonly Done[]): Promise<undefined[]> {

@@ -57,6 +57,8 @@ export async function openCallbacks(
     })
     return {
       ...callbacks,
+      /** As the store knows it. */
+      number,
       /** Everything that is due, to its end. */
       async turn() {
         do await callbacks.idle()

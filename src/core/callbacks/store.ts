@@ -7,7 +7,7 @@ import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../..
 import { PLATFORM_UUID as NIL } from '../accounts/platform.ts'
 
 /**
- * Deliveries on their way: the SQL functions are in migrations/0005. A target is
+ * Deliveries on their way: the SQL functions are in migrations/functions. A target is
  * a webhook endpoint or an SMS sender name; here both go by their uuid.
  */
 
@@ -58,6 +58,8 @@ export async function listTargets(
 export type Claimed = {
   accountId: AccountId
   id: DeliveryId
+  /** Where it stands among all deliveries; with its target, the store's way to it. */
+  seq: number
   claim: Claim
   kind: TargetKind
   targetUuid: string
@@ -104,6 +106,7 @@ export type EventMessage = {
 type RawClaim = {
   account_id: string
   id: string
+  seq: number
   target_kind: TargetKind
   target_id: string
   event_id: string
@@ -155,6 +158,7 @@ function toClaimed(row: RawClaim, claim: Claim): Claimed {
   return {
     accountId: fromUuid('acc', row.account_id),
     id: fromUuid('dlv', row.id),
+    seq: row.seq,
     claim,
     kind: row.target_kind,
     targetUuid: row.target_id,
@@ -195,10 +199,7 @@ function toMessage(row: RawClaim, uuid: string): EventMessage {
 }
 
 /** What came of one attempt, as it is written down. */
-export type Finish = {
-  accountId: AccountId
-  id: DeliveryId
-  claim: Claim
+export type Finish = Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'> & {
   status: 'delivered' | 'pending' | 'failed'
   dueAtMs: number | null
   httpStatus: number | null
@@ -216,10 +217,12 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
     failing_since: Date | null
   }>({
     name: 'finish_deliveries',
-    text: 'select * from finish_deliveries($1,$2,$3,$4,$5,$6,$7,$8,$9)',
+    text: 'select * from finish_deliveries($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)',
     values: [
       toIso(nowMs),
       bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => row.targetUuid)),
+      bareArray(rows.map(row => row.seq)),
       bareArray(rows.map(row => toUuid(row.id))),
       bareArray(rows.map(row => row.claim.node)),
       timeArray(rows.map(row => row.claim.atMs)),
@@ -239,15 +242,19 @@ export async function finishDeliveries(db: Db, nowMs: number, rows: readonly Fin
 /** Gives deliveries back as they were taken: the attempt does not count. */
 export async function giveBackDeliveries(
   db: Db,
-  rows: readonly { accountId: AccountId; id: DeliveryId; claim: Claim }[],
+  rows: readonly Pick<Claimed, 'accountId' | 'targetUuid' | 'seq' | 'id' | 'claim'>[],
 ): Promise<void> {
   await db.query({
     name: 'give_back_deliveries',
     text: `update deliveries d set owner = null, claimed_at = null
-             from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[]) as i (account_id, id, node, claimed)
-            where d.account_id = i.account_id and d.id = i.id and d.owner = i.node and d.claimed_at = i.claimed`,
+             from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[], $6::timestamptz[])
+               as i (account_id, target_id, seq, id, node, claimed)
+            where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
+              and d.owner is not distinct from i.node and d.claimed_at = i.claimed`,
     values: [
       bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => row.targetUuid)),
+      bareArray(rows.map(row => row.seq)),
       bareArray(rows.map(row => toUuid(row.id))),
       bareArray(rows.map(row => row.claim.node)),
       timeArray(rows.map(row => row.claim.atMs)),
@@ -277,12 +284,12 @@ export async function cancelDeliveries(
   const { rowCount } = await db.query({
     name: 'cancel_deliveries',
     text: `with waiting as (
-             select d.account_id, d.id from deliveries d
+             select d.account_id, d.target_id, d.seq, d.id from deliveries d
               where d.status = 'pending' and d.owner is null and d.account_id = $1 and d.target_id = $2
                 and not exists (select 1 from webhook_endpoints e where e.account_id = $1 and e.id = $2 and e.enabled)
               limit $3 for update of d skip locked)
            update deliveries d set status = 'cancelled', ended_at = $4 from waiting w
-            where d.account_id = w.account_id and d.id = w.id`,
+            where d.account_id = w.account_id and d.target_id = w.target_id and d.seq = w.seq and d.id = w.id`,
     values: [toUuid(target.accountId), target.uuid, limit, toIso(nowMs)],
   })
   return rowCount ?? 0

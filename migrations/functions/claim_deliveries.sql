@@ -1,0 +1,78 @@
+drop function if exists claim_deliveries;
+
+-- Takes due deliveries for this node, of each target at most p_room. One whose
+-- line has an earlier one pending stays, and is put off: until that one is due,
+-- or, where it is in somebody's hands, until it is surely out of them. Its end
+-- wakes the next of its line (finish_deliveries). So lines that wait for a slow
+-- or dead receiver are not looked through at every turn, nor do they hide the
+-- others. Waits for nobody: what somebody else has locked is left for next time.
+--
+-- Rows are found again by their target and seq beside their key. On an empty table
+-- nothing tells the planner which of two indexes that begin with the account is
+-- the better one, and the plan stays: by the key's account alone it read the whole
+-- list of the endpoint for each row (6,000 rows: 59 ms a call instead of 2).
+create function claim_deliveries(
+  p_node bigint, p_now timestamptz, p_account uuid[], p_target uuid[], p_room integer[])
+returns table (
+  account_id uuid, id uuid, seq bigint, target_kind text, target_id uuid, event_id uuid, event_type text, attempts smallint,
+  event_at timestamptz, data jsonb, url text, secret bytea, previous_secret bytea, previous_until timestamptz,
+  message_id uuid, live boolean, channel text, message_type text, recipient text, country text, sender text,
+  provider text, metadata json, amount bigint, parts smallint, error_code text, error_detail text, currency text)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with seen as materialized (
+    select d.account_id, d.id, d.target_id, d.due_at, d.seq, l.room,
+           (select e.seq from deliveries e
+             where e.status = 'pending' and e.account_id = d.account_id and e.target_id = d.target_id
+               and e.order_key = d.order_key and e.seq < d.seq
+             order by e.seq limit 1) as behind
+      from unnest(p_account, p_target, p_room) as l (account_id, target_id, room),
+           lateral (
+             select q.* from deliveries q
+              where q.status = 'pending' and q.owner is null and q.account_id = l.account_id
+                and q.target_id = l.target_id and q.due_at <= p_now
+              -- More than the room, or those who wait in a line could hide those who need not.
+              order by q.due_at, q.seq limit l.room + 100 for update skip locked
+           ) d
+  ), first as (
+    select s.account_id, s.target_id, s.seq, s.id, s.room, row_number() over (partition by s.target_id order by s.due_at, s.seq) as place
+      from seen s where s.behind is null
+  ), taken as (
+    update deliveries d set owner = p_node, claimed_at = p_now
+      from first f
+     where f.place <= f.room and d.account_id = f.account_id and d.target_id = f.target_id and d.seq = f.seq and d.id = f.id
+    returning d.*
+  ), late as (
+    -- The one ahead is locked, so that it ends before this or after it; in between its end would wake nobody.
+    select s.account_id, s.target_id, s.seq, s.id, case when a.owner is null then a.due_at else p_now + interval '20 seconds' end as until
+      from seen s, lateral (
+        select e.owner, e.due_at, e.status from deliveries e
+         where e.account_id = s.account_id and e.target_id = s.target_id and e.seq = s.behind limit 1 for update skip locked
+      ) a
+     where s.behind is not null and a.status = 'pending'
+  ), put_off as (
+    update deliveries d set due_at = l.until from late l
+     where d.account_id = l.account_id and d.target_id = l.target_id and d.seq = l.seq and d.id = l.id and l.until > d.due_at
+  )
+  select t.account_id, t.id, t.seq, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,
+         e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
+         w.previous_secret, w.previous_until,
+         m.id, m.live, m.channel, m.message_type, m.recipient, m.country, m.sender,
+         m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency
+    from taken t
+    left join events e on e.account_id = t.account_id and e.id = t.event_id
+    left join webhook_endpoints w on t.target_kind = 'endpoint' and w.account_id = t.account_id and w.id = t.target_id
+    left join sms_senders n on t.target_kind = 'sender' and n.account_id = t.account_id and n.id = t.target_id
+    left join messages m on m.account_id = e.account_id and m.id = e.message_id
+    left join accounts c on c.id = t.account_id
+   order by t.seq;
+end $$;

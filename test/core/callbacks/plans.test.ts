@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type Claimed,
+  claimDeliveries,
+  finishDeliveries,
+  giveBackDeliveries,
+} from '../../../src/core/callbacks/store.ts'
+import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
+import { type AccountId, type Id, toUuid } from '../../../src/lib/ids.ts'
+import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+/** What an endpoint has behind it, and what is on its way. */
+const TOLD = 5_000
+const DUE = 20
+/** Of each delivery: its versions, its event, its message, its endpoint, who is before and behind it. */
+const MOST_ROWS_EACH = 20
+
+let database: TestDatabase
+/** One session, which keeps the plans that it made on empty tables. */
+let db: Database
+let world: CallbackWorld
+let accountId: AccountId
+let targetUuid: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDatabase({ connectionString: database.url, poolSize: 1, queryTimeoutMs: 60_000 })
+  world = await openCallbacks(db)
+  const caller = await world.newAccount()
+  accountId = caller.account.id
+  const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
+  targetUuid = toUuid(id as Id<'whk'>)
+  await leaveUncounted()
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+/** As in a busy first hour: nobody has told the planner yet what is in the tables. */
+async function leaveUncounted(): Promise<void> {
+  await db.query({
+    name: 'leave_uncounted',
+    text: `do $$ declare part regclass; begin
+      for part in select inhrelid::regclass from pg_inherits
+                   where inhparent in ('deliveries'::regclass, 'events'::regclass) loop
+        execute format('alter table %s set (autovacuum_enabled = off)', part);
+      end loop;
+    end $$`,
+  })
+}
+
+async function tellMany(): Promise<void> {
+  await db.query({
+    name: 'tell_many',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, status, due_at, ended_at)
+      select $1, uuid_at(now()), 'endpoint', $2, gen_random_uuid(), 'message.sent', 'delivered', now(), now()
+        from generate_series(1, ${TOLD})`,
+    values: [toUuid(accountId), targetUuid],
+  })
+}
+
+/** Rows that indexes led to, by what the session counts of itself. */
+async function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
+  return db.transaction(async tx => {
+    const before = await countRows(tx)
+    await work(tx)
+    return (await countRows(tx)) - before
+  })
+}
+
+async function countRows(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>({
+    name: 'count_rows',
+    text: `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::integer as n from pg_stat_xact_user_tables
+            where relname ~ '^(deliveries|events|webhook_endpoints|messages)'`,
+  })
+  return rows[0]!.n
+}
+
+/** Claims, gives back, claims anew and finishes; the most rows that one of these read. */
+async function round(node: number): Promise<number> {
+  for (let at = 0; at < DUE; at++) {
+    const message = await world.newMessage(accountId)
+    await world.happen(accountId, message, 'message.sent')
+  }
+  await world.clock.advance(1)
+  const atMs = world.clock.now()
+  const room = [{ accountId, targetUuid, limit: 100 }]
+  let claimed: Claimed[] = []
+  const claim = async (tx: Db) => {
+    claimed = await claimDeliveries(tx, { node, atMs }, room)
+  }
+  const read = [await rowsRead(claim)]
+  expect(claimed).toHaveLength(DUE)
+  read.push(await rowsRead(tx => giveBackDeliveries(tx, claimed)))
+  await claim(db)
+  const finish = (one: Claimed) =>
+    ({ ...one, status: 'delivered', dueAtMs: null, httpStatus: 200, error: null }) as const
+  read.push(await rowsRead(tx => finishDeliveries(tx, atMs, claimed.map(finish))))
+  return Math.max(...read)
+}
+
+test('a delivery costs as much behind thousands of others as it did as the first', async () => {
+  const { number } = await world.startNode()
+  expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+  await tellMany()
+  expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+}, 60_000)
