@@ -21,14 +21,14 @@ create table media (
 create index media_idle on media (used_at) where state = 'stored';
 create index media_unsettled on media (used_at) where state <> 'stored';
 
--- Who needs a file: a template for as long as it stands, a message until it is done. A
--- platform template's file is the platform's, so the user's account may be another.
+-- Messages that carry a file, until they are done. (What templates show stands in
+-- templates.header_asset_id.) A platform template's file is the platform's, so the
+-- message's account may be another than the file's.
 create table media_uses (
   account_id uuid not null,
   asset_id uuid not null,
-  kind text not null check (kind in ('message', 'template')),
-  user_account_id uuid not null,
-  user_id uuid not null,
-  primary key (account_id, asset_id, user_id)
+  message_account_id uuid not null,
+  message_id uuid not null,
+  primary key (account_id, asset_id, message_id)
 );
-create index media_uses_messages on media_uses (user_id) where kind = 'message';
+create index media_uses_message on media_uses (message_id);
