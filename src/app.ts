@@ -142,7 +142,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     readiness.drain()
     await server.close()
     await poll.stop()
-    await Promise.all([messages.dispatcher.stop(), courier.stop()])
+    await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier.stop()])
     stopping = true
     await messages.links.close()
     await messages.settle.idle()

@@ -102,7 +102,7 @@ begin
 
   -- Everything below is rare: it costs nothing when no item asks for it.
   if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
-    update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null,
+    update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null, asks = 0, ask_at = '-infinity',
            secret = case when i.kind = 'unknown' then null else o.secret end
       from unnest(p_account, p_id, p_kind, p_due) with ordinality as i (account_id, id, kind, due, n)
      where i.kind in ('queued', 'unknown') and i.n = any (v_item)

@@ -63,8 +63,8 @@ function openLink(config: InfobipConfig, io: Io): Link {
     const { answer, code } = await line.ask(logOf(attemptId), signal)
     if (answer === null) return { kind: 'unknown', detail: `Infobip’s log was not reached (${code}).` }
     const results = answer.status === 200 ? jsonOf(answer.body)?.['results'] : null
-    const found = Array.isArray(results) && results.some(each => each?.messageId === attemptId)
-    return found ? { kind: 'accepted', providerId: attemptId } : NOT_FOUND
+    const found = Array.isArray(results) ? results.find(each => each?.messageId === attemptId) : undefined
+    return found === undefined ? NOT_FOUND : outcomeOfLog(found.status, attemptId)
   }
 
   function logOf(attemptId: string): HttpRequest {
@@ -86,6 +86,17 @@ function openLink(config: InfobipConfig, io: Io): Link {
     close: line.close,
   }
 }
+
+/** A message that was refused has its place in the log too. Whatever came later is told by its receipts. */
+function outcomeOfLog(status: unknown, attemptId: string): Outcome {
+  const known = statusOf(status)
+  if (known?.groupId !== GROUP.rejected) return { kind: 'accepted', providerId: attemptId }
+  const meaning = STATUS_CODES[String(known.id)] ?? REFUSED
+  return verdictOfMeaning(meaning, String(known.id), NO_ANSWER_HEAD, 0).outcome
+}
+
+/** The log says nothing of when to come back. */
+const NO_ANSWER_HEAD: Answer = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
 const NOT_FOUND: Outcome = { kind: 'unknown', detail: 'Infobip’s log does not name the message.' }
 

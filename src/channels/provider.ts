@@ -33,7 +33,13 @@ export type Outcome =
    * Too fast: the lane rests for `afterMs`, for all, for this account, or not at all where only this
    * message comes too early; does not count as a try.
    */
-  | { kind: 'throttled'; afterMs: number; scope?: 'account' | 'message'; detail?: string; providerCode?: string }
+  | {
+      kind: 'throttled'
+      afterMs: number
+      scope?: 'account' | 'message'
+      detail?: string
+      providerCode?: string
+    }
   /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
   | { kind: 'unknown'; detail: string; providerCode?: string }
 
@@ -175,6 +181,8 @@ export type OfficialIdentity = {
 export type Receipt = {
   kind: 'receipt'
   providerId: string
+  /** Our own id of the attempt, where the provider gives it back: it finds an attempt that stayed without an answer. */
+  attemptId?: string
   status: 'sent' | 'delivered' | 'read' | 'undelivered'
   /** Where it was refused after all, although the submit was taken: the message fails, and its money is released. */
   reject?: RejectCode

@@ -7,7 +7,7 @@ import { NO_SENDER, unsendable, withPlus } from './http/sms.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { explainCode, SUBMIT_CODES } from './twilio/codes.ts'
-import { readCallback } from './twilio/receipts.ts'
+import { readCallback, withAttempt } from './twilio/receipts.ts'
 
 const BASE_URL = 'https://api.twilio.com'
 
@@ -42,7 +42,7 @@ export type TwilioConfig = Static<typeof Config>
 
 /**
  * SMS by Twilio's Messages resource (API 2010-04-01). It takes no id of ours that it would
- * dedupe by, and a 5xx proves nothing: "it is possible for a customer to receive multiple
+ * dedupe by or find a message by: the address for its status callbacks names the attempt. A 5xx proves nothing: "it is possible for a customer to receive multiple
  * messages" (https://www.twilio.com/docs/api/errors/20500).
  */
 export const twilioProvider: Provider<TwilioConfig> = {
@@ -70,7 +70,7 @@ function openLink(config: TwilioConfig, io: Io): Link {
     const refused = unsendable(message) ?? (sender === null ? NO_SENDER : null)
     if (refused || sender === null) return refused ?? NO_SENDER
     const body = new URLSearchParams({ To: message.to, ...sender, Body: message.text })
-    if (io.receiptUrl !== null) body.set('StatusCallback', io.receiptUrl)
+    if (io.receiptUrl !== null) body.set('StatusCallback', withAttempt(io.receiptUrl, message.attemptId))
     const request: HttpRequest = {
       method: 'POST',
       path: `${account}/Messages.json`,

@@ -1,7 +1,8 @@
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
-import { applyParked, closeUnknown, sweepAttachments } from '../core/outbox/store.ts'
+import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
+import { sweepAttachments } from '../core/outbox/store.ts'
 import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
 import type { Chore } from '../workers/chores.ts'
@@ -31,6 +32,7 @@ export function listChores(
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
     { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
     { name: 'close unknown', everyMs: SECOND_MS, run: () => closeUnknown(db, clock.now(), FEW) },
+    { name: 'ask about unknown', everyMs: SECOND_MS, run: messages.reconciler.round },
     { name: 'note key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     { name: 'fail stranded', everyMs: 30 * SECOND_MS, run: () => failStranded(db, clock.now(), FEW) },
     {

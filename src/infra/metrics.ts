@@ -32,6 +32,8 @@ export type Metrics = {
   batch(name: string, items: number): void
   /** One delivery report: `applied`, or `no change` for what is late, repeated or not known yet. */
   receipt(status: string, fate: string): void
+  /** One question to a provider about an unknown message, by its answer. */
+  lookup(provider: string, outcome: string): void
   /** One attempt of a callback: `delivered`, `pending` (to be repeated) or `failed`. */
   callback(kind: string, outcome: string): void
   /** Adds readings; a later one of the same name replaces the earlier. */
@@ -96,6 +98,12 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'outcome'] as const,
     registers,
   })
+  const lookups = new Counter({
+    name: `${PREFIX}lookups_total`,
+    help: 'Questions to providers about messages whose outcome nobody knows, by the answer.',
+    labelNames: ['provider', 'outcome'] as const,
+    registers,
+  })
   const readings = createReadings(registry)
 
   // Finding a metric's labels costs more than counting: each combination is found once.
@@ -105,6 +113,7 @@ export function createMetrics(): Metrics {
   const settleOf = memo(channel => settleSeconds.labels(channel))
   const batchOf = memo(name => batchItems.labels(name))
   const receiptOf = memo((status, fate) => receipts.labels(status, fate))
+  const lookupOf = memo((provider, outcome) => lookups.labels(provider, outcome))
   const callbackOf = memo((kind, outcome) => callbacks.labels(kind, outcome))
 
   return {
@@ -116,6 +125,7 @@ export function createMetrics(): Metrics {
     settled: (channel, seconds) => settleOf(channel).observe(seconds),
     batch: (name, items) => batchOf(name).observe(items),
     receipt: (status, fate) => receiptOf(status, fate).inc(),
+    lookup: (provider, outcome) => lookupOf(provider, outcome).inc(),
     callback: (kind, outcome) => callbackOf(kind, outcome).inc(),
     read: readings.add,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),

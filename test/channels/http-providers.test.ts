@@ -143,6 +143,16 @@ describe('infobip: an attempt without an answer is looked up', () => {
 
   test.each<[string, PeerAct, object]>([
     ['it is in the log', log({ messageId: ATTEMPT }), { kind: 'accepted', providerId: ATTEMPT }],
+    [
+      'it was refused',
+      log({ messageId: ATTEMPT, status: { groupId: 5, id: 52 } }),
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '52' },
+    ],
+    [
+      'it was refused by a fault of Infobip’s own',
+      log({ messageId: ATTEMPT, status: { groupId: 5, id: 21 } }),
+      { kind: 'retry', providerCode: '21' },
+    ],
     ['it is not, or not yet', log(), { kind: 'unknown' }],
     ['another one is', log({ messageId: 'other' }, null), { kind: 'unknown' }],
     ['no log', { status: 500 }, { kind: 'unknown' }],

@@ -92,6 +92,14 @@ describe('twilio', () => {
     ])
   })
 
+  test('our attempt is read from the address, which is signed with it', () => {
+    const url = `${URL_BASE}?attempt=msg_1.1`
+    const asked = { ...signed(STATUS, url), query: 'attempt=msg_1.1' }
+    expect(receipts(readCallback(asked, TOKEN))).toMatchObject([{ providerId: 'SM1', attemptId: 'msg_1.1' }])
+    const moved = { ...asked, url: `${URL_BASE}?attempt=msg_2.1`, query: 'attempt=msg_2.1' }
+    expect(readCallback(moved, TOKEN).kind).toBe('unauthorized')
+  })
+
   test('a standard port counts like none', () => {
     const withPort = URL_BASE.replace('.org', '.org:443')
     const headers = { ...FORM, 'x-twilio-signature': sign(withPort, STATUS) }
@@ -268,6 +276,7 @@ describe('infobip', () => {
       {
         kind: 'receipt',
         providerId: 'm1',
+        attemptId: 'm1',
         status: 'delivered',
         atMs: Date.UTC(2026, 0, 2, 2, 4, 5, 678),
         providerCode: null,

@@ -64,7 +64,8 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
         To: '+447700900123',
         From: 'Acme',
         Body: 'Grüße & 1+1=2',
-        StatusCallback: 'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001',
+        StatusCallback:
+          'https://posthorn.example.org/webhooks/x/cnn_00000000000000000000000001?attempt=msg_00000000000000000000000001.1',
       },
     },
     answer: created('SM1', { num_segments: '2' }),

@@ -63,6 +63,8 @@ export type TestApp = {
   createAccount(options?: AccountOptions): Promise<TestAccount>
   /** Lets time pass, for an app whose clock is the test's. */
   pass(ms: number): Promise<void>
+  /** Lets a long time pass as one, and then a second in steps, in which what became due is done. */
+  leap(ms: number): Promise<void>
   /** Lets time pass until `work` is done. */
   during<T>(work: Promise<T>): Promise<T>
   /** Reads again and again, time passing between, until what is read holds; fails after 120 s of that time. */
@@ -162,7 +164,10 @@ function createCall(url: string): TestApp['call'] {
 }
 
 /** Time that passes only while the database has nothing to do, so that no stall of the machine makes a time-out. */
-function createTime(fake: FakeClock | null, db: Database): Pick<TestApp, 'pass' | 'during' | 'until'> {
+function createTime(
+  fake: FakeClock | null,
+  db: Database,
+): Pick<TestApp, 'pass' | 'leap' | 'during' | 'until'> {
   async function step(): Promise<void> {
     if (!fake) return void (await new Promise(resolve => setImmediate(resolve)))
     await fake.advance(STEP_MS)
@@ -174,10 +179,16 @@ function createTime(fake: FakeClock | null, db: Database): Pick<TestApp, 'pass' 
     for (let idle = 0; idle < 2; ) idle = (await isBusy(db)) ? 0 : idle + 1
   }
 
+  async function pass(ms: number): Promise<void> {
+    if (!fake) throw new Error('only a clock of the test’s own can be moved')
+    for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) await step()
+  }
+
   return {
-    async pass(ms) {
-      if (!fake) throw new Error('only a clock of the test’s own can be moved')
-      for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) await step()
+    pass,
+    async leap(ms) {
+      await fake?.advance(ms)
+      await pass(1_200)
     },
     async during(work) {
       let done = false

@@ -93,6 +93,9 @@ const Receipts = Type.Object(
     format: Type.Union([Type.Literal('query'), Type.Literal('form'), Type.Literal('json')]),
     items: Type.Optional(Text(300, 'In JSON the path to a list of receipts; the other paths start in each.')),
     id: Text(300),
+    attempt: Type.Optional(
+      Text(300, 'Where the gateway gives {{attemptId}} back, if the request has handed it over.'),
+    ),
     status: Text(300),
     statuses: Type.Record(
       Type.String({ maxLength: 100 }),

@@ -61,9 +61,11 @@ function receiptOf(field: Field, form: ReceiptForm): Receipt | null {
   const status = entryOf(form.statuses, said ?? '') ?? 'ignored'
   if (!providerId || status === 'ignored') return null
   const code = field(form.code)
+  const attemptId = field(form.attempt)
   return {
     kind: 'receipt',
     providerId: providerId.slice(0, 200),
+    ...(attemptId && { attemptId }),
     status,
     atMs: momentOf(field(form.at), form.atFormat ?? 'iso'),
     providerCode: code === null || code === '' ? null : code.slice(0, 100),

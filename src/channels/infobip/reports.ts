@@ -35,6 +35,8 @@ function readReport(report: unknown): Receipt | null {
   return {
     kind: 'receipt',
     providerId: messageId,
+    // The id is ours, wherever Infobip took the one that it was given.
+    attemptId: messageId,
     status: said,
     atMs: timeOf(doneAt),
     providerCode: failed,

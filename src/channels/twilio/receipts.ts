@@ -14,6 +14,14 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   canceled: 'undelivered',
 }
 
+/** The query's name for our attempt. */
+const ATTEMPT_FIELD = 'attempt'
+
+/** Where Twilio reports on one attempt. The whole address is part of what it signs. */
+export function withAttempt(receiptUrl: string, attemptId: string): string {
+  return `${receiptUrl}?${ATTEMPT_FIELD}=${attemptId}`
+}
+
 /** A status callback, if it is Twilio's. Its own time has no seconds and no zone, so it is not used. */
 export function readCallback(request: InboundRequest, authToken: string): InboundAnswer {
   if (!isSigned(request, authToken)) return UNAUTHORIZED
@@ -24,9 +32,11 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
   const status = entryOf(STATUSES, said)
   if (!status) return { kind: 'taken', inbound: [] }
   const code = form.get('ErrorCode') || null
+  const attemptId = new URLSearchParams(request.query).get(ATTEMPT_FIELD)
   const receipt: Receipt = {
     kind: 'receipt',
     providerId,
+    ...(attemptId !== null && { attemptId }),
     status,
     atMs: null,
     providerCode: code,

@@ -44,9 +44,11 @@ export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswe
   const status = entryOf(STATUSES, said)
   if (!status) return { kind: 'taken', inbound: [] }
   const code = fields['err-code']
+  const reference = fields['client-ref']
   const receipt: Receipt = {
     kind: 'receipt',
     providerId,
+    ...(reference !== undefined && { attemptId: reference }),
     status,
     atMs: timeOf(fields['message-timestamp']),
     providerCode: code === undefined || code === '0' ? null : receiptCode(code),

@@ -1,7 +1,9 @@
 import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
+import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
+import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { Settle } from './settle.ts'
 import { type SettlePolicy, settleOutcome } from './transitions.ts'
 
@@ -14,6 +16,7 @@ export type Receipts = {
 }
 
 export type ReceiptsDeps = {
+  db: Db
   settle: Settle
   clock: Clock
   ids: Ids
@@ -38,10 +41,19 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     })
   }
 
+  /** What moved nothing may be parked, because the answer to its submit never came. */
+  async function noteAttempts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<void> {
+    const echoes = receipts.flatMap(({ attemptId, providerId }) => {
+      const known = attemptId === undefined ? null : readAttemptId(attemptId)
+      return known ? [{ connectionId, providerId, ...known }] : []
+    })
+    if (echoes.length > 0) await noteEchoes(deps.db, echoes)
+  }
+
   async function takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
-    const [id, number] = late.attemptId.split('.')
-    const attempt = Number(number)
-    if (!isId('msg', id ?? '') || !Number.isInteger(attempt)) return
+    const known = readAttemptId(late.attemptId)
+    if (!known) return
+    const { id, attempt } = known
     const settlement = settleOutcome(
       late.outcome,
       attempt,
@@ -51,7 +63,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     )
     const told = await settle.attempt({
       accountId: late.accountId as AccountId,
-      id: id as `msg_${string}`,
+      id,
       attempt,
       connectionId,
       ...settlement,
@@ -65,10 +77,20 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     async take(connectionId, inbound) {
       const receipts = inbound.filter(each => each.kind === 'receipt')
       const moved = await Promise.all(receipts.map(receipt => takeReceipt(connectionId, receipt)))
+      await noteAttempts(
+        connectionId,
+        receipts.filter((_, at) => !moved[at]),
+      )
       receipts.forEach((receipt, at) => {
         deps.observe(receipt.status, moved[at] ? 'applied' : 'no change')
       })
     },
     takeLate,
   }
+}
+
+/** The message and the number of an attempt, by the id that providers are handed; null for what is none. */
+function readAttemptId(text: string): { id: MessageId; attempt: number } | null {
+  const [id = '', number = ''] = text.split('.')
+  return isId('msg', id) && /^[1-9]\d{0,3}$/.test(number) ? { id, attempt: Number(number) } : null
 }

@@ -76,26 +76,6 @@ export async function reclaimFromDead(
   return rows[0]!
 }
 
-/** Unknown messages whose deadline is over count as sent; how many were closed. */
-export async function closeUnknown(db: Db, nowMs: number, limit: number): Promise<number> {
-  const { rows } = await db.query<{ closed: number }>({
-    name: 'close_unknown',
-    text: 'select close_unknown($1,$2) as closed',
-    values: [toIso(nowMs), limit],
-  })
-  return rows[0]!.closed
-}
-
-/** Gives parked receipts to messages that are known by now; how many. */
-export async function applyParked(db: Db, nowMs: number): Promise<number> {
-  const { rows } = await db.query<{ n: number }>({
-    name: 'apply_parked',
-    text: 'select case when exists (select 1 from parked_receipts) then apply_parked($1) else 0 end as n',
-    values: [toIso(nowMs)],
-  })
-  return rows[0]!.n
-}
-
 export type ClaimedRow = {
   accountId: AccountId
   id: MessageId

@@ -22,8 +22,12 @@ import {
 } from '../../../src/core/messages/withdraw-store.ts'
 import {
   applyParked,
-  claimDue,
+  claimLookups,
   closeUnknown,
+  noteEchoes,
+} from '../../../src/core/outbox/reconcile-store.ts'
+import {
+  claimDue,
   giveBack,
   listOwned,
   reclaimFromDead,
@@ -209,6 +213,10 @@ async function callEverything(): Promise<Record<string, string[]>> {
   await look('unreadable', tx => failUnreadable(tx, nowMs, waiting.slice(1, 3)))
   await look('withdraw', tx => withdrawUnconfirmed({ ...db, transaction: work => work(tx) }, nowMs, waiting))
   await look('close unknown', tx => closeUnknown(tx, nowMs, 500))
+  await look('claim lookups', tx => claimLookups(tx, nowMs, [{ connectionId, limit: 50 }], [1_000]))
+  await look('note echoes', tx =>
+    noteEchoes(tx, [{ connectionId, providerId: `echo ${first.id}`, id: first.id, attempt: 1 }]),
+  )
   await look('fix an answer', tx => fixAnswer(tx, first.accountId, first.id))
   await look('is an answer pending', tx => answerIsPending(tx, first.accountId, first.id, nowMs))
   const claim = { operation: 1, key: 'refused', bodyHash: Buffer.of(1) }

@@ -70,7 +70,7 @@ describe('a send and its receipt', () => {
     )
     expect(sent.status, sent.text).toBe(200)
     const form = new URLSearchParams(peer.requests.at(-1)!.body)
-    expect(form.get('StatusCallback')).toBe(callback())
+    expect(form.get('StatusCallback')).toBe(`${callback()}?attempt=${messageIdOf(sent)}.1`)
     const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
 
     const answer = await app.during(tell(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))

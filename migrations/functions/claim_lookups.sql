@@ -1,0 +1,33 @@
+drop function if exists claim_lookups;
+
+-- Takes unknown messages whose provider is to be asked, of each connection at most its limit, and
+-- plans their next time before they are asked: a crash in between puts the question off, no more.
+-- A message that is seen for the first time is only planned. p_waits_ms are the pauses before
+-- each question, the last one again and again.
+create function claim_lookups(p_now timestamptz, p_connection uuid[], p_limit integer[], p_waits_ms integer[])
+returns table (account_id uuid, id uuid, connection_id uuid, attempt smallint, asks smallint)
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  with due as (
+    select d.account_id, d.message_id
+      from unnest(p_connection, p_limit) as c (connection_id, n),
+           lateral (
+             select q.account_id, q.message_id from outbox q
+              where q.connection_id = c.connection_id and q.ask_at <= p_now and q.owner is null and q.begun
+              order by q.ask_at limit c.n for update skip locked
+           ) d
+  ), planned as (
+    update outbox o set asks = least(o.asks + 1, 32000),
+           ask_at = p_now + interval '1 ms' * p_waits_ms[least(o.asks + 1, cardinality(p_waits_ms))]
+      from due
+     where o.account_id = due.account_id and o.message_id = due.message_id
+    returning o.account_id, o.message_id, o.connection_id, o.asks
+  )
+  select m.account_id, m.id, p.connection_id, m.attempt, (p.asks - 1)::smallint
+    from planned p join messages m on m.account_id = p.account_id and m.id = p.message_id
+   where m.status = 'unknown'
+$$;

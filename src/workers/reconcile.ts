@@ -1,0 +1,140 @@
+import type { Links, OpenLink } from '../channels/links.ts'
+import type { LateOutcome, LinkLog, Outcome } from '../channels/provider.ts'
+import { claimLookups, type Lookup } from '../core/outbox/reconcile-store.ts'
+import type { Db } from '../infra/db.ts'
+import { type Clock, withinMs } from '../lib/clock.ts'
+import type { ConnectionId } from '../lib/ids.ts'
+
+/** Asks providers what became of attempts whose answer never came. */
+export type Reconciler = {
+  /** Takes what is due and there is room for, and begins to ask; how many questions. */
+  round(): Promise<number>
+  /** Resolves when no question is under way. */
+  idle(): Promise<void>
+  /** Asks nothing new, and gives up what is under way: it will be asked again at its next time. */
+  stop(): Promise<void>
+}
+
+export type ReconcileDeps = {
+  db: Db
+  clock: Clock
+  log: LinkLog
+  links: Links
+  /** Settles the message, if it is still unknown by this very attempt. */
+  takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
+  observe?(provider: string, outcome: Outcome['kind']): void
+}
+
+const MINUTE_MS = 60_000
+/** Asked 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
+export const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
+/** Questions under way at once to one connection: they must not stand in the way of its sends. */
+const MOST_AT_ONCE = 8
+const ASK_TIMEOUT_MS = 15_000
+/** A provider that does not heed its signal within this is given up. */
+const ASK_GRACE_MS = 2_000
+
+/**
+ * Any number of nodes may ask: a message is claimed together with its next time,
+ * so that each question is asked by one of them. What is claimed and not asked,
+ * for a crash or a provider that is down, is asked at that next time.
+ */
+export function createReconciler(deps: ReconcileDeps): Reconciler {
+  const { clock, db, links, log } = deps
+  const busy = new Map<ConnectionId, number>()
+  const underWay = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  const stopped = new Promise<Outcome>(resolve => {
+    stopping.signal.addEventListener('abort', () => resolve(NO_ANSWER), { once: true })
+  })
+
+  async function round(): Promise<number> {
+    let asked = 0
+    for (let lookups = await claim(); lookups.length > 0; lookups = await claim()) {
+      for (const lookup of lookups.filter(each => each.nth > 0)) {
+        asked++
+        begin(lookup)
+      }
+    }
+    return asked
+  }
+
+  /** Of connections that can be asked, and as many as they have room for. */
+  async function claim(): Promise<Lookup[]> {
+    if (stopping.signal.aborted) return []
+    const room = links
+      .all()
+      .filter(open => open.link.find !== undefined)
+      .map(open => ({ connectionId: open.id, limit: MOST_AT_ONCE - (busy.get(open.id) ?? 0) }))
+      .filter(each => each.limit > 0)
+    return room.length === 0 ? [] : claimLookups(db, clock.now(), room, LOOKUP_WAITS_MS)
+  }
+
+  function begin(lookup: Lookup): void {
+    const { connectionId } = lookup
+    busy.set(connectionId, (busy.get(connectionId) ?? 0) + 1)
+    const work = reconcile(lookup).finally(() => {
+      busy.set(connectionId, busy.get(connectionId)! - 1)
+      underWay.delete(work)
+    })
+    underWay.add(work)
+  }
+
+  /** One question, and what its answer makes of the message; never rejects. */
+  async function reconcile(lookup: Lookup): Promise<void> {
+    const open = links.get(lookup.connectionId)
+    if (!open?.link.find) return
+    const attemptId = `${lookup.id}.${lookup.attempt}`
+    const outcome = await ask(open, attemptId)
+    deps.observe?.(open.provider, outcome.kind)
+    log.debug(
+      { messageId: lookup.id, nth: lookup.nth, outcome: outcome.kind },
+      'asked about an unknown message',
+    )
+    if (!isDecisive(outcome)) return
+    try {
+      await deps.takeLate(open.id, { accountId: lookup.accountId, attemptId, outcome })
+    } catch (error) {
+      log.warn(
+        { err: error, messageId: lookup.id },
+        'what a provider told of an unknown message was not noted',
+      )
+    }
+  }
+
+  /** What the provider knows; that it does not know, does not answer or throws, is no answer. */
+  async function ask({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
+    const giveUp = new AbortController()
+    const cancel = clock.after(ASK_TIMEOUT_MS, () => giveUp.abort())
+    const signal = AbortSignal.any([giveUp.signal, stopping.signal])
+    const answer = Promise.resolve()
+      .then(() => link.find!(attemptId, signal))
+      .catch((error: unknown) => {
+        log.warn({ err: error, provider }, 'a provider could not be asked about an unknown message')
+        return NO_ANSWER
+      })
+    const outcome = await withinMs(clock, ASK_TIMEOUT_MS + ASK_GRACE_MS, Promise.race([answer, stopped]))
+    cancel()
+    return outcome || NO_ANSWER
+  }
+
+  async function idle(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+
+  return {
+    round,
+    idle,
+    async stop() {
+      stopping.abort()
+      await idle()
+    },
+  }
+}
+
+const NO_ANSWER: Outcome = { kind: 'unknown', detail: 'the provider did not say' }
+
+/** To be told to ask more slowly says nothing of the message. */
+function isDecisive({ kind }: Outcome): boolean {
+  return kind === 'accepted' || kind === 'rejected' || kind === 'retry'
+}
