@@ -5,6 +5,7 @@ import { smppProvider } from './smpp.ts'
 import { smtpProvider } from './smtp.ts'
 import { twilioProvider } from './twilio.ts'
 import { vonageProvider } from './vonage.ts'
+import { whatsAppCloudProvider } from './whatsapp-cloud.ts'
 
 /** A provider whose own type of configuration is its own business: the schema has checked it before `open`. */
 type Sealed = Omit<Provider, 'open' | 'secrets'> & {
@@ -21,6 +22,7 @@ export function createRegistry(sandbox: Sealed): ReadonlyMap<string, Provider> {
     vonageProvider,
     infobipProvider,
     httpSmsProvider,
+    whatsAppCloudProvider,
     sandbox,
   ]
   return new Map(providers.map(provider => [provider.key, provider as unknown as Provider]))

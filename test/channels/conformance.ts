@@ -65,8 +65,8 @@ export type Fixture<C> = {
   secrets: readonly string[]
   /** Starts a far side and opens a link to it, with the markers as its secrets. */
   open(behaviour: Behaviour, io: Io): Promise<{ link: Link; peer: Peer }>
-  /** What a message of this provider has beside the usual. */
-  message?: Partial<Outgoing>
+  /** What a message of this provider has beside the usual; the nth of its own, where they must differ. */
+  message?: Partial<Outgoing> | ((nth: number) => Partial<Outgoing>)
   /** Behaviours that cannot be, each with the reason; printed. */
   notApplicable?: Partial<Record<Behaviour, string>>
 }
@@ -90,7 +90,9 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
     return session
   }
 
-  const message = (nth = 1, more: Partial<Outgoing> = {}) => outgoing(nth, { ...fixture.message, ...more })
+  const usual = (nth: number) =>
+    typeof fixture.message === 'function' ? fixture.message(nth) : fixture.message
+  const message = (nth = 1, more: Partial<Outgoing> = {}) => outgoing(nth, { ...usual(nth), ...more })
 
   afterEach(async () => {
     for (const { link, peer, io } of opened.splice(0)) {

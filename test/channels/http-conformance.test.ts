@@ -4,6 +4,7 @@ import { exampleGateway, httpSmsFixture, TOKEN } from './http-sms.exchange.ts'
 import { API_KEY, infobipFixture } from './infobip.exchange.ts'
 import { AUTH_TOKEN, twilioFixture } from './twilio.exchange.ts'
 import { API_SECRET, SIGNATURE_SECRET, vonageFixture } from './vonage.exchange.ts'
+import { ACCESS_TOKEN, APP_SECRET, VERIFY_TOKEN, whatsAppCloudFixture } from './whatsapp-cloud.exchange.ts'
 
 const LANE = { maxConnections: 10, messagesPerSecond: 50 }
 const URL = 'https://api.example.org/prefix'
@@ -55,4 +56,13 @@ describeProvider('http-sms', {
   secrets: [TOKEN],
   open: (behaviour, io) => openFixture(httpSmsFixture, behaviour, io),
   message: SMS,
+})
+
+describeProvider('whatsapp-cloud', {
+  provider: whatsAppCloudFixture.provider,
+  config: { ...whatsAppCloudFixture.configFor(URL), appId: '584544743160774', ...LANE },
+  secrets: [ACCESS_TOKEN, APP_SECRET, VERIFY_TOKEN],
+  open: (behaviour, io) => openFixture(whatsAppCloudFixture, behaviour, io),
+  // To as many recipients: one alone would soon have to wait.
+  message: nth => ({ channel: 'official_chatapp', to: `+1650555${String(nth).padStart(4, '0')}` }),
 })

@@ -7,6 +7,7 @@ import { httpSmsExchanges, httpSmsFixture } from './http-sms.exchange.ts'
 import { infobipExchanges, infobipFixture } from './infobip.exchange.ts'
 import { twilioExchanges, twilioFixture } from './twilio.exchange.ts'
 import { vonageExchanges, vonageFixture } from './vonage.exchange.ts'
+import { whatsAppCloudExchanges, whatsAppCloudFixture } from './whatsapp-cloud.exchange.ts'
 
 const open: { link: Link; peer: HttpPeer }[] = []
 afterEach(async () => {
@@ -20,6 +21,7 @@ describeExchanges('twilio', twilioFixture, twilioExchanges)
 describeExchanges('vonage', vonageFixture, vonageExchanges)
 describeExchanges('infobip', infobipFixture, infobipExchanges)
 describeExchanges('http-sms', httpSmsFixture, httpSmsExchanges)
+describeExchanges('whatsapp-cloud', whatsAppCloudFixture, whatsAppCloudExchanges)
 
 function describeExchanges<C>(
   name: string,

@@ -1,14 +1,18 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { Readable } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 
 export type HttpRequest = {
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With the query, from the root. */
   path: string
   headers: Readonly<Record<string, string>>
-  body?: string
+  body?: string | StreamedBody
 }
+
+/** A body that is never whole in memory. The request is cut where the stream fails, or ends early. */
+export type StreamedBody = { bytes: Readable; lengthBytes: number }
 
 export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer }
 
@@ -61,7 +65,7 @@ export function createHttpClient(options: {
   }
 
   function start({ method, path, headers, body }: HttpRequest): http.ClientRequest {
-    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }
+    const length = body === undefined ? {} : { 'Content-Length': lengthOf(body) }
     const named = { 'User-Agent': 'Posthorn', Accept: '*/*', ...headers, ...length }
     return (secure ? https : http).request({ ...target, method, path, headers: named })
   }
@@ -77,7 +81,9 @@ export function createHttpClient(options: {
       function settle(exchange: Exchange): void {
         stopConnecting()
         signal.removeEventListener('abort', abort)
-        if (exchange.kind !== 'answer') outgoing.destroy()
+        // An answer may come before the body has left whole: what is left of it is nobody's.
+        if (exchange.kind !== 'answer' || !outgoing.writableFinished) outgoing.destroy()
+        if (isStreamed(request.body)) request.body.bytes.destroy()
         resolve(exchange)
       }
       const fail = (code: string) => settle({ kind: connected ? 'lost' : 'unsent', code })
@@ -95,11 +101,36 @@ export function createHttpClient(options: {
         })
       })
       outgoing.on('response', response => readAnswer(response, settle, fail))
-      outgoing.end(request.body)
+      if (isStreamed(request.body)) pour(request.body, outgoing, fail)
+      else outgoing.end(request.body)
     })
   }
 
   return { exchange, close: () => agent.destroy() }
+}
+
+function isStreamed(body: HttpRequest['body']): body is StreamedBody {
+  return typeof body === 'object'
+}
+
+function lengthOf(body: string | StreamedBody): number {
+  return isStreamed(body) ? body.lengthBytes : Buffer.byteLength(body)
+}
+
+/** As fast as the far side takes it; a body of another length than it was said to have is cut. */
+function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: string) => void): void {
+  const { bytes, lengthBytes } = body
+  let poured = 0
+  bytes.on('error', () => fail('BODY_FAILED'))
+  bytes.on('data', (chunk: Buffer) => {
+    poured += chunk.length
+    if (poured > lengthBytes) fail('BODY_TOO_LONG')
+  })
+  // Before the pipe hears of the end: it would end the request as if it were whole.
+  bytes.on('end', () => {
+    if (poured < lengthBytes) fail('BODY_TOO_SHORT')
+  })
+  bytes.pipe(outgoing)
 }
 
 /**

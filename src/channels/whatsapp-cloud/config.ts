@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox'
+import { BaseUrl, LINE_FIELDS, pathOf, Secret } from '../http/config.ts'
+
+export const BASE_URL = 'https://graph.facebook.com'
+/** Added where the base URL names no version. */
+const VERSION = 'v25.0'
+
+const GraphId = (description: string) => Type.String({ pattern: '^[0-9]{1,32}$', description })
+
+export const Config = Type.Object(
+  {
+    phoneNumberId: GraphId('The id of the number that sends, from WhatsApp Manager; not the number itself.'),
+    businessAccountId: GraphId('The id of the WhatsApp Business Account, which holds the templates.'),
+    accessToken: Secret(
+      'Of a system user, with whatsapp_business_messaging and whatsapp_business_management.',
+      1_000,
+    ),
+    appSecret: Secret('The app’s secret: it proves that calls come from WhatsApp.', 200),
+    verifyToken: Secret('A word of your own, given again where the webhook is set up.', 200),
+    appId: Type.Optional(
+      GraphId('The app that header samples of templates are uploaded to. Absent: the access token’s own.'),
+    ),
+    baseUrl: Type.Optional(BaseUrl(`${BASE_URL}/${VERSION}`)),
+    maxConnections: LINE_FIELDS.maxConnections,
+    messagesPerSecond: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 80,
+        description: 'What the number may send: 80, or 1,000 where it was upgraded.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export type WhatsAppCloudConfig = Static<typeof Config>
+
+/** Where Graph stands, and the path that all of its own begin with. */
+export function graphOf(config: Pick<WhatsAppCloudConfig, 'baseUrl'>): { origin: URL; base: string } {
+  const origin = new URL(config.baseUrl ?? BASE_URL)
+  const path = pathOf(origin)
+  return { origin, base: /(^|\/)v\d+\.\d+$/.test(path) ? path : `${path}/${VERSION}` }
+}

@@ -1,0 +1,140 @@
+import type { Answer, HttpRequest } from '../http/client.ts'
+import { jsonOf } from '../http/inbound.ts'
+import type { Line } from '../http/line.ts'
+import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
+import type { Outgoing } from '../provider.ts'
+import { type GraphMeaning, meaningOf } from './codes.ts'
+
+/** The Graph API as one connection asks it. */
+export type Graph = {
+  line: Line
+  /** What all paths of Graph begin with, its version included. */
+  base: string
+  headers: Readonly<Record<string, string>>
+  /** Words that may show up nowhere. */
+  secrets: readonly string[]
+}
+
+/** An error as Graph words it. */
+export type GraphError = {
+  code: string
+  subcode: string
+  /** What it says to people, cut short and in one line. */
+  words: string
+}
+
+/** Subcodes of error 100 that tell what is the matter with a template. */
+export const SUBCODE_EXISTS = '2388024'
+export const SUBCODE_NOT_FOUND = '2593002'
+
+/** A GET or DELETE at `path`, or a POST of `body` where there is one. */
+export function graphRequest(
+  graph: Graph,
+  path: string,
+  ask: { method?: 'GET' | 'DELETE'; body?: unknown } = {},
+): HttpRequest {
+  const at = `${graph.base}/${path}`
+  if (ask.body === undefined) return { method: ask.method ?? 'GET', path: at, headers: graph.headers }
+  return {
+    method: 'POST',
+    path: at,
+    headers: { ...graph.headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify(ask.body),
+  }
+}
+
+/** What was said, or why nobody knows: for questions and changes that may be repeated. */
+export type Asked =
+  | { kind: 'answer'; said: Record<string, unknown> }
+  | { kind: 'refused'; error: GraphError; status: number }
+  /** Not reached, not answered, not now, or not for us: nothing that the request says is at fault. */
+  | { kind: 'unavailable'; detail: string }
+
+export async function askGraph(graph: Graph, request: HttpRequest, signal: AbortSignal): Promise<Asked> {
+  const { answer, code } = await graph.line.ask(request, signal)
+  if (answer === null) return { kind: 'unavailable', detail: `WhatsApp was not reached (${code}).` }
+  const said = jsonOf(answer.body)
+  if (answer.status >= 200 && answer.status < 300) {
+    return said
+      ? { kind: 'answer', said }
+      : { kind: 'unavailable', detail: 'WhatsApp’s answer is no answer.' }
+  }
+  return refusalOf(answer, said, graph.secrets)
+}
+
+function refusalOf(
+  { status }: Answer,
+  said: Record<string, unknown> | null,
+  secrets: readonly string[],
+): Asked {
+  const error = errorOf(said, secrets)
+  const meaning = error && meaningOf(error.code)
+  if (error && status < 500 && (!meaning || AT_FAULT.has(meaning.means))) {
+    return { kind: 'refused', error, status }
+  }
+  const why = meaning?.text ?? `HTTP ${status}.`
+  return { kind: 'unavailable', detail: `WhatsApp could not say: ${why}` }
+}
+
+const AT_FAULT = new Set<GraphMeaning['means']>(['message', 'recipient', 'template', 'unregistered'])
+
+/** Null where the answer is none of Graph's. */
+export function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {
+  const error = said?.['error'] as Record<string, unknown> | undefined
+  if (typeof error !== 'object' || error === null || typeof error['code'] !== 'number') return null
+  const data = (error['error_data'] ?? {}) as Record<string, unknown>
+  const words = [error['error_user_msg'], data['details'], error['message']].find(
+    each => typeof each === 'string',
+  )
+  return {
+    code: String(error['code']),
+    subcode: String(error['error_subcode'] ?? ''),
+    words: withoutSecrets(typeof words === 'string' ? words : '', secrets),
+  }
+}
+
+function withoutSecrets(words: string, secrets: readonly string[]): string {
+  if (secrets.some(each => words.includes(each))) return ''
+  return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300)
+}
+
+/** The refusal of a submit; what became of its recipient and its template is the caller's to note. */
+export type SendVerdict = Verdict & { pair?: true; template?: true }
+
+/** What the answer to a submit means. */
+export function readSubmit(answer: Answer, message: Outgoing, graph: Graph, nowMs: number): SendVerdict {
+  const said = jsonOf(answer.body)
+  if (answer.status >= 200 && answer.status < 300) return readTaken(answer, said, nowMs)
+  const error = errorOf(said, graph.secrets)
+  const meaning = error && meaningOf(error.code)
+  if (error && meaning) return verdictOf(meaning, error.code, answer, nowMs)
+  const quote = quotable(error?.words, message, graph.secrets)
+  return verdictOfStatus(answer, nowMs, error?.code, quote)
+}
+
+function verdictOf(meaning: GraphMeaning, providerCode: string, answer: Answer, nowMs: number): SendVerdict {
+  const { means, text: detail } = meaning
+  switch (means) {
+    case 'unregistered':
+      return { outcome: { kind: 'rejected', code: 'CHATAPP_NOT_REGISTERED', detail, providerCode } }
+    case 'template':
+      return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }, template: true }
+    case 'pair':
+      // How long is the pair's own matter.
+      return {
+        outcome: { kind: 'throttled', scope: 'message', afterMs: 1, detail, providerCode },
+        pair: true,
+      }
+    case 'unclear':
+      return { outcome: { kind: 'unknown', detail, providerCode } }
+    default:
+      return verdictOfMeaning(meaning, providerCode, answer, nowMs)
+  }
+}
+
+function readTaken(answer: Answer, said: Record<string, unknown> | null, nowMs: number): SendVerdict {
+  const [first] = Array.isArray(said?.['messages']) ? said['messages'] : []
+  const id = (first as Record<string, unknown> | undefined)?.['id']
+  if (typeof id !== 'string' || id === '' || id.length > 200) return verdictOfStatus(answer, nowMs)
+  return { outcome: { kind: 'accepted', providerId: id } }
+}

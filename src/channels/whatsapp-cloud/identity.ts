@@ -1,0 +1,42 @@
+import type { OfficialIdentity } from '../provider.ts'
+import { type Asked, askGraph, type Graph, graphRequest } from './graph.ts'
+import { withPlus } from './webhooks.ts'
+
+const FIELDS = ['display_phone_number', 'verified_name', 'quality_rating', 'status']
+/** Its name depends on the version of Graph, which refuses a request that names one it does not know. */
+const LIMIT_FIELDS = ['whatsapp_business_manager_messaging_limit', 'messaging_limit_tier'] as const
+
+/** What WhatsApp knows of the number. Throws where it cannot say. */
+export async function readIdentity(
+  graph: Graph,
+  phoneNumberId: string,
+  signal: AbortSignal,
+): Promise<OfficialIdentity> {
+  for (const limit of LIMIT_FIELDS) {
+    const asked = await ask([...FIELDS, limit])
+    if (asked.kind === 'answer') return identityOf(asked.said, asked.said[limit])
+    if (asked.kind === 'unavailable') throw new Error(asked.detail)
+  }
+  const asked = await ask(FIELDS)
+  if (asked.kind === 'answer') return identityOf(asked.said, null)
+  throw new Error(asked.kind === 'refused' ? `WhatsApp refuses: ${asked.error.words}` : asked.detail)
+
+  function ask(fields: readonly string[]): Promise<Asked> {
+    return askGraph(graph, graphRequest(graph, `${phoneNumberId}?fields=${fields.join(',')}`), signal)
+  }
+}
+
+function identityOf(said: Record<string, unknown>, limit: unknown): OfficialIdentity {
+  const shown = said['display_phone_number']
+  return {
+    phoneNumber: typeof shown === 'string' && /\d{5}/.test(shown.replace(/\D/g, '')) ? withPlus(shown) : null,
+    displayName: textOf(said['verified_name']) ?? '',
+    qualityRating: textOf(said['quality_rating']),
+    messagingLimit: textOf(limit),
+    status: textOf(said['status']),
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : null
+}

@@ -1,0 +1,227 @@
+import { Readable } from 'node:stream'
+import type { HttpRequest } from '../http/client.ts'
+import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
+import { askGraph, type Graph, graphRequest } from './graph.ts'
+import type { MediaRef } from './message.ts'
+
+/** The largest document that WhatsApp takes. */
+const LARGEST_FILE_BYTES = 100 * 1024 * 1024
+
+/**
+ * What stands for each file at WhatsApp: the address where it has one of its own, else an
+ * upload. An outcome where one cannot be had: nothing was sent by then.
+ */
+export async function placeMedia(
+  files: readonly OutgoingFile[],
+  phoneNumberId: string,
+  graph: Graph,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<OutgoingFile, MediaRef> | Outcome> {
+  const refs = new Map<OutgoingFile, MediaRef>()
+  for (const file of files) {
+    const ref =
+      file.publicUrl === undefined
+        ? await uploadMedia(file, phoneNumberId, graph, signal)
+        : { link: file.publicUrl }
+    if ('kind' in ref) return ref
+    refs.set(file, ref)
+  }
+  return refs
+}
+
+/** Through `/{phone-number-id}/media`, whose uploads last for 30 days. */
+async function uploadMedia(
+  file: OutgoingFile,
+  phoneNumberId: string,
+  graph: Graph,
+  signal: AbortSignal,
+): Promise<MediaRef | Outcome> {
+  try {
+    const request = await formRequest(file, `${phoneNumberId}/media`, graph, signal)
+    const asked = await askGraph(graph, request.http, signal)
+    request.fault.check()
+    if (asked.kind === 'refused') {
+      const { code: providerCode, words } = asked.error
+      const detail = `WhatsApp does not take the file${words === '' ? '.' : `: ${words}`}`
+      return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
+    }
+    if (asked.kind === 'unavailable') return { kind: 'retry', detail: asked.detail }
+    const id = asked.said['id']
+    return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer names no upload.' }
+  } catch (error) {
+    return outcomeOf(error)
+  }
+}
+
+/** Nothing was sent yet, so that any failure but a final one may be repeated. */
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof FileUnavailable)) return { kind: 'retry', detail: 'The file could not be read.' }
+  return error.retryable
+    ? { kind: 'retry', detail: error.message }
+    : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
+}
+
+/** Not a letter of a file's name or type may end the form's own line. */
+const BOUNDARY = 'posthorn-7d1f0c3a5b9e4826'
+
+async function formRequest(file: OutgoingFile, path: string, graph: Graph, signal: AbortSignal) {
+  const head = Buffer.from(
+    `${field('messaging_product', 'whatsapp')}${field('type', file.mimetype)}--${BOUNDARY}\r\n` +
+      `Content-Disposition: form-data; name="file"; filename="${plainName(file.fileName)}"\r\n` +
+      `Content-Type: ${file.mimetype}\r\n\r\n`,
+  )
+  const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
+  const sizeBytes = await sizeOf(file, signal)
+  const fault = createFault()
+  const http: HttpRequest = {
+    ...graphRequest(graph, path),
+    method: 'POST',
+    headers: { ...graph.headers, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
+    body: {
+      bytes: Readable.from(inOrder(head, file, tail, signal, fault)),
+      lengthBytes: head.length + sizeBytes + tail.length,
+    },
+  }
+  return { http, fault }
+}
+
+async function* inOrder(
+  head: Buffer,
+  file: OutgoingFile,
+  tail: Buffer,
+  signal: AbortSignal,
+  fault: Fault,
+): AsyncGenerator<Buffer> {
+  yield head
+  yield* fault.watch(file, signal)
+  yield tail
+}
+
+function field(name: string, value: string): string {
+  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+}
+
+/** As browsers write a file's name in a form (HTML, 4.10.21.8). */
+function plainName(fileName: string): string {
+  return fileName.replace(/"/g, '%22').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
+}
+
+/**
+ * A sample for a template's header, by the Resumable Upload API: a session that says what comes,
+ * then the bytes. Resolves to the handle that the template names it by.
+ * Source: https://developers.facebook.com/docs/graph-api/guides/upload.
+ */
+export async function uploadSample(
+  file: OutgoingFile,
+  app: string,
+  graph: Graph,
+  signal: AbortSignal,
+): Promise<{ handle: string } | { refused: string } | { unavailable: string }> {
+  try {
+    const sizeBytes = await sizeOf(file, signal)
+    const session = await openSession(file, sizeBytes, app, graph, signal)
+    if (!('id' in session)) return session
+    const fault = createFault()
+    const asked = await askGraph(
+      graph,
+      pourRequest(session.id, file, sizeBytes, graph, signal, fault),
+      signal,
+    )
+    fault.check()
+    return readHandle(asked, 'h', handle => ({ handle }))
+  } catch (error) {
+    if (error instanceof FileUnavailable && !error.retryable) return { refused: error.message }
+    return { unavailable: error instanceof FileUnavailable ? error.message : 'The file could not be read.' }
+  }
+}
+
+async function openSession(
+  { fileName, mimetype }: OutgoingFile,
+  sizeBytes: number,
+  app: string,
+  graph: Graph,
+  signal: AbortSignal,
+) {
+  const query = new URLSearchParams({
+    file_name: fileName,
+    file_length: String(sizeBytes),
+    file_type: mimetype,
+  })
+  const request: HttpRequest = { ...graphRequest(graph, `${app}/uploads?${query}`), method: 'POST', body: '' }
+  return readHandle(await askGraph(graph, request, signal), 'id', id => ({ id }))
+}
+
+function pourRequest(
+  session: string,
+  file: OutgoingFile,
+  sizeBytes: number,
+  graph: Graph,
+  signal: AbortSignal,
+  fault: Fault,
+): HttpRequest {
+  return {
+    ...graphRequest(graph, session),
+    method: 'POST',
+    headers: {
+      ...graph.headers,
+      // This interface asks for another word than Bearer.
+      Authorization: graph.headers['Authorization']!.replace('Bearer', 'OAuth'),
+      'Content-Type': file.mimetype,
+      file_offset: '0',
+    },
+    body: { bytes: Readable.from(fault.watch(file, signal)), lengthBytes: sizeBytes },
+  }
+}
+
+function readHandle<T>(
+  asked: Awaited<ReturnType<typeof askGraph>>,
+  name: string,
+  make: (value: string) => T,
+): T | { refused: string } | { unavailable: string } {
+  if (asked.kind === 'refused') return { refused: `WhatsApp does not take the file: ${asked.error.words}` }
+  if (asked.kind === 'unavailable') return { unavailable: asked.detail }
+  const value = asked.said[name]
+  // Of a session's id the path of the next request is made.
+  if (typeof value !== 'string' || !/^[\w:=+/%.?&;-]{1,2000}$/.test(value)) {
+    return { unavailable: 'WhatsApp’s answer names no upload.' }
+  }
+  return make(value)
+}
+
+/** In bytes: where nobody knows it beforehand, the file is read once for its size alone. */
+async function sizeOf(file: OutgoingFile, signal: AbortSignal): Promise<number> {
+  if (file.sizeBytes !== undefined) return file.sizeBytes
+  let sizeBytes = 0
+  for await (const chunk of await file.open(signal)) {
+    signal.throwIfAborted()
+    sizeBytes += Buffer.byteLength(chunk)
+    if (sizeBytes > LARGEST_FILE_BYTES) throw new FileUnavailable('The file is larger than 100 MiB.', false)
+  }
+  return sizeBytes
+}
+
+/** Keeps why a file's bytes ended early: the request that they were part of only knows that it was cut. */
+type Fault = {
+  watch(file: OutgoingFile, signal: AbortSignal): AsyncGenerator<Buffer>
+  /** Throws it. */
+  check(): void
+}
+
+function createFault(): Fault {
+  let fault: unknown = null
+  return {
+    async *watch(file, signal) {
+      try {
+        for await (const chunk of await file.open(signal)) {
+          yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
+        }
+      } catch (error) {
+        fault = error
+        throw error
+      }
+    },
+    check() {
+      if (fault !== null) throw fault
+    },
+  }
+}

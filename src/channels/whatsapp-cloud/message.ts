@@ -1,0 +1,107 @@
+import type { Outcome, Outgoing, OutgoingFile, OutgoingTemplate } from '../provider.ts'
+
+/** Where WhatsApp has a file from: an address that it fetches itself, or an upload. */
+export type MediaRef = { link: string } | { id: string }
+
+/** The files of a message, by what stands for each of them there. */
+export type Media = ReadonlyMap<OutgoingFile, MediaRef>
+
+/** No message can be made of it; null for one that can. */
+export function unsendable({ files, text, template }: Outgoing): Outcome | null {
+  if (template !== null) return null
+  if (files.length > 1) return rejected('A WhatsApp message carries one file.')
+  return files.length === 0 && text === '' ? rejected('The message has no text.') : null
+}
+
+function rejected(detail: string): Outcome {
+  return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
+}
+
+/** The files that WhatsApp has to have before it is given the message. */
+export function filesOf({ files, template }: Outgoing): readonly OutgoingFile[] {
+  if (template === null) return files
+  const { header } = template
+  return header === null || header.type === 'text' ? [] : [header.file]
+}
+
+/** The body of a submit. Source: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages. */
+export function bodyOf(message: Outgoing, media: Media): object {
+  return {
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    // With its plus: without, the country of the sender may be put before it.
+    to: message.to,
+    ...contentOf(message, media),
+    // Comes back with each status: an attempt without an answer is told by it what became of it.
+    biz_opaque_callback_data: opaqueOf(message),
+  }
+}
+
+function contentOf(message: Outgoing, media: Media): object {
+  if (message.template !== null) {
+    return { type: 'template', template: templateOf(message.template, message, media) }
+  }
+  const [file] = message.files
+  if (file) return { type: file.type, [file.type]: mediaOf(file, message.text, media) }
+  return { type: 'text', text: { body: message.text, preview_url: false } }
+}
+
+/** Sounds carry no caption, and documents alone a name. */
+function mediaOf(file: OutgoingFile, caption: string, media: Media): object {
+  return {
+    ...media.get(file),
+    ...(caption !== '' && file.type !== 'audio' && { caption }),
+    ...(file.type === 'document' && { filename: file.fileName }),
+  }
+}
+
+function templateOf(template: OutgoingTemplate, message: Outgoing, media: Media): object {
+  return {
+    name: template.name,
+    language: { code: template.language },
+    components: [
+      ...headerOf(template.header, media),
+      ...(template.body.length === 0 ? [] : [{ type: 'body', parameters: template.body.map(textParameter) }]),
+      ...buttonsOf(template, message).map(buttonOf),
+    ],
+  }
+}
+
+function headerOf(header: OutgoingTemplate['header'], media: Media): object[] {
+  if (header === null) return []
+  if (header.type !== 'text') {
+    const { type, file } = header
+    return [{ type: 'header', parameters: [{ type, [type]: mediaOf(file, '', media) }] }]
+  }
+  if (header.variables.length === 0) return []
+  return [{ type: 'header', parameters: header.variables.map(textParameter) }]
+}
+
+type Button = OutgoingTemplate['buttons'][number]
+
+/** A one-time code stands in the body, and again in the button that copies it or fills it in. */
+function buttonsOf({ buttons, body }: OutgoingTemplate, { messageType }: Outgoing): readonly Button[] {
+  const [code] = body
+  const wanting = messageType === 'otp' && buttons.length === 0 && body.length === 1 && code !== undefined
+  return wanting ? [{ index: 0, subType: 'url', text: code }] : buttons
+}
+
+function buttonOf({ index, subType, text }: Button): object {
+  const parameter = subType === 'url' ? textParameter(text) : { type: 'coupon_code', coupon_code: text }
+  return { type: 'button', sub_type: subType, index: String(index), parameters: [parameter] }
+}
+
+function textParameter(text: string): object {
+  return { type: 'text', text }
+}
+
+/** Whose attempt it is, in a word that means nothing to others. */
+function opaqueOf({ accountId, attemptId }: Outgoing): string {
+  return `${accountId} ${attemptId}`
+}
+
+export function readOpaque(text: unknown): { accountId: string; attemptId: string } | null {
+  const [, accountId, attemptId] =
+    typeof text === 'string' ? (/^(acc_[0-9a-z]{26}) (msg_[0-9a-z]{26}\.\d{1,5})$/.exec(text) ?? []) : []
+  return accountId && attemptId ? { accountId, attemptId } : null
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../../lib/clock.ts'
+import { createLru } from '../../lib/lru.ts'
+
+/**
+ * How often one number may write to one recipient: a message every six seconds, and up to 45
+ * at once that are borrowed from the time to come. Source: "Pair rate limits",
+ * https://developers.facebook.com/docs/whatsapp/cloud-api/overview#pair-rate-limits.
+ */
+const EVERY_MS = 6_000
+const BURST = 45
+/** Recipients kept in view. One who is forgotten may be written to at once; WhatsApp then says if that was too early. */
+const MOST_RECIPIENTS = 50_000
+/** Its advice: 4^n seconds after the nth refusal in a row. */
+const REFUSED_MS = 1_000
+const LONGEST_REST_MS = 3_600_000
+
+export type Pairs = {
+  /** 0 takes a place; else in how many ms there is one, and nothing is taken. */
+  take(to: string): number
+  /** The message was not sent after all. */
+  giveBack(to: string): void
+  /** WhatsApp took a message to them. */
+  taken(to: string): void
+  /** WhatsApp says that it was too early; in how many ms to come back. */
+  refused(to: string): number
+}
+
+/** `fullAtMs`: when all that was borrowed is paid back. */
+type Pair = { fullAtMs: number; restsUntilMs: number; refusals: number }
+
+/** Keeps the pace with each recipient, by this node's own sends alone. */
+export function createPairs(clock: Pick<Clock, 'monotonic'>): Pairs {
+  const pairs = createLru<string, Pair>(MOST_RECIPIENTS)
+
+  function pairOf(to: string): Pair {
+    const known = pairs.get(to)
+    if (known) return known
+    const pair: Pair = { fullAtMs: 0, restsUntilMs: 0, refusals: 0 }
+    pairs.set(to, pair)
+    return pair
+  }
+
+  return {
+    take(to) {
+      const pair = pairOf(to)
+      const nowMs = clock.monotonic()
+      const borrowedMs = Math.max(0, pair.fullAtMs - nowMs)
+      const waitMs = Math.max(borrowedMs - (BURST - 1) * EVERY_MS, pair.restsUntilMs - nowMs)
+      if (waitMs > 0) return Math.ceil(waitMs)
+      pair.fullAtMs = nowMs + borrowedMs + EVERY_MS
+      return 0
+    },
+    giveBack(to) {
+      const pair = pairs.get(to)
+      if (pair) pair.fullAtMs -= EVERY_MS
+    },
+    taken(to) {
+      const pair = pairs.get(to)
+      if (pair) pair.refusals = 0
+    },
+    refused(to) {
+      const pair = pairOf(to)
+      const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, LONGEST_REST_MS)
+      pair.refusals++
+      pair.restsUntilMs = clock.monotonic() + restMs
+      return restMs
+    },
+  }
+}

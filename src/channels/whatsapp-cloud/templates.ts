@@ -1,0 +1,226 @@
+import { entryOf } from '../http/table.ts'
+import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
+import { uploadSample } from './media.ts'
+
+/** Of one page; a name is looked for among those that contain it. */
+const PAGE_ITEMS = 100
+const MOST_PAGES = 20
+
+/** The templates of one WhatsApp Business Account. */
+export type Templates = {
+  submit(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
+  read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
+  remove(name: string, language: string, signal: AbortSignal): Promise<void>
+}
+
+/** `app`: what samples of headers are uploaded to. */
+export function createTemplates(graph: Graph, businessAccountId: string, app: string): Templates {
+  const edge = `${businessAccountId}/message_templates`
+
+  async function submit(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
+    const header = await placeHeader(template.header, app, graph, signal)
+    if ('kind' in header) return header
+    const body = {
+      name: template.name,
+      language: template.language,
+      category: CATEGORIES[template.subType],
+      components: [...header.components, ...componentsOf(template)],
+    }
+    const asked = await askGraph(graph, graphRequest(graph, edge, { body }), signal)
+    if (asked.kind === 'unavailable') return asked
+    if (asked.kind === 'answer') return readCreated(asked.said, template)
+    if (asked.error.subcode === SUBCODE_EXISTS) return existing(template, signal)
+    const detail = asked.error.words || `WhatsApp refuses the template with code ${asked.error.code}.`
+    return { kind: 'refused', detail, providerCode: asked.error.code }
+  }
+
+  async function existing(
+    { name, language }: OfficialTemplate,
+    signal: AbortSignal,
+  ): Promise<TemplateOutcome> {
+    try {
+      const state = await read(name, language, signal)
+      if (state) return { kind: 'submitted', state }
+      return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
+    } catch (error) {
+      return { kind: 'unavailable', detail: (error as Error).message }
+    }
+  }
+
+  async function read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null> {
+    let after: string | null = ''
+    for (let page = 0; page < MOST_PAGES && after !== null; page++) {
+      const asked = await askGraph(graph, graphRequest(graph, pageOf(name, after)), signal)
+      const said = answerOf(asked)
+      const found = itemsOf(said).find(each => each['name'] === name && each['language'] === language)
+      if (found) return stateOf(found, name, language)
+      after = nextOf(said)
+    }
+    return null
+  }
+
+  function pageOf(name: string, after: string): string {
+    const query = new URLSearchParams({
+      name,
+      fields: 'id,name,language,status,rejected_reason',
+      limit: String(PAGE_ITEMS),
+    })
+    if (after !== '') query.set('after', after)
+    return `${edge}?${query}`
+  }
+
+  /** By its id beside its name: a name alone takes the template away in every language. */
+  async function remove(name: string, language: string, signal: AbortSignal): Promise<void> {
+    const state = await read(name, language, signal)
+    if (!state) return
+    const query = new URLSearchParams({ hsm_id: state.providerTemplateId, name })
+    const request = graphRequest(graph, `${edge}?${query}`, { method: 'DELETE' })
+    const asked = await askGraph(graph, request, signal)
+    if (asked.kind === 'refused' && asked.error.subcode === SUBCODE_NOT_FOUND) return
+    answerOf(asked)
+  }
+
+  return { submit, read, remove }
+}
+
+/** Authentication, utility and marketing are all that there is; what is free counts as marketing. */
+const CATEGORIES: Record<OfficialTemplate['subType'], string> = {
+  otp: 'AUTHENTICATION',
+  utility: 'UTILITY',
+  marketing: 'MARKETING',
+  free: 'MARKETING',
+}
+
+async function placeHeader(
+  header: OfficialTemplate['header'],
+  app: string,
+  graph: Graph,
+  signal: AbortSignal,
+): Promise<{ components: object[] } | TemplateOutcome> {
+  if (header === null) return { components: [] }
+  if (header.type === 'text') {
+    const example = header.examples.length > 0 && { example: { header_text: header.examples } }
+    return { components: [{ type: 'HEADER', format: 'TEXT', text: header.text, ...example }] }
+  }
+  const sample = await uploadSample(header.file, app, graph, signal)
+  if ('refused' in sample) return { kind: 'refused', detail: sample.refused, path: 'headerAssetId' }
+  if ('unavailable' in sample) return { kind: 'unavailable', detail: sample.unavailable }
+  const example = { header_handle: [sample.handle] }
+  return { components: [{ type: 'HEADER', format: header.type.toUpperCase(), example }] }
+}
+
+/** Source: https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates/components. */
+export function componentsOf(template: OfficialTemplate): object[] {
+  if (template.otp !== null) return authenticationOf(template.otp)
+  const { body, examples, footer, buttons } = template
+  return [
+    { type: 'BODY', text: body, ...(examples.length > 0 && { example: { body_text: [examples] } }) },
+    ...(footer === null ? [] : [{ type: 'FOOTER', text: footer }]),
+    ...(buttons.length === 0 ? [] : [{ type: 'BUTTONS', buttons: buttons.map(buttonOf) }]),
+  ]
+}
+
+/** The words are WhatsApp's own; what may be chosen is what stands beside them. */
+function authenticationOf(otp: NonNullable<OfficialTemplate['otp']>): object[] {
+  const app = otp.packageName !== null &&
+    otp.signatureHash !== null && {
+      supported_apps: [{ package_name: otp.packageName, signature_hash: otp.signatureHash }],
+    }
+  const button = {
+    type: 'OTP',
+    otp_type: otp.type.toUpperCase(),
+    ...(otp.buttonText !== null && { text: otp.buttonText }),
+    ...app,
+    ...(otp.type === 'zero_tap' && { zero_tap_terms_accepted: otp.zeroTapTermsAccepted }),
+  }
+  return [
+    { type: 'BODY', add_security_recommendation: otp.addSecurityRecommendation },
+    ...(otp.codeExpirationMinutes === null
+      ? []
+      : [{ type: 'FOOTER', code_expiration_minutes: otp.codeExpirationMinutes }]),
+    { type: 'BUTTONS', buttons: [button] },
+  ]
+}
+
+function buttonOf(button: OfficialButton): object {
+  const { text } = button
+  switch (button.type) {
+    case 'url':
+      return {
+        type: 'URL',
+        text,
+        url: button.url,
+        ...(button.urlExample !== null && { example: [button.urlExample] }),
+      }
+    case 'phone':
+      return { type: 'PHONE_NUMBER', text, phone_number: button.phoneNumber }
+    case 'quick_reply':
+      return { type: 'QUICK_REPLY', text }
+    case 'copy_code':
+      // Its label is the app's own.
+      return { type: 'COPY_CODE', example: button.example }
+  }
+}
+
+function readCreated(said: Record<string, unknown>, { name, language }: OfficialTemplate): TemplateOutcome {
+  if (typeof said['id'] !== 'string') {
+    return { kind: 'unavailable', detail: 'WhatsApp’s answer names no template.' }
+  }
+  return { kind: 'submitted', state: stateOf(said, name, language) }
+}
+
+function stateOf(item: Record<string, unknown>, name: string, language: string): TemplateState {
+  const reason = reasonOf(item['rejected_reason'])
+  return {
+    providerTemplateId: String(item['id'] ?? ''),
+    name,
+    language,
+    status: statusOf(item['status']) ?? 'pending',
+    reason,
+  }
+}
+
+/** Of a list and of the events that tell of a change; what changes nothing for sends is not there. */
+const STATUSES: Readonly<Record<string, TemplateState['status']>> = {
+  PENDING: 'pending',
+  IN_APPEAL: 'pending',
+  APPROVED: 'approved',
+  REINSTATED: 'approved',
+  // Warned of, and still of use.
+  FLAGGED: 'approved',
+  REJECTED: 'rejected',
+  PAUSED: 'disabled',
+  DISABLED: 'disabled',
+  ARCHIVED: 'disabled',
+  LIMIT_EXCEEDED: 'disabled',
+  DELETED: 'disabled',
+  PENDING_DELETION: 'disabled',
+}
+
+export function statusOf(said: unknown): TemplateState['status'] | undefined {
+  return typeof said === 'string' ? entryOf(STATUSES, said) : undefined
+}
+
+/** WhatsApp writes NONE for none. */
+export function reasonOf(said: unknown): string | null {
+  return typeof said === 'string' && said !== '' && said !== 'NONE' ? said.slice(0, 500) : null
+}
+
+/** Throws where nobody can say. */
+function answerOf(asked: Asked): Record<string, unknown> {
+  if (asked.kind === 'answer') return asked.said
+  throw new Error(asked.kind === 'unavailable' ? asked.detail : `WhatsApp refuses: ${asked.error.words}`)
+}
+
+function itemsOf(said: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(said['data'])
+    ? said['data'].filter(each => typeof each === 'object' && each !== null)
+    : []
+}
+
+function nextOf(said: Record<string, unknown>): string | null {
+  const paging = (said['paging'] ?? {}) as { next?: unknown; cursors?: { after?: unknown } }
+  const after = paging.cursors?.after
+  return typeof paging.next === 'string' && typeof after === 'string' && after !== '' ? after : null
+}

@@ -1,0 +1,225 @@
+import { createHmac } from 'node:crypto'
+import type { InboundRequest } from '../../contract/inbound.ts'
+import { jsonOf, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
+import { entryOf } from '../http/table.ts'
+import type { Inbound, InboundAnswer, InboundMessage, Receipt, RejectCode } from '../provider.ts'
+import { type GraphMeaning, meaningOf } from './codes.ts'
+import { readOpaque } from './message.ts'
+import { reasonOf, statusOf } from './templates.ts'
+
+export type WebhookConfig = {
+  phoneNumberId: string
+  businessAccountId: string
+  appSecret: string
+  verifyToken: string
+}
+
+/** An attempt of ours that a status names: what became of one whose answer never came. */
+export type NamedAttempt = { accountId: string; attemptId: string; providerId: string }
+
+export type Call = { answer: InboundAnswer; attempts: readonly NamedAttempt[] }
+
+/**
+ * What WhatsApp calls us with: the handshake by which it learns that the address is ours, or
+ * events, signed with the app's secret. One app's numbers may share an address, so that what is
+ * another number's is left alone, as is whatever we do not know.
+ * Source: https://developers.facebook.com/docs/graph-api/webhooks/getting-started.
+ */
+export function readCall(request: InboundRequest, config: WebhookConfig): Call {
+  if (request.method === 'GET') return alone(shakeHands(request, config.verifyToken))
+  if (!isSigned(request, config.appSecret)) return alone(UNAUTHORIZED)
+  const said = jsonOf(request.body)
+  if (said === null) return alone(malformed('the body is no JSON object'))
+  const attempts: NamedAttempt[] = []
+  const inbound = objectsIn(said['entry']).flatMap(entry =>
+    objectsIn(entry['changes']).flatMap(change => readChange(change, entry, config, attempts)),
+  )
+  return { answer: { kind: 'taken', inbound }, attempts }
+}
+
+function alone(answer: InboundAnswer): Call {
+  return { answer, attempts: [] }
+}
+
+/** The challenge, for whoever knows the token that was agreed on. */
+function shakeHands(request: InboundRequest, verifyToken: string): InboundAnswer {
+  const query = new URLSearchParams(request.query)
+  const challenge = query.get('hub.challenge') ?? ''
+  const known =
+    query.get('hub.mode') === 'subscribe' &&
+    /^[\w.-]{1,200}$/.test(challenge) &&
+    sameText(query.get('hub.verify_token') ?? '', verifyToken)
+  const reply = known ? { status: 200, body: challenge } : { status: 403, body: 'Forbidden' }
+  return { kind: 'taken', inbound: [], reply: { ...reply, contentType: 'text/plain; charset=utf-8' } }
+}
+
+/** HMAC-SHA256 of the bytes as they came. */
+function isSigned({ headers, body }: InboundRequest, appSecret: string): boolean {
+  const wanted = `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`
+  return sameText(headers['x-hub-signature-256'] ?? '', wanted)
+}
+
+function readChange(
+  change: Fields,
+  entry: Fields,
+  config: WebhookConfig,
+  attempts: NamedAttempt[],
+): Inbound[] {
+  const value = asFields(change['value'])
+  switch (change['field']) {
+    case 'messages':
+      return isOurs(value, config) ? readMessages(value, attempts) : []
+    case 'message_template_status_update':
+      return String(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
+    default:
+      // Quality, limits, account news: read from the number itself when it is time.
+      return []
+  }
+}
+
+function isOurs(value: Fields, { phoneNumberId }: WebhookConfig): boolean {
+  return String(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
+}
+
+function readMessages(value: Fields, attempts: NamedAttempt[]): Inbound[] {
+  const to = withPlus(asFields(value['metadata'])['display_phone_number'])
+  const statuses = objectsIn(value['statuses'])
+  for (const status of statuses) noteAttempt(status, attempts)
+  return [
+    ...statuses.map(readStatus).filter(each => each !== null),
+    ...objectsIn(value['messages'])
+      .map(message => readMessage(message, to))
+      .filter(each => each !== null),
+  ]
+}
+
+const STATUSES: Readonly<Record<string, Receipt['status']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  // A voice message that was listened to.
+  played: 'read',
+  failed: 'undelivered',
+}
+
+function readStatus(status: Fields): Receipt | null {
+  const providerId = status['id']
+  const said = entryOf(STATUSES, String(status['status']))
+  if (typeof providerId !== 'string' || !said) return null
+  const [error] = objectsIn(status['errors'])
+  const code = typeof error?.['code'] === 'number' ? String(error['code']) : null
+  const reject = said === 'undelivered' && code !== null ? rejectOf(meaningOf(code)) : null
+  return {
+    kind: 'receipt',
+    providerId,
+    status: said,
+    ...(reject && { reject }),
+    atMs: secondsOf(status['timestamp']),
+    providerCode: code,
+    detail: code === null ? null : (meaningOf(code)?.text ?? null),
+  }
+}
+
+/** Why a message was refused that had been taken; null where WhatsApp only says that it did not arrive. */
+function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
+  switch (meaning?.means) {
+    case 'unregistered':
+      return 'CHATAPP_NOT_REGISTERED'
+    case 'recipient':
+      return 'RECIPIENT_REJECTED'
+    case 'message':
+    case 'template':
+      return 'MESSAGE_REJECTED'
+    case 'sender':
+      return 'SENDER_REJECTED'
+    case 'operator':
+    case 'throttled':
+    case 'pair':
+      return 'PROVIDER_UNAVAILABLE'
+    default:
+      return null
+  }
+}
+
+/** A failure as well: WhatsApp had the message, and has said what became of it. */
+function noteAttempt(status: Fields, attempts: NamedAttempt[]): void {
+  const named = readOpaque(status['biz_opaque_callback_data'])
+  if (named && typeof status['id'] === 'string') attempts.push({ ...named, providerId: status['id'] })
+}
+
+/** What is no message of a person, such as news of a changed number, is left out. */
+function readMessage(message: Fields, to: string): InboundMessage | null {
+  const { id, from, type } = message
+  if (typeof id !== 'string' || typeof from !== 'string' || !/^\d{5,20}$/.test(from)) return null
+  if (type === 'system') return null
+  return {
+    kind: 'message',
+    eventId: id,
+    channel: 'official_chatapp',
+    from: `+${from}`,
+    to,
+    ...wordsOf(message),
+    atMs: secondsOf(message['timestamp']),
+  }
+}
+
+function wordsOf(message: Fields): Pick<InboundMessage, 'text' | 'button'> {
+  const type = String(message['type'])
+  const part = asFields(message[type])
+  switch (type) {
+    case 'text':
+      return { text: textOf(part['body']), button: null }
+    case 'button':
+      return { text: textOf(part['text']), button: textOf(part['payload']) }
+    case 'interactive': {
+      const reply = asFields(part[String(part['type'])])
+      return { text: textOf(reply['title']), button: textOf(reply['id']) }
+    }
+    default:
+      return { text: textOf(part['caption']), button: null }
+  }
+}
+
+function readTemplate(value: Fields, entry: Fields): Inbound[] {
+  const { event, message_template_name: name, message_template_language: language } = value
+  const id = String(value['message_template_id'] ?? '')
+  const status = statusOf(event)
+  if (!status || typeof name !== 'string' || typeof language !== 'string' || id === '') return []
+  const reason =
+    reasonOf(asFields(value['rejection_info'])['reason']) ??
+    reasonOf(value['reason']) ??
+    reasonOf(asFields(value['other_info'])['description'])
+  const state = {
+    providerTemplateId: id,
+    name,
+    language,
+    status,
+    reason: status === 'approved' ? null : reason,
+  }
+  return [{ kind: 'template', eventId: `${id}:${event}:${entry['time']}`, state }]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function asFields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function objectsIn(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(each => typeof each === 'object' && each !== null) : []
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** E.164 of a number as it is shown: with spaces, hyphens and perhaps a plus. */
+export function withPlus(shown: unknown): string {
+  return `+${String(shown ?? '').replace(/\D/g, '')}`
+}
+
+/** WhatsApp counts seconds since the epoch, and writes them as text. */
+function secondsOf(value: unknown): number | null {
+  const seconds = Number(value)
+  return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
+}
