@@ -20,6 +20,7 @@ const CORE = [
   'senders',
   'callbacks',
   'sandbox',
+  'templates',
   'routing',
   'consent',
   'inbound',

@@ -19,6 +19,7 @@ export const CATALOGUE = {
   REQUEST_TIMEOUT: { status: 408, text: 'The request did not arrive in time.' },
   CONFLICT: { status: 409, text: 'The resource is in use or exists already.' },
   IDEMPOTENCY_KEY_CONFLICT: { status: 409, text: 'The idempotency key was used with a different body.' },
+  TEMPLATE_EXISTS: { status: 409, text: 'A template of this name and language exists already.' },
   MESSAGE_STATE_CONFLICT: { status: 409, text: 'The message is past the state in which this is possible.' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'The request body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'This content type is not understood here.' },

@@ -16,6 +16,10 @@ export const EVENT_TYPES = [
   'suppression.deleted',
   'sms_sender.approved',
   'sms_sender.rejected',
+  'template.pending',
+  'template.approved',
+  'template.rejected',
+  'template.disabled',
   'webhook.disabled',
   'webhook.test',
 ] as const

@@ -1,0 +1,48 @@
+import type { Faults } from '../../contract/faults.ts'
+import type { TemplateProvider } from '../../contract/template.ts'
+import type { TemplateCreate } from '../../contract/template-create.ts'
+
+/** Who brings a template to its readers, and whether it stood there before. */
+export type TemplateKind = { provider: TemplateProvider; official: boolean; manual: boolean }
+
+/** The providers that each category may have, the usual one first. */
+const PROVIDERS: Record<TemplateCreate['category'], readonly TemplateProvider[]> = {
+  chatapp: ['official_provider', 'user_session'],
+  message: ['internal', 'user_session'],
+  sms: ['internal'],
+  email: ['internal'],
+}
+
+/** Reads category, provider, templateTarget and creationMode, and refuses what contradicts itself. */
+export function readKind(body: TemplateCreate, faults: Faults): TemplateKind {
+  const { category, templateTarget } = body
+  const usual = PROVIDERS[category]
+  const asked = body.provider ?? templateTarget
+  if (body.provider !== undefined && templateTarget !== undefined && body.provider !== templateTarget) {
+    faults.add('templateTarget', `${templateTarget} contradicts provider ${body.provider}`)
+  } else if (asked !== undefined && !usual.includes(asked)) {
+    const path = body.provider === undefined ? 'templateTarget' : 'provider'
+    faults.add(path, `${asked} carries no templates of category ${category}; ${usual.join(' or ')} does`)
+  }
+  const provider = asked !== undefined && usual.includes(asked) ? asked : usual[0]!
+  const official = provider === 'official_provider'
+  const manual = body.creationMode === 'manual_external_id'
+  checkBinding(body, official, manual, faults)
+  if (!official && body.officialSenderId !== undefined) {
+    faults.add('officialSenderId', `belongs to official templates, not to ${provider} ones`)
+  }
+  return { provider, official, manual }
+}
+
+function checkBinding(body: TemplateCreate, official: boolean, manual: boolean, faults: Faults): void {
+  if (!manual) {
+    for (const field of ['providerTemplateId', 'manualVariableCount'] as const) {
+      if (body[field] !== undefined) faults.add(field, 'belongs to creationMode manual_external_id')
+    }
+    return
+  }
+  if (!official) faults.add('creationMode', 'binds official templates alone')
+  if (body.providerTemplateId === undefined) {
+    faults.add('providerTemplateId', 'is required with creationMode manual_external_id')
+  }
+}

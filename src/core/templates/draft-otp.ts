@@ -1,0 +1,67 @@
+import type { Faults } from '../../contract/faults.ts'
+import type { TemplateCreate } from '../../contract/template-create.ts'
+import type { TemplateKind } from './draft-kind.ts'
+import type { TemplateOtp } from './spec.ts'
+
+const FIELDS = [
+  'otpType',
+  'addSecurityRecommendation',
+  'codeExpirationMinutes',
+  'otpButtonText',
+  'packageName',
+  'signatureHash',
+  'zeroTapTermsAccepted',
+] as const
+
+/** As Android names applications: two words at least, dots between. */
+const PACKAGE = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$/
+/** The first eleven characters of a base 64 hash, as Android's SMS retriever cuts it. */
+const SIGNATURE = /^[A-Za-z0-9+/]{11}$/
+
+/** Reads how an official OTP reaches the application; null for every other template. */
+export function readOtp(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateOtp | null {
+  if (!kind.official || body.subType !== 'otp') {
+    for (const field of FIELDS) {
+      if (body[field] !== undefined) faults.add(field, 'belongs to official templates of sub type otp')
+    }
+    return null
+  }
+  const type = body.otpType ?? 'copy_code'
+  if (type === 'copy_code') refuseAppFields(body, faults)
+  else checkApp(body, type, faults)
+  if (type === 'zero_tap' && body.zeroTapTermsAccepted !== true) {
+    faults.add('zeroTapTermsAccepted', 'must be true for otpType zero_tap')
+  }
+  return {
+    type,
+    addSecurityRecommendation: body.addSecurityRecommendation ?? false,
+    codeExpirationMinutes: body.codeExpirationMinutes ?? null,
+    buttonText: body.otpButtonText ?? null,
+    packageName: body.packageName ?? null,
+    signatureHash: body.signatureHash ?? null,
+    zeroTapTermsAccepted: body.zeroTapTermsAccepted ?? false,
+  }
+}
+
+function refuseAppFields(body: TemplateCreate, faults: Faults): void {
+  for (const field of ['packageName', 'signatureHash'] as const) {
+    if (body[field] !== undefined) faults.add(field, 'belongs to otpType one_tap or zero_tap')
+  }
+}
+
+function checkApp({ packageName, signatureHash }: TemplateCreate, type: string, faults: Faults): void {
+  if (packageName === undefined) faults.add('packageName', `is required for otpType ${type}`)
+  else if (!PACKAGE.test(packageName)) faults.add('packageName', 'must be a package, as in com.example.app')
+  if (signatureHash === undefined) faults.add('signatureHash', `is required for otpType ${type}`)
+  else if (!SIGNATURE.test(signatureHash)) {
+    faults.add('signatureHash', 'must be the 11 characters of an application’s signature hash')
+  }
+}
+
+/** The platform's own words for an OTP, for records and previews: what goes out is the platform's to say. */
+export function otpWords({ addSecurityRecommendation, codeExpirationMinutes }: TemplateOtp) {
+  const advice = addSecurityRecommendation ? ' For your security, do not share this code.' : ''
+  const expiry =
+    codeExpirationMinutes === null ? null : `This code expires in ${codeExpirationMinutes} minutes.`
+  return { body: [1, ` is your verification code.${advice}`] as const, footer: expiry }
+}

@@ -1,0 +1,121 @@
+import type { Faults } from '../../contract/faults.ts'
+import type { TemplateButton } from '../../contract/template.ts'
+import type { TemplateButtonInput, TemplateCreate } from '../../contract/template-create.ts'
+import type { TemplateKind } from './draft-kind.ts'
+import { readSegments } from './draft-text.ts'
+import { placesOf, type Segments } from './placeholders.ts'
+import { type HeaderFile, type TemplateHeader, URL_PLACE } from './spec.ts'
+
+/** Reads header fields; `file` is the stored file that headerAssetId names. */
+export function readHeader(
+  body: TemplateCreate,
+  kind: TemplateKind,
+  file: HeaderFile | null,
+  faults: Faults,
+): { header: TemplateHeader | null; segments: Segments | null } {
+  const { headerType: type, headerValue } = body
+  if (type !== undefined && !carriesHeader(body, kind)) {
+    faults.add('headerType', `is not carried by ${body.category} templates of sub type ${body.subType}`)
+    return { header: null, segments: null }
+  }
+  if (type !== 'text' && headerValue !== undefined) faults.add('headerValue', 'belongs to headerType text')
+  if ((type === undefined || type === 'text') && body.headerAssetId !== undefined) {
+    faults.add('headerAssetId', 'belongs to headerType image, video or document')
+  }
+  if (type === undefined) return { header: null, segments: null }
+  if (type === 'text') return readTextHeader(body, kind, faults)
+  if (file === null && !kind.manual) faults.add('headerAssetId', `is required for headerType ${type}`)
+  return { header: { type, file }, segments: null }
+}
+
+function carriesHeader({ category, subType }: TemplateCreate, { official }: TemplateKind): boolean {
+  if (category === 'sms' || category === 'email') return false
+  return !(official && subType === 'otp')
+}
+
+function readTextHeader({ headerValue }: TemplateCreate, { official }: TemplateKind, faults: Faults) {
+  if (headerValue === undefined) {
+    faults.add('headerValue', 'is required for headerType text')
+    return { header: null, segments: null }
+  }
+  if (/[\r\n]/.test(headerValue)) faults.add('headerValue', 'must be one line')
+  const segments = readSegments(headerValue, 'headerValue', faults)
+  if (official && placesOf(segments).length > 1) {
+    faults.add('headerValue', 'may have one placeholder at most')
+  }
+  return { header: { type: 'text', text: headerValue } as const, segments }
+}
+
+/** Footers are "not used on web-session templates": given there, they are let go. */
+export function readFooter(body: TemplateCreate, kind: TemplateKind, faults: Faults): string | null {
+  const { footer } = body
+  if (footer === undefined) return null
+  if (!kind.official) {
+    if (body.category === 'sms' || body.category === 'email') {
+      faults.add('footer', `is not carried by ${body.category} templates`)
+    }
+    return null
+  }
+  if (footer.includes('{{')) faults.add('footer', 'takes no placeholders')
+  return body.subType === 'otp' ? null : footer
+}
+
+const MOST: Record<TemplateButtonInput['type'], number> = { url: 2, phone: 1, quick_reply: 10, copy_code: 1 }
+
+/** Reads the buttons of an official template. */
+export function readButtons(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateButton[] {
+  const given = body.buttons ?? []
+  if (given.length === 0) return []
+  if (!kind.official) {
+    faults.add('buttons', 'are carried by official templates alone')
+    return []
+  }
+  if (body.subType === 'otp') {
+    faults.add('buttons', 'are the platform’s own on an OTP template; otpButtonText names one')
+    return []
+  }
+  for (const [type, most] of Object.entries(MOST)) {
+    if (given.filter(button => button.type === type).length > most) {
+      faults.add('buttons', `may have ${most} of type ${type} at most`)
+    }
+  }
+  return given.map((button, at) => readButton(button, `buttons[${at}]`, faults))
+}
+
+function readButton(button: TemplateButtonInput, path: string, faults: Faults): TemplateButton {
+  const { type, text } = button
+  if (text.includes('{{')) faults.add(`${path}.text`, 'takes no placeholders')
+  switch (type) {
+    case 'url':
+      return { type, text, ...readUrl(button, path, faults) }
+    case 'phone':
+      return { type, text, phoneNumber: readPhone(button, path, faults) }
+    case 'copy_code':
+      if (button.example === undefined) faults.add(`${path}.example`, 'is required for a copy_code button')
+      return { type, text, example: button.example ?? '' }
+    case 'quick_reply':
+      return { type, text }
+  }
+}
+
+function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults: Faults) {
+  const fixed = url?.endsWith(URL_PLACE) ? url.slice(0, -URL_PLACE.length) : url
+  const protocol = fixed === undefined ? undefined : URL.parse(fixed)?.protocol
+  if (fixed === undefined) faults.add(`${path}.url`, 'is required for a url button')
+  else if (fixed.includes('{{')) faults.add(`${path}.url`, 'may have one placeholder alone: {{1}}, at its end')
+  else if (protocol !== 'https:' && protocol !== 'http:') {
+    faults.add(`${path}.url`, 'must be an http or https address')
+  }
+  if (url === fixed) return { url: url ?? '' }
+  return { url: url ?? '', urlExample: urlExample ?? `${fixed}example` }
+}
+
+/** E.164, in a field of its own or as a tel: address. */
+function readPhone({ phoneNumber, url }: TemplateButtonInput, path: string, faults: Faults): string {
+  const given = (phoneNumber ?? url?.replace(/^tel:/, ''))?.replace(/[ ().-]/g, '')
+  if (given === undefined) faults.add(`${path}.phoneNumber`, 'is required for a phone button')
+  else if (!/^\+[1-9][0-9]{4,14}$/.test(given)) {
+    faults.add(`${path}.phoneNumber`, 'must be a phone number in E.164, as in +14155550123')
+  }
+  return given ?? ''
+}

@@ -1,0 +1,107 @@
+import type { Faults } from '../../contract/faults.ts'
+import type { TemplateCreate } from '../../contract/template-create.ts'
+import { looksLikeHtml } from '../../lib/html.ts'
+import type { TemplateKind } from './draft-kind.ts'
+import { firstGap, isFault, parsePlaceholders, placesOf, type Segments } from './placeholders.ts'
+
+/** The words of a template with their places found. */
+export type DraftText = {
+  /** The field that said them: faults are told there. */
+  path: 'body' | 'content'
+  body: string | null
+  content: string | null
+  emailSubject: string | null
+  segments: Segments
+  subject: Segments | null
+  html: boolean
+}
+
+/** Longest text of each kind, in characters. */
+const LIMITS = { official: 1_024, chat: 4_096, sms: 1_600, email: 500_000 }
+const NOTHING: Segments = []
+
+/** Reads body, content and emailSubject. */
+export function readText(body: TemplateCreate, kind: TemplateKind, faults: Faults): DraftText {
+  const subject = readSubject(body, faults)
+  const inBody = body.category === 'chatapp'
+  const { text, path } = oneText(body, inBody ? 'body' : 'content', faults)
+  checkLength(text, path, body, kind, faults)
+  if (text === null && !mayBeSilent(body, kind)) {
+    faults.add(path, `is required for category ${body.category}`)
+  }
+  return {
+    path,
+    body: inBody ? text : null,
+    content: inBody ? null : text,
+    emailSubject: body.category === 'email' ? (body.emailSubject ?? null) : null,
+    segments: text === null ? NOTHING : readSegments(text, path, faults),
+    subject,
+    html: body.category === 'email' && text !== null && looksLikeHtml(text),
+  }
+}
+
+/** The field that is usual for the category; the other one serves as its alias. */
+function oneText(
+  body: TemplateCreate,
+  usual: 'body' | 'content',
+  faults: Faults,
+): { text: string | null; path: 'body' | 'content' } {
+  const other = usual === 'body' ? 'content' : 'body'
+  if (body[usual] !== undefined && body[other] !== undefined && body[usual] !== body[other]) {
+    faults.add(other, `contradicts ${usual}, which says the words of category ${body.category}`)
+  }
+  const path = body[usual] === undefined && body[other] !== undefined ? other : usual
+  return { text: body[path] || null, path }
+}
+
+/** An official OTP has the platform's own words, and what is bound to has its own at the provider. */
+function mayBeSilent(body: TemplateCreate, kind: TemplateKind): boolean {
+  return kind.official && (kind.manual || body.subType === 'otp')
+}
+
+function checkLength(
+  text: string | null,
+  path: string,
+  { category }: TemplateCreate,
+  kind: TemplateKind,
+  faults: Faults,
+): void {
+  const limit = kind.official
+    ? LIMITS.official
+    : LIMITS[category === 'sms' || category === 'email' ? category : 'chat']
+  if (text !== null && text.length > limit) faults.add(path, `must be at most ${limit} characters`)
+}
+
+function readSubject(body: TemplateCreate, faults: Faults): Segments | null {
+  const { category, emailSubject } = body
+  if (category !== 'email') {
+    if (emailSubject !== undefined)
+      faults.add('emailSubject', `belongs to category email, not to ${category}`)
+    return null
+  }
+  if (emailSubject === undefined) {
+    faults.add('emailSubject', 'is required for category email')
+    return null
+  }
+  if (/[\r\n]/.test(emailSubject)) faults.add('emailSubject', 'must be one line')
+  return readSegments(emailSubject, 'emailSubject', faults)
+}
+
+/** The segments of a text; what is wrong with its braces is told under `path`. */
+export function readSegments(text: string, path: string, faults: Faults): Segments {
+  const parsed = parsePlaceholders(text)
+  if (!isFault(parsed)) return parsed
+  faults.add(path, parsed.message)
+  return [text]
+}
+
+/** Counts the places of all texts together; a gap is told under `path`. */
+export function countPlaces(texts: readonly Segments[], path: string, faults: Faults): number {
+  const places = placesOf(...texts)
+  const gap = firstGap(places)
+  if (gap !== null) {
+    const seen = places.map(place => `{{${place}}}`).join(', ')
+    faults.add(path, `the placeholders must run from {{1}} without a gap: {{${gap}}} is missing among ${seen}`)
+  }
+  return places.length
+}

@@ -1,0 +1,140 @@
+import { createFaults, type Faults } from '../../contract/faults.ts'
+import type { TemplateCreate } from '../../contract/template-create.ts'
+import { readKind, type TemplateKind } from './draft-kind.ts'
+import { otpWords, readOtp } from './draft-otp.ts'
+import { readButtons, readFooter, readHeader } from './draft-parts.ts'
+import { countPlaces, type DraftText, readText } from './draft-text.ts'
+import { MAX_PLACES, type Segments } from './placeholders.ts'
+import type { CompiledTemplate } from './render.ts'
+import type { HeaderFile, TemplateDraft, TemplateOtp } from './spec.ts'
+
+const NAME = /^[a-z][a-z_]*$/
+const MAX_NAME = 200
+/** ISO 639, with a country where the provider tells them apart: en, pt_BR, zh_Hant. */
+const LANGUAGE = /^[a-z]{2,3}([_-][A-Za-z0-9]{2,8})*$/
+const DEFAULT_LANGUAGE = 'en'
+
+/**
+ * Holds the body of a create against every rule, and finds its places. Pure;
+ * throws one VALIDATION_ERROR that names every field at fault. `file` is what
+ * headerAssetId names, looked up before.
+ */
+export function draftTemplate(body: TemplateCreate, file: HeaderFile | null): TemplateDraft {
+  const faults = createFaults()
+  checkName(body.name, faults)
+  const kind = readKind(body, faults)
+  const language = readLanguage(body, kind, faults)
+  const text = readText(body, kind, faults)
+  const { header, segments } = readHeader(body, kind, file, faults)
+  const footer = readFooter(body, kind, faults)
+  const buttons = readButtons(body, kind, faults)
+  const otp = readOtp(body, kind, faults)
+  const compiled = compile(body, kind, text, segments, footer, otp, faults)
+  checkParameters(body, compiled.places, faults)
+  faults.check()
+  return {
+    name: body.name,
+    category: body.category,
+    subType: body.subType,
+    language,
+    provider: kind.provider,
+    providerTemplateId: body.providerTemplateId ?? null,
+    spec: {
+      body: text.body,
+      content: text.content,
+      emailSubject: text.emailSubject,
+      header,
+      footer,
+      buttons,
+      bodyParameters: body.bodyParameters ?? null,
+      otp,
+      manual: kind.manual,
+    },
+    compiled,
+  }
+}
+
+function checkName(name: string, faults: Faults): void {
+  if (!NAME.test(name) || name.length > MAX_NAME) {
+    faults.add('name', 'Invalid template name: lowercase English letters and underscores, a letter first')
+  }
+}
+
+/** Official ones always have a language, spelled with an underscore. */
+function readLanguage({ language }: TemplateCreate, { official }: TemplateKind, faults: Faults): string {
+  if (language === undefined) return official ? DEFAULT_LANGUAGE : ''
+  if (!LANGUAGE.test(language)) faults.add('language', 'must be a language code, as in en or en_US')
+  return normalizeLanguage(language)
+}
+
+/** `en-US` and `en_US` are one language. */
+export function normalizeLanguage(language: string): string {
+  return language.replaceAll('-', '_')
+}
+
+function compile(
+  body: TemplateCreate,
+  kind: TemplateKind,
+  text: DraftText,
+  header: Segments | null,
+  footer: string | null,
+  otp: TemplateOtp | null,
+  faults: Faults,
+): CompiledTemplate {
+  const words = otp && otpWords(otp)
+  const segments = text.segments.length === 0 && words ? words.body : text.segments
+  const bodyPlaces = kind.manual
+    ? boundPlaces(body, segments, text.path, faults)
+    : countPlaces([segments, text.subject ?? []], text.path, faults)
+  checkOtpPlaces(body, kind, bodyPlaces, text.path, faults)
+  return {
+    places: header === null ? bodyPlaces : countHeader(header, segments, bodyPlaces, faults),
+    bodyPlaces,
+    body: segments,
+    html: text.html,
+    subject: text.subject,
+    header,
+    footer: words ? words.footer : footer,
+  }
+}
+
+/** What is bound to has as many places as its owner says, and its body, where it is given, the same. */
+function boundPlaces(body: TemplateCreate, segments: Segments, field: string, faults: Faults): number {
+  const own = countPlaces([segments], field, faults)
+  const said = body.manualVariableCount
+  if (said !== undefined && segments.length > 0 && said !== own) {
+    faults.add('manualVariableCount', `is ${said}, but the ${field} has ${own}`)
+  }
+  return said ?? own
+}
+
+/** An OTP without a place for its code would send none; an official one has exactly that place. */
+function checkOtpPlaces(
+  body: TemplateCreate,
+  { official }: TemplateKind,
+  places: number,
+  field: string,
+  faults: Faults,
+): void {
+  if (body.subType !== 'otp') return
+  if (places === 0) faults.add(field, 'must have a place for the code: {{1}}')
+  else if (official && places > 1) faults.add(field, 'of an official OTP has one place, {{1}}, for the code')
+}
+
+/** The header shares the numbers of the body, or goes on behind them. */
+function countHeader(header: Segments, body: Segments, bodyPlaces: number, faults: Faults): number {
+  const bodyNumbers: Segments = Array.from({ length: bodyPlaces }, (_, at) => at + 1)
+  const places = countPlaces([header, body, bodyNumbers], 'headerValue', faults)
+  if (places > MAX_PLACES) faults.add('headerValue', `together there are more than ${MAX_PLACES} placeholders`)
+  return places
+}
+
+function checkParameters({ bodyParameters }: TemplateCreate, places: number, faults: Faults): void {
+  const seen = new Set<number>()
+  bodyParameters?.forEach(({ index }, at) => {
+    const path = `bodyParameters[${at}].index`
+    if (seen.has(index)) faults.add(path, `${index} is given twice`)
+    else if (index > places) faults.add(path, `there is no placeholder {{${index}}}`)
+    seen.add(index)
+  })
+}

@@ -1,0 +1,139 @@
+import type { TemplateStatus } from '../../contract/template.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+import type { TemplateId } from './store.ts'
+
+/** An official template as its provider's word finds it. */
+export type OfficialRow = {
+  id: TemplateId
+  accountId: AccountId
+  name: string
+  language: string
+  category: 'chatapp'
+  status: TemplateStatus
+  connectionId: ConnectionId
+  providerName: string
+  providerTemplateId: string | null
+}
+
+type Stored = Omit<OfficialRow, 'id' | 'accountId' | 'connectionId'> & {
+  uuid: string
+  accountUuid: string
+  connectionUuid: string
+}
+
+const COLUMNS = `t.id as uuid, t.account_id as "accountUuid", t.name, t.language, t.category, t.status,
+  t.connection_id as "connectionUuid", t.provider_name as "providerName",
+  t.provider_template_id as "providerTemplateId"`
+
+/** Those that a connection knows by a name and a language: several where accounts share a sandbox. */
+export async function selectOfficial(
+  db: Db,
+  connectionId: ConnectionId,
+  providerName: string,
+  language: string,
+): Promise<OfficialRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'templates_official',
+    text: `select ${COLUMNS} from templates t
+      where connection_id = $1 and provider_name = $2 and language = $3 order by account_id, id`,
+    values: [toUuid(connectionId), providerName, language],
+  })
+  return rows.map(toRow)
+}
+
+/** Adopts the provider's word; false when the template is no longer as `from` says. */
+export async function moveOfficial(
+  db: Db,
+  row: Pick<OfficialRow, 'accountId' | 'id'>,
+  from: TemplateStatus,
+  to: TemplateStatus,
+  reason: string | null,
+  providerTemplateId: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'template_move_official',
+    text: `update templates set status = $4, reason = $5,
+        provider_template_id = coalesce(provider_template_id, nullif($6, ''))
+      where account_id = $1 and id = $2 and status = $3`,
+    values: [toUuid(row.accountId), toUuid(row.id), from, to, reason, providerTemplateId],
+  })
+  return rowCount === 1
+}
+
+/**
+ * Takes templates whose look is due, the longest overdue first. Nobody else
+ * looks at them until `untilMs`; a node that dies between leaves them to others.
+ */
+export async function claimChecks(
+  db: Db,
+  nowMs: number,
+  untilMs: number,
+  limit: number,
+): Promise<OfficialRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'templates_claim_checks',
+    text: `with due as materialized (
+        select account_id, id from templates where next_check_at <= $1
+         order by next_check_at limit $3 for update skip locked
+      )
+      update templates t set next_check_at = $2 from due
+       where t.account_id = due.account_id and t.id = due.id
+      returning ${COLUMNS}`,
+    values: [toIso(nowMs), toIso(untilMs), limit],
+  })
+  return rows.map(toRow)
+}
+
+/** Notes a look. `atMs` is null where the provider could not be asked. */
+export async function finishCheck(
+  db: Db,
+  row: Pick<OfficialRow, 'accountId' | 'id'>,
+  atMs: number | null,
+  nextAtMs: number,
+): Promise<void> {
+  await db.query({
+    name: 'template_checked',
+    text: `update templates set last_checked_at = coalesce($3, last_checked_at), next_check_at = $4
+      where account_id = $1 and id = $2`,
+    values: [toUuid(row.accountId), toUuid(row.id), atMs && toIso(atMs), toIso(nextAtMs)],
+  })
+}
+
+/** Takes a name for one request; false while another has it. One older than `lapsedMs` is dead. */
+export async function claimName(
+  db: Db,
+  claim: { accountId: AccountId; name: string; language: string },
+  nowMs: number,
+  lapsedMs: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'template_claim',
+    text: `insert into template_claims as c (account_id, name, language, claimed_at) values ($1, $2, $3, $4)
+      on conflict (account_id, name, language) do update set claimed_at = excluded.claimed_at
+        where c.claimed_at < $5`,
+    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(nowMs), toIso(lapsedMs)],
+  })
+  return rowCount === 1
+}
+
+export async function dropName(
+  db: Db,
+  claim: { accountId: AccountId; name: string; language: string },
+): Promise<void> {
+  await db.query({
+    name: 'template_unclaim',
+    text: 'delete from template_claims where account_id = $1 and name = $2 and language = $3',
+    values: [toUuid(claim.accountId), claim.name, claim.language],
+  })
+}
+
+function toRow({ uuid, accountUuid, connectionUuid, ...rest }: Stored): OfficialRow {
+  return {
+    id: fromUuid('tpl', uuid),
+    accountId: fromUuid('acc', accountUuid),
+    connectionId: fromUuid('cnn', connectionUuid),
+    ...rest,
+  }
+}

@@ -1,0 +1,61 @@
+import { escapeHtml } from '../../lib/html.ts'
+import type { Segments } from './placeholders.ts'
+
+/** What of a template changes with each use, ready to be filled in. */
+export type CompiledTemplate = {
+  /** How many values a use gives: those of subject, header and body together. */
+  places: number
+  /** How many of them the body takes: 1 to this. */
+  bodyPlaces: number
+  body: Segments
+  /** The body is HTML, so that values are escaped. */
+  html: boolean
+  /** E-mail alone. */
+  subject: Segments | null
+  /** Of a text header. */
+  header: Segments | null
+  footer: string | null
+}
+
+/** What a recipient reads. */
+export type RenderedTemplate = { text: string; subject: string | null; header: string | null }
+
+/**
+ * Fills values in: those of a send, a preview and an estimate alike. Pure, and
+ * as good as free: `npm run bench -- render` holds it to 100,000 a second.
+ */
+export function renderTemplate(template: CompiledTemplate, values: readonly string[]): RenderedTemplate {
+  const { body, html, subject, header } = template
+  return {
+    text: html ? fillEscaped(body, values) : fill(body, values),
+    subject: subject && oneLine(fill(subject, values)),
+    header: header && fill(header, values),
+  }
+}
+
+/** The whole of what stands in a chat: header, body and footer, one below the other. */
+export function joinParts(template: CompiledTemplate, { header, text }: RenderedTemplate): string {
+  return [header, text, template.footer].filter(part => part !== null && part !== '').join('\n\n')
+}
+
+function fill(segments: Segments, values: readonly string[]): string {
+  let text = ''
+  for (const segment of segments) text += typeof segment === 'string' ? segment : values[segment - 1]!
+  return text
+}
+
+function fillEscaped(segments: Segments, values: readonly string[]): string {
+  let text = ''
+  for (const segment of segments) {
+    text += typeof segment === 'string' ? segment : escapeHtml(values[segment - 1]!)
+  }
+  return text
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not stand in a header line
+const BREAKS = /[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g
+
+/** A value must not break a subject into further header lines. */
+function oneLine(text: string): string {
+  return text.replace(BREAKS, ' ')
+}

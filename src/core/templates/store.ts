@@ -1,0 +1,277 @@
+import type { TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType } from '../../contract/template.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, isId, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID } from '../accounts/platform.ts'
+import type { CompiledTemplate } from './render.ts'
+import type { TemplateSpec } from './spec.ts'
+
+export type TemplateId = Id<'tpl'>
+
+export type TemplateRow = {
+  id: TemplateId
+  /** The owner, or `PLATFORM`. */
+  accountId: AccountId
+  name: string
+  category: TemplateCategory
+  subType: TemplateSubType
+  /** '' where it has none. */
+  language: string
+  provider: TemplateProvider
+  status: TemplateStatus
+  reason: string | null
+  spec: TemplateSpec
+  compiled: CompiledTemplate
+  /** Official ones alone. */
+  official: TemplateBinding | null
+  lastCheckedAtMs: number | null
+}
+
+/** Where an official template stands. */
+export type TemplateBinding = {
+  connectionId: ConnectionId
+  onPlatformNumber: boolean
+  /** Its name there. */
+  providerName: string
+  providerTemplateId: string | null
+}
+
+type Stored = {
+  uuid: string
+  accountUuid: string
+  name: string
+  category: TemplateCategory
+  subType: TemplateSubType
+  language: string
+  provider: TemplateProvider
+  status: TemplateStatus
+  reason: string | null
+  spec: TemplateSpec
+  compiled: CompiledTemplate
+  connectionUuid: string | null
+  onPlatformNumber: boolean
+  providerName: string | null
+  providerTemplateId: string | null
+  lastCheckedAt: Date | null
+}
+
+const COLUMNS = `id as uuid, account_id as "accountUuid", name, category, sub_type as "subType", language, provider,
+  status, reason, spec, compiled, connection_id as "connectionUuid", on_platform_number as "onPlatformNumber",
+  provider_name as "providerName", provider_template_id as "providerTemplateId", last_checked_at as "lastCheckedAt"`
+
+/** All that an account may see, its own and the platform's, the newest first. */
+export async function selectTemplatesFor(db: Db, accountId: AccountId): Promise<TemplateRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'templates_for_account',
+    text: `select ${COLUMNS} from templates where account_id in ($1, $2) order by id desc`,
+    values: [toUuid(accountId), PLATFORM_UUID],
+  })
+  return rows.map(toRow)
+}
+
+export type TemplateFilter = {
+  category: TemplateCategory | null
+  statuses: readonly TemplateStatus[]
+  provider: TemplateProvider | null
+  /** A connection, or the platform's number whichever connection that is. */
+  sender: ConnectionId | 'platform' | null
+}
+
+/** Of those that an account may see, a page, the newest first; `limit` null for all of them. */
+export async function listTemplates(
+  db: Db,
+  accountId: AccountId,
+  filter: TemplateFilter,
+  before: TemplateId | null,
+  limit: number | null,
+): Promise<TemplateRow[]> {
+  const connection = filter.sender !== null && filter.sender !== 'platform' ? toUuid(filter.sender) : null
+  const { rows } = await db.query<Stored>({
+    name: 'templates_list',
+    text: `select ${COLUMNS} from templates
+      where account_id in ($1, $2) and status = any ($3)
+        and ($4::text is null or category = $4) and ($5::text is null or provider = $5)
+        and ($6::uuid is null or (connection_id = $6 and not on_platform_number))
+        and (not $7::boolean or on_platform_number)
+        and ($8::uuid is null or id < $8)
+      order by id desc limit $9`,
+    values: [
+      toUuid(accountId),
+      PLATFORM_UUID,
+      filter.statuses,
+      filter.category,
+      filter.provider,
+      connection,
+      filter.sender === 'platform',
+      before && toUuid(before),
+      limit,
+    ],
+  })
+  return rows.map(toRow)
+}
+
+/** One that the account may see; null for another's. */
+export async function selectTemplate(
+  db: Db,
+  accountId: AccountId,
+  id: TemplateId,
+): Promise<TemplateRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'template_by_id',
+    text: `select ${COLUMNS} from templates where account_id in ($1, $2) and id = $3`,
+    values: [toUuid(accountId), PLATFORM_UUID, toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Whether the account has one of this name, language and provider. */
+export async function templateExists(
+  db: Db,
+  { accountId, name, language, provider }: Pick<TemplateRow, 'accountId' | 'name' | 'language' | 'provider'>,
+): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'template_exists',
+    text: 'select 1 from templates where account_id = $1 and name = $2 and language = $3 and provider = $4',
+    values: [toUuid(accountId), name, language, provider],
+  })
+  return rows.length > 0
+}
+
+/** False when the account has one of this name, language and provider. */
+export async function insertTemplate(
+  db: Db,
+  row: TemplateRow,
+  nextCheckAtMs: number | null,
+): Promise<boolean> {
+  const header = row.spec.header
+  const assetId = header && header.type !== 'text' ? header.file?.assetId : undefined
+  const { rowCount } = await db.query({
+    name: 'template_insert',
+    text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status, reason,
+        spec, compiled, header_asset_id, connection_id, on_platform_number, provider_name, provider_template_id,
+        last_checked_at, next_check_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+      on conflict (account_id, name, language, provider) do nothing`,
+    values: [
+      toUuid(row.accountId),
+      toUuid(row.id),
+      row.name,
+      row.category,
+      row.subType,
+      row.language,
+      row.provider,
+      row.status,
+      row.reason,
+      JSON.stringify(row.spec),
+      JSON.stringify(row.compiled),
+      assetId === undefined ? null : toUuid(assetId as Id),
+      row.official && toUuid(row.official.connectionId),
+      row.official?.onPlatformNumber ?? false,
+      row.official?.providerName ?? null,
+      row.official?.providerTemplateId ?? null,
+      row.lastCheckedAtMs && toIso(row.lastCheckedAtMs),
+      nextCheckAtMs && toIso(nextCheckAtMs),
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Moves one on; false when it is not, or no longer, as `from` says. */
+export async function moveTemplate(
+  db: Db,
+  { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
+  from: TemplateStatus,
+  to: TemplateStatus,
+  reason: string | null,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'template_move',
+    text: `update templates set status = $4, reason = $5 where account_id = $1 and id = $2 and status = $3`,
+    values: [toUuid(accountId), toUuid(id), from, to, reason],
+  })
+  return rowCount === 1
+}
+
+/** False when there was none. What its defaults pointed at is gone with it. */
+export async function deleteTemplate(
+  db: Db,
+  { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
+): Promise<boolean> {
+  await db.query({
+    name: 'template_defaults_of_gone',
+    text: `delete from template_defaults where template_id = $2 and (account_id = $1 or $1 = $3)`,
+    values: [toUuid(accountId), toUuid(id), PLATFORM_UUID],
+  })
+  const { rowCount } = await db.query({
+    name: 'template_delete',
+    text: 'delete from templates where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rowCount === 1
+}
+
+/** What an account, or the platform, uses where a send names none. */
+export type DefaultRow = {
+  accountId: AccountId
+  category: TemplateCategory
+  subType: TemplateSubType
+  templateId: TemplateId
+}
+
+/** The account's own choices and the platform's. */
+export async function selectDefaultsFor(db: Db, accountId: AccountId): Promise<DefaultRow[]> {
+  const { rows } = await db.query<{
+    account: string
+    category: TemplateCategory
+    sub_type: TemplateSubType
+    template: string
+  }>({
+    name: 'template_defaults_for_account',
+    text: `select account_id as account, category, sub_type, template_id as template from template_defaults
+      where account_id in ($1, $2)`,
+    values: [toUuid(accountId), PLATFORM_UUID],
+  })
+  return rows.map(row => ({
+    accountId: fromUuid('acc', row.account),
+    category: row.category,
+    subType: row.sub_type,
+    templateId: fromUuid('tpl', row.template),
+  }))
+}
+
+export async function setDefaultTemplate(
+  db: Db,
+  accountId: AccountId,
+  { id, category, subType }: Pick<TemplateRow, 'id' | 'category' | 'subType'>,
+): Promise<void> {
+  await db.query({
+    name: 'template_set_default',
+    text: `insert into template_defaults (account_id, category, sub_type, template_id) values ($1, $2, $3, $4)
+      on conflict (account_id, category, sub_type) do update set template_id = excluded.template_id`,
+    values: [toUuid(accountId), category, subType, toUuid(id)],
+  })
+}
+
+export function toRow(stored: Stored): TemplateRow {
+  const { uuid, accountUuid, connectionUuid, onPlatformNumber, providerName, providerTemplateId, ...rest } =
+    stored
+  const { lastCheckedAt, ...same } = rest
+  return {
+    ...same,
+    id: fromUuid('tpl', uuid),
+    accountId: fromUuid('acc', accountUuid),
+    official: connectionUuid === null
+      ? null
+      : {
+          connectionId: fromUuid('cnn', connectionUuid),
+          onPlatformNumber,
+          providerName: providerName ?? stored.name,
+          providerTemplateId,
+        },
+    lastCheckedAtMs: lastCheckedAt && lastCheckedAt.getTime(),
+  }
+}
+
+export function isTemplateId(text: string): text is TemplateId {
+  return isId('tpl', text)
+}

@@ -1,0 +1,22 @@
+/** "HTML or text": whatever opens as a document, closes an element, or breaks a line is HTML. */
+export function looksLikeHtml(text: string): boolean {
+  return (
+    /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
+  )
+}
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const UNSAFE = /[&<>"']/
+const UNSAFE_ALL = /[&<>"']/g
+
+/** Text as it stands between tags or in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  // Most values have nothing to escape, and a look is cheaper than a copy.
+  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, each => ESCAPES[each]!) : text
+}
