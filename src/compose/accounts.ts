@@ -2,6 +2,7 @@ import type { Links } from '../channels/links.ts'
 import type { Provider } from '../channels/provider.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
+import { createOwnAccount } from '../core/accounts/own.ts'
 import { PLATFORM } from '../core/accounts/platform.ts'
 import { createAccountReader } from '../core/accounts/reader.ts'
 import { createAccountSnapshots } from '../core/accounts/snapshots.ts'
@@ -16,6 +17,7 @@ import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { explain } from '../http/schema-faults.ts'
+import type { AccountId } from '../lib/ids.ts'
 import type { Foundation } from './foundation.ts'
 
 export type AccountRooms = ReturnType<typeof createAccountRooms>
@@ -35,6 +37,7 @@ export function createAccountRooms(
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
+  const applied = (id: AccountId) => changes.publish('accounts', id)
   const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
   return {
     keys: createKeys({ db, clock, changes, accounts }),
@@ -46,6 +49,7 @@ export function createAccountRooms(
     senderReview,
     ownSenders: createOwnSenders({ db, ids, seal, checkUrl: base.guarded.check }),
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    ownAccount: createOwnAccount({ db, applied }),
     accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
     connectionAdmin: createConnectionAdmin({
       db,

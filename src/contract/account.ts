@@ -19,6 +19,24 @@ export const PoolView = Type.Object({
 })
 export type PoolView = Static<typeof PoolView>
 
+const TimeOfDay = (description: string) =>
+  Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
+
+/** The part of every day in which marketing waits, by the clocks of the recipient's country. */
+export const QuietHoursView = Type.Object({
+  start: TimeOfDay('From this time of day on, such as 21:00'),
+  end: TimeOfDay('Until this one, on the next day where it is the earlier one; never the same'),
+})
+export type QuietHoursView = Static<typeof QuietHoursView>
+
+/** What an owner may change of the account. */
+export const OwnAccountUpdate = Type.Object({
+  quietHours: Type.Optional(
+    Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
+  ),
+})
+export type OwnAccountUpdate = Static<typeof OwnAccountUpdate>
+
 /** What a key sees of its account, and of itself. */
 export const AccountView = Type.Object({
   id: Type.String(),
@@ -27,6 +45,7 @@ export const AccountView = Type.Object({
   homeCountry: Type.String(),
   phone: PhoneView,
   currency: Type.String(),
+  quietHours: nullable(QuietHoursView),
   wallet: Type.Object({ balance: Type.Number(), held: Type.Number() }),
   plan: Type.Object({
     name: Type.String(),

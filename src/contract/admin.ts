@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ACCOUNT_STATUSES, PhoneView, PLAN_STATUSES, PoolView } from './account.ts'
+import { ACCOUNT_STATUSES, PhoneView, PLAN_STATUSES, PoolView, QuietHoursView } from './account.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { SENDER_STATUSES } from './sender.ts'
@@ -46,6 +46,7 @@ export const AccountCreate = Type.Object({
   phone: Type.Optional(PhoneInput),
   plan: Type.Optional(PlanInput),
   balance: Type.Optional(Amount),
+  quietHours: Type.Optional(nullable(QuietHoursView)),
 })
 export type AccountCreate = Static<typeof AccountCreate>
 
@@ -56,6 +57,9 @@ export const AccountUpdate = Type.Object({
   currency: Type.Optional(Type.String({ minLength: 3, maxLength: 3 })),
   phone: Type.Optional(PhoneInput),
   plan: Type.Optional(PlanInput),
+  quietHours: Type.Optional(
+    Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
+  ),
 })
 export type AccountUpdate = Static<typeof AccountUpdate>
 
@@ -66,6 +70,7 @@ export const AdminAccount = Type.Object({
   homeCountry: Type.String(),
   currency: Type.String(),
   phone: PhoneView,
+  quietHours: nullable(QuietHoursView),
   plan: Type.Object({
     name: Type.String(),
     status: Type.Enum(PLAN_STATUSES),

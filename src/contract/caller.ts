@@ -1,4 +1,5 @@
 import type { AccountId, Id } from '../lib/ids.ts'
+import type { QuietHours } from '../lib/quiet-hours.ts'
 import type { Channel, KeyMode, KeyRole, Permission } from './enums.ts'
 
 /** What every request needs to know of the account; cached, so a few seconds old at most. */
@@ -11,6 +12,8 @@ export type AccountSnapshot = {
   /** ISO 4217. */
   currency: string
   phone: { number: string | null; verified: boolean }
+  /** When marketing waits, by the clocks of its recipient; null for never. */
+  quietHours: QuietHours | null
   plan: PlanSnapshot
   /** Grows with every change of the account, its plan or its keys. */
   revision: number

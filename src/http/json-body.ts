@@ -61,14 +61,18 @@ function unreadable(path: string, message: string): Problem {
 /** JSON of its own kind: the user's, stored as it came, and a provider's, where null clears a field. */
 const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 
+/** Fields that `null` ends, while absence leaves them as they are. */
+const ENDED_BY_NULL: ReadonlySet<string> = new Set(['quietHours'])
+
 /** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
 function dropNulls(value: unknown): void {
   if (Array.isArray(value)) value.forEach(dropNulls)
   else if (typeof value === 'object' && value !== null) {
     const members = value as Record<string, unknown>
     for (const key of Object.keys(members)) {
-      if (members[key] === null) delete members[key]
-      else if (!KEPT_WHOLE.has(key)) dropNulls(members[key])
+      if (members[key] === null) {
+        if (!ENDED_BY_NULL.has(key)) delete members[key]
+      } else if (!KEPT_WHOLE.has(key)) dropNulls(members[key])
     }
   }
 }

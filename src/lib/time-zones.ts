@@ -13,9 +13,15 @@ export function timeZonesOf(country: string): readonly string[] {
   const held = known.get(country)
   if (held) return held
   if (!/^[A-Z]{2}$/.test(country)) return []
-  const zones = UNNAMED[country] ?? new Intl.Locale(`und-${country}`).getTimeZones() ?? []
+  const zones = UNNAMED[country] ?? zonesByPlatform(country)
   known.set(country, zones)
   return zones
+}
+
+/** The method is newer than the types that we compile with. */
+function zonesByPlatform(country: string): readonly string[] {
+  const locale = new Intl.Locale(`und-${country}`) as Intl.Locale & { getTimeZones(): string[] | undefined }
+  return locale.getTimeZones() ?? []
 }
 
 /** One for each zone that was asked for, of some 400. */

@@ -1,9 +1,11 @@
+import type { QuietHoursView } from '../../contract/account.ts'
 import type { AccountCreate, AccountUpdate, PlanInput } from '../../contract/admin.ts'
 import type { PlanPool } from '../../contract/caller.ts'
 import type { Channel } from '../../contract/enums.ts'
 import type { Faults } from '../../contract/faults.ts'
 import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Phones } from '../../lib/phone.ts'
+import { parseMinute } from '../../lib/quiet-hours.ts'
 import type { AccountFields, PlanRow } from './store.ts'
 
 /** The row of a new account: what was given, the plan for the rest. */
@@ -22,6 +24,7 @@ export function newFields(
     currency: input.currency,
     phoneNumber: readPhone(input.phone?.number, phones, faults),
     phoneVerified: input.phone?.verified ?? false,
+    ...quietFields(input.quietHours ?? null, faults),
     ...planFields(input.plan ?? {}, plan),
   }
 }
@@ -44,6 +47,7 @@ export function changedFields(
     currency: input.currency ?? before.currency,
     phoneNumber: number === undefined ? before.phoneNumber : readPhone(number, phones, faults),
     phoneVerified: input.phone?.verified ?? before.phoneVerified,
+    ...(input.quietHours === undefined ? quietOf(before) : quietFields(input.quietHours, faults)),
     ...planFields(input.plan ?? {}, plan ?? planOf(before)),
   }
 }
@@ -53,6 +57,21 @@ function readPhone(number: string | undefined, phones: Phones, faults: Faults): 
   const phone = phones.parse(number)
   if (!phone) faults.add('phone.number', 'must be a phone number in E.164, such as +14155550100')
   return phone?.e164 ?? null
+}
+
+/** Minutes of the day; both or neither. */
+export function quietFields(
+  given: QuietHoursView | null,
+  faults: Faults,
+): Pick<AccountFields, 'quietStart' | 'quietEnd'> {
+  if (given === null) return { quietStart: null, quietEnd: null }
+  const [quietStart, quietEnd] = [parseMinute(given.start), parseMinute(given.end)]
+  if (quietStart === quietEnd) faults.add('quietHours.end', 'must be another time than the start')
+  return { quietStart, quietEnd }
+}
+
+function quietOf({ quietStart, quietEnd }: AccountFields) {
+  return { quietStart, quietEnd }
 }
 
 function planFields(input: PlanInput, fallback: PlanRow) {

@@ -10,6 +10,9 @@ export type AccountFields = {
   currency: string
   phoneNumber: string | null
   phoneVerified: boolean
+  /** Minutes of the day; both or neither. */
+  quietStart: number | null
+  quietEnd: number | null
   planName: string
   planStatus: 'active' | 'inactive'
   allowsScheduling: boolean
@@ -38,6 +41,7 @@ export type PlanRow = {
 
 const FIELDS = `a.name, a.status, a.home_country as "homeCountry", a.currency,
   a.phone_number as "phoneNumber", a.phone_verified as "phoneVerified",
+  a.quiet_start as "quietStart", a.quiet_end as "quietEnd",
   a.plan_name as "planName", a.plan_status as "planStatus", a.allows_scheduling as "allowsScheduling",
   a.bulk_ceiling_per_second as "bulkCeilingPerSecond", a.rate_limit_per_second as "rateLimitPerSecond",
   a.verification_rate_limit_per_second as "verificationRateLimitPerSecond"`
@@ -71,8 +75,8 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
     name: 'account_insert',
     text: `insert into accounts (id, name, status, home_country, currency, phone_number, phone_verified, plan_name,
         plan_status, allows_scheduling, bulk_ceiling_per_second, rate_limit_per_second,
-        verification_rate_limit_per_second)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+        verification_rate_limit_per_second, quiet_start, quiet_end)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [toUuid(id), ...inOrder(fields)],
   })
 }
@@ -82,7 +86,8 @@ export async function updateAccount(db: Db, id: AccountId, fields: AccountFields
     name: 'account_update',
     text: `update accounts set name = $2, status = $3, home_country = $4, currency = $5, phone_number = $6,
         phone_verified = $7, plan_name = $8, plan_status = $9, allows_scheduling = $10,
-        bulk_ceiling_per_second = $11, rate_limit_per_second = $12, verification_rate_limit_per_second = $13
+        bulk_ceiling_per_second = $11, rate_limit_per_second = $12, verification_rate_limit_per_second = $13,
+        quiet_start = $14, quiet_end = $15
       where id = $1`,
     values: [toUuid(id), ...inOrder(fields)],
   })
@@ -102,6 +107,8 @@ function inOrder(fields: AccountFields): unknown[] {
     fields.bulkCeilingPerSecond,
     fields.rateLimitPerSecond,
     fields.verificationRateLimitPerSecond,
+    fields.quietStart,
+    fields.quietEnd,
   ]
 }
 
@@ -196,6 +203,10 @@ export async function selectSnapshot(
     homeCountry: row.homeCountry,
     currency: row.currency,
     phone: { number: row.phoneNumber, verified: row.phoneVerified },
+    quietHours:
+      row.quietStart === null || row.quietEnd === null
+        ? null
+        : { startMinute: row.quietStart, endMinute: row.quietEnd },
     plan: {
       name: row.planName,
       status: row.planStatus,

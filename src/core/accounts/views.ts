@@ -1,9 +1,10 @@
-import type { PoolView } from '../../contract/account.ts'
+import type { PoolView, QuietHoursView } from '../../contract/account.ts'
 import type { AdminAccount, AdminKey } from '../../contract/admin.ts'
 import { toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
+import { formatMinute } from '../../lib/quiet-hours.ts'
 import type { KeyRow } from './key-store.ts'
 import type { AccountRow, PoolRow } from './store.ts'
 
@@ -15,6 +16,7 @@ export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
     homeCountry: row.homeCountry,
     currency: row.currency,
     phone: { number: row.phoneNumber, verified: row.phoneVerified },
+    quietHours: viewQuietHours(row),
     plan: {
       name: row.planName,
       status: row.planStatus,
@@ -33,6 +35,12 @@ export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
     },
     createdAt: toIso(timeOf(row.id)),
   }
+}
+
+export function viewQuietHours({ quietStart, quietEnd }: AccountRow): QuietHoursView | null {
+  return quietStart === null || quietEnd === null
+    ? null
+    : { start: formatMinute(quietStart), end: formatMinute(quietEnd) }
 }
 
 /** A month that is over counts as reset, though the row is only touched by the next send. */

@@ -1,14 +1,14 @@
 import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { DeliveryId, EventId, TargetKind } from './store.ts'
 
+export type NewEvent = { accountId: AccountId; id: EventId; type: EventType; atMs: number; data: unknown }
+
 /** Stores an event; its deliveries to those who listen come with it (migrations/0005, fan_out). */
-export async function insertEvent(
-  db: Db,
-  event: { accountId: AccountId; id: EventId; type: EventType; atMs: number; data: unknown },
-): Promise<void> {
+export async function insertEvent(db: Db, event: NewEvent): Promise<void> {
   await db.query({
     name: 'event_insert',
     text: 'insert into events (account_id, id, type, at, data) values ($1, $2, $3, $4, $5)',
@@ -18,6 +18,26 @@ export async function insertEvent(
       event.type,
       toIso(event.atMs),
       JSON.stringify(event.data),
+    ],
+  })
+}
+
+/** Stores those events to which somebody listens: for what comes in numbers. */
+export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await db.query({
+    name: 'events_insert_heard',
+    text: `insert into events (account_id, id, type, at, data)
+           select i.account_id, i.id, i.type, i.at, i.data::jsonb
+             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::text[]) as i (account_id, id, type, at, data)
+             join accounts c on c.id = i.account_id
+            where i.type = any (c.event_types)`,
+    values: [
+      bareArray(events.map(event => toUuid(event.accountId))),
+      bareArray(events.map(event => toUuid(event.id))),
+      textArray(events.map(event => event.type)),
+      timeArray(events.map(event => event.atMs)),
+      textArray(events.map(event => JSON.stringify(event.data))),
     ],
   })
 }

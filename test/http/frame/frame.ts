@@ -104,6 +104,7 @@ export function caller(
       status: 'active',
       homeCountry: 'EG',
       currency: 'USD',
+      quietHours: null,
       phone: { number: '+201000000000', verified: true },
       plan: {
         name: 'Default',

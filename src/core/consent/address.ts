@@ -1,0 +1,16 @@
+import type { Recipient } from '../routing/recipient.ts'
+
+/** An address as lists show it: mail servers tell the names of domains apart by no case, and here one stands for all. */
+export function shownAs(recipient: Recipient): string {
+  if (recipient.kind !== 'email') return recipient.address
+  const at = recipient.address.lastIndexOf('@')
+  return recipient.address.slice(0, at) + recipient.address.slice(at).toLowerCase()
+}
+
+/**
+ * What two addresses share when they are one person's. In theory the case of a
+ * mailbox could tell two people apart; in doubt nobody is written to.
+ */
+export function keyOf(address: string): string {
+  return address.toLowerCase()
+}

@@ -1,0 +1,72 @@
+/** What a message from a person says of marketing to them. */
+export type Keyword = 'stop' | 'start'
+
+/**
+ * Words that end marketing when a message is nothing but one of them. English as
+ * North American carriers ask for it; the others are the usual word of opt-out
+ * texts in their language. docs/suppressions.md has the same table.
+ */
+const STOP_WORDS: readonly string[] = [
+  // English
+  ...['stop', 'stopall', 'stop all', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout', 'opt out'],
+  // German, Dutch
+  ...['stopp', 'abmelden', 'abbestellen', 'afmelden', 'uitschrijven'],
+  // French
+  ...['arret', 'arreter', 'desabonner'],
+  // Spanish, Portuguese, Catalan
+  ...['baja', 'parar', 'alto', 'cancelar', 'sair', 'pare', 'descadastrar'],
+  // Italian, Romanian
+  ...['ferma', 'cancella', 'disiscrivi', 'opreste', 'dezabonare'],
+  // Polish, Czech, Turkish, Swedish, Finnish
+  ...['rezygnuje', 'wypisz', 'odhlasit', 'dur', 'iptal', 'ret', 'avsluta', 'lopeta'],
+  // Russian, Ukrainian, Greek
+  ...['стоп', 'отписаться', 'відписатися', 'στοπ', 'διακοπη'],
+  // Arabic, Persian, Hebrew
+  ...['إيقاف', 'ايقاف', 'إلغاء', 'الغاء', 'توقف', 'قف', 'لغو', 'הסר', 'הסרה'],
+  // Hindi, Chinese, Japanese, Korean, Indonesian, Vietnamese
+  ...['रोकें', 'बंद', '停止', '退订', '退訂', '取消', '配信停止', '수신거부', 'berhenti', 'dung'],
+]
+
+/** Words that end it again. */
+const START_WORDS: readonly string[] = [
+  ...['start', 'unstop', 'yes', 'resume', 'subscribe', 'optin', 'opt in'],
+  ...[
+    'anmelden',
+    'aanmelden',
+    'reprendre',
+    'alta',
+    'inicio',
+    'iniciar',
+    'continuar',
+    'riattiva',
+    'старт',
+    'ابدأ',
+    'اشتراك',
+  ],
+]
+
+const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
+  ...START_WORDS.map(word => [bare(word), 'start'] as const),
+  ...STOP_WORDS.map(word => [bare(word), 'stop'] as const),
+])
+
+/** No longer text is one of the words. */
+const LONGEST = 60
+
+/** The keyword that a message consists of, whatever its case, spaces, punctuation and accents; null for any other. */
+export function readKeyword(text: string | null): Keyword | null {
+  if (text === null || text.length > LONGEST) return null
+  return KEYWORDS.get(bare(text)) ?? null
+}
+
+/** What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic. */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f]/g
+
+/** Letters and digits alone, without case and marks: "ARRÊT!" and "arret" are one. */
+function bare(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(MARKS, '')
+    .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+}

@@ -1,0 +1,216 @@
+import type { Channel } from '../../contract/enums.ts'
+import type { SuppressionSource } from '../../contract/suppression.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID } from '../accounts/platform.ts'
+
+export type SuppressionId = Id<'sup'>
+
+export type SuppressionRow = {
+  /** `PLATFORM` for what was said to a number that accounts share. */
+  accountId: AccountId
+  id: SuppressionId
+  /** As it is shown. */
+  recipient: string
+  /** As it is compared: see `keyOf`. */
+  key: string
+  /** Null for every channel. */
+  channel: Channel | null
+  /** Of the platform's rows alone: it holds for those who send by this connection's own sender. */
+  connectionId: ConnectionId | null
+  source: SuppressionSource
+  reason: string | null
+}
+
+type Raw = {
+  account_id: string
+  id: string
+  recipient: string
+  recipient_key: string
+  channel: string
+  connection_id: string | null
+  source: SuppressionSource
+  reason: string | null
+}
+
+const COLUMNS =
+  's.account_id, s.id, s.recipient, s.recipient_key, s.channel, s.connection_id, s.source, s.reason'
+const EVERY_CHANNEL = '*'
+
+/** Stores those that are not there yet; the rows that are new. In the order of their keys, so that two who do never wait in a circle. */
+export async function insertSuppressions(db: Db, rows: readonly SuppressionRow[]): Promise<SuppressionRow[]> {
+  const { rows: made } = await db.query<Raw>({
+    name: 'suppressions_insert',
+    text: `insert into suppressions as s (account_id, id, recipient, recipient_key, channel, connection_id, source, reason)
+           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[])
+             as i (account_id, id, recipient, recipient_key, channel, connection_id, source, reason)
+            order by account_id, recipient_key, channel
+           on conflict do nothing returning ${COLUMNS}`,
+    values: [
+      bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => toUuid(row.id))),
+      textArray(rows.map(row => row.recipient)),
+      textArray(rows.map(row => row.key)),
+      textArray(rows.map(row => row.channel ?? EVERY_CHANNEL)),
+      bareArray(rows.map(row => row.connectionId && toUuid(row.connectionId))),
+      bareArray(rows.map(row => row.source)),
+      textArray(rows.map(row => row.reason)),
+    ],
+  })
+  return made.map(toRow)
+}
+
+/** The account's own for exactly this recipient and channel. */
+export async function selectSuppression(
+  db: Db,
+  { accountId, key, channel }: Pick<SuppressionRow, 'accountId' | 'key' | 'channel'>,
+): Promise<SuppressionRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'suppression_by_key',
+    text: `select ${COLUMNS} from suppressions s
+            where s.account_id = $1 and s.recipient_key = $2 and s.channel = $3 and s.connection_id is null`,
+    values: [toUuid(accountId), key, channel ?? EVERY_CHANNEL],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The newest first; `before` is the last id of the page before. */
+export async function listSuppressions(
+  db: Db,
+  accountId: AccountId,
+  filter: { key?: string; channel?: Channel },
+  before: SuppressionId | null,
+  limit: number,
+): Promise<SuppressionRow[]> {
+  const values = [toUuid(accountId), before && toUuid(before), limit]
+  const wheres = ['s.account_id = $1', '($2::uuid is null or s.id < $2)']
+  if (filter.key !== undefined) wheres.push(`s.recipient_key = $${values.push(filter.key)}`)
+  if (filter.channel !== undefined) wheres.push(`s.channel = $${values.push(filter.channel)}`)
+  // Each set of filters is a statement of its own: one for all would be planned for none.
+  const { rows } = await db.query<Raw>({
+    name: `suppressions_list_${Object.keys(filter).join('_')}`,
+    text: `select ${COLUMNS} from suppressions s where ${wheres.join(' and ')} order by s.id desc limit $3`,
+    values,
+  })
+  return rows.map(toRow)
+}
+
+/** Null when the account has none of this id. */
+export async function deleteSuppression(
+  db: Db,
+  accountId: AccountId,
+  id: SuppressionId,
+): Promise<SuppressionRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'suppression_delete',
+    text: `delete from suppressions s where s.account_id = $1 and s.id = $2 returning ${COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Ends what recipients and providers made, on these channels; what the API made stays. The rows that are gone. */
+export async function deleteByRecipient(
+  db: Db,
+  items: readonly Pick<SuppressionRow, 'accountId' | 'key' | 'channel' | 'connectionId'>[],
+): Promise<SuppressionRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'suppressions_lift',
+    text: `delete from suppressions s
+            using unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[]) as i (account_id, key, channel, connection_id)
+            where s.account_id = i.account_id and s.recipient_key = i.key and s.channel = i.channel
+              and s.connection_id is not distinct from i.connection_id and s.source <> 'api'
+           returning ${COLUMNS}`,
+    values: [
+      bareArray(items.map(item => toUuid(item.accountId))),
+      textArray(items.map(item => item.key)),
+      textArray(items.map(item => item.channel ?? EVERY_CHANNEL)),
+      bareArray(items.map(item => item.connectionId && toUuid(item.connectionId))),
+    ],
+  })
+  return rows.map(toRow)
+}
+
+/** Who is to be written to, by whom, and as whom. */
+export type Asked = {
+  accountId: AccountId
+  key: string
+  connectionId: ConnectionId
+  /** As the message names it; null where the connection speaks for itself. */
+  sender: string | null
+}
+
+/**
+ * The channels on which each of these recipients is suppressed, null for all of
+ * them; one query for all. What recipients said to a shared number holds unless
+ * the message goes by a sender of the account's own.
+ */
+export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(Channel | null)[][]> {
+  const { rows } = await db.query<{ n: number; channel: string }>({
+    name: 'suppressions_find',
+    text: `with asked as (
+             select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) with ordinality
+               as i (account_id, key, connection_id, sender, n))
+           select a.n::integer, s.channel from asked a
+             join suppressions s on s.account_id = a.account_id and s.recipient_key = a.key
+            where s.connection_id is null
+           union all
+           select a.n::integer, s.channel from asked a
+             join suppressions s on s.account_id = '${PLATFORM_UUID}' and s.recipient_key = a.key
+                  and s.connection_id = a.connection_id
+            where not exists (select 1 from sms_senders o where o.account_id = a.account_id and o.name = a.sender)`,
+    values: [
+      bareArray(asked.map(each => toUuid(each.accountId))),
+      textArray(asked.map(each => each.key)),
+      bareArray(asked.map(each => toUuid(each.connectionId))),
+      textArray(asked.map(each => each.sender)),
+    ],
+  })
+  const found: (Channel | null)[][] = asked.map(() => [])
+  for (const { n, channel } of rows) found[n - 1]!.push(channelOf(channel))
+  return found
+}
+
+/**
+ * Whose numbers these are: the owner of the connection, else the one account
+ * that has the number as its approved sender; the platform's otherwise.
+ */
+export async function findOwners(
+  db: Db,
+  numbers: readonly { connectionId: ConnectionId; number: string | null }[],
+): Promise<AccountId[]> {
+  const { rows } = await db.query<{ n: number; account_id: string }>({
+    name: 'number_owners',
+    text: `select i.n::integer, case when c.account_id <> '${PLATFORM_UUID}' then c.account_id else o.account_id end as account_id
+             from unnest($1::uuid[], $2::text[]) with ordinality as i (connection_id, number, n)
+             left join connections c on c.id = i.connection_id
+             left join lateral (
+               -- A name that several have, the platform among them, tells nobody apart.
+               select min(s.account_id::text)::uuid as account_id from sms_senders s
+                where s.name = i.number and s.status = 'approved' having count(*) = 1) o on true`,
+    values: [
+      bareArray(numbers.map(each => toUuid(each.connectionId))),
+      textArray(numbers.map(each => each.number?.replace(/^\+/, '') ?? null)),
+    ],
+  })
+  const owners = new Map(rows.map(row => [row.n, row.account_id]))
+  return numbers.map((_, at) => fromUuid('acc', owners.get(at + 1) ?? PLATFORM_UUID))
+}
+
+function channelOf(stored: string): Channel | null {
+  return stored === EVERY_CHANNEL ? null : (stored as Channel)
+}
+
+function toRow(raw: Raw): SuppressionRow {
+  return {
+    accountId: fromUuid('acc', raw.account_id),
+    id: fromUuid('sup', raw.id),
+    recipient: raw.recipient,
+    key: raw.recipient_key,
+    channel: channelOf(raw.channel),
+    connectionId: raw.connection_id === null ? null : fromUuid('cnn', raw.connection_id),
+    source: raw.source,
+    reason: raw.reason,
+  }
+}

@@ -1,0 +1,123 @@
+import type { Caller } from '../../contract/caller.ts'
+import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type {
+  SharedSuppressionView,
+  SuppressionCreate,
+  SuppressionQuery,
+  SuppressionView,
+} from '../../contract/suppression.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { checkReach, type Recipient, readRecipient } from '../routing/recipient.ts'
+import { keyOf, shownAs } from './address.ts'
+import {
+  deleteSuppression,
+  insertSuppressions,
+  listSuppressions,
+  type SuppressionId,
+  type SuppressionRow,
+  selectSuppression,
+} from './store.ts'
+import { tellSuppressions, viewSuppression } from './tell.ts'
+
+/** Those whom an account sends no marketing. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND. */
+export type Suppressions = {
+  /** Stored when this resolves, and held from then on by every node. One that is there already is left as it is. */
+  create(caller: Caller, body: SuppressionCreate): Promise<SuppressionView>
+  /** The newest first. */
+  list(caller: Caller, query: SuppressionQuery): Promise<Page<SuppressionView>>
+  remove(caller: Caller, id: string): Promise<Removed>
+  /** What recipients said to numbers that accounts share, for the operator. */
+  listShared(query: SuppressionQuery): Promise<Page<SharedSuppressionView>>
+  removeShared(id: string): Promise<Removed>
+}
+type Removed = { id: string; deleted: true }
+
+export type SuppressionsDeps = { db: Database; clock: Clock; ids: Ids; phones: Phones }
+
+/** One that is deleted while its double is made leaves room for the next try. */
+const MOST_TRIES = 3
+
+export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps): Suppressions {
+  async function create(caller: Caller, body: SuppressionCreate): Promise<SuppressionView> {
+    const recipient = readTo(body.to)
+    if (body.channel) checkReach(body.channel, recipient, caller.account.homeCountry)
+    const row: SuppressionRow = {
+      accountId: caller.account.id,
+      id: ids.next('sup'),
+      recipient: shownAs(recipient),
+      key: keyOf(recipient.address),
+      channel: body.channel ?? null,
+      connectionId: null,
+      source: 'api',
+      reason: body.reason ?? null,
+    }
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const found = (await insert(row)) ?? (await selectSuppression(db, row))
+      if (found) return viewSuppression(found)
+    }
+    throw new Problem('CONFLICT', 'The suppression is being removed at this moment.')
+  }
+
+  /** Null where it is there already. */
+  function insert(row: SuppressionRow): Promise<SuppressionRow | null> {
+    return db.transaction(async tx => {
+      const made = await insertSuppressions(tx, [row])
+      await tellSuppressions(tx, ids, clock.now(), 'created', made)
+      return made[0] ?? null
+    })
+  }
+
+  function readTo(to: string): Recipient {
+    // A plus that nobody escaped in a query arrives as a space.
+    const recipient = readRecipient(to.replace(/^ (?=\d)/, '+'), phones)
+    if (recipient) return recipient
+    throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
+  }
+
+  function read(accountId: AccountId, { limit, cursor, to, channel }: SuppressionQuery) {
+    const before = cursor === undefined ? null : (readCursor(cursor, fits)[0] as SuppressionId)
+    const filter = {
+      ...(to !== undefined && { key: keyOf(readTo(to).address) }),
+      ...(channel && { channel }),
+    }
+    return listSuppressions(db, accountId, filter, before, limit + 1)
+  }
+
+  function remove(accountId: AccountId, id: string): Promise<Removed> {
+    return db.transaction(async tx => {
+      const gone = isId('sup', id) ? await deleteSuppression(tx, accountId, id) : null
+      if (!gone) throw new Problem('NOT_FOUND', 'Suppression not found')
+      await tellSuppressions(tx, ids, clock.now(), 'deleted', [gone])
+      return { id, deleted: true }
+    })
+  }
+
+  return {
+    create,
+    async list(caller, query) {
+      return pageOf(await read(caller.account.id, query), query.limit, viewSuppression, cursorAfter)
+    },
+    remove: (caller, id) => remove(caller.account.id, id),
+    async listShared(query) {
+      return pageOf(await read(PLATFORM, query), query.limit, viewShared, cursorAfter)
+    },
+    removeShared: id => remove(PLATFORM, id),
+  }
+}
+
+function viewShared(row: SuppressionRow): SharedSuppressionView {
+  return { ...viewSuppression(row), connectionId: row.connectionId }
+}
+
+function cursorAfter(row: SuppressionRow): string {
+  return writeCursor(row.id)
+}
+
+function fits(words: string[]): boolean {
+  return words.length === 1 && isId('sup', words[0]!)
+}

@@ -1,0 +1,38 @@
+import type { SuppressionView } from '../../contract/suppression.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type Ids, timeOf } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { insertHeardEvents } from '../callbacks/event-store.ts'
+import type { SuppressionRow } from './store.ts'
+
+/** Tells the accounts of suppressions that came or went, within the transaction that moves them. */
+export async function tellSuppressions(
+  db: Db,
+  ids: Ids,
+  nowMs: number,
+  what: 'created' | 'deleted',
+  rows: readonly SuppressionRow[],
+): Promise<void> {
+  const events = rows
+    .filter(row => row.accountId !== PLATFORM)
+    .map(row => ({
+      accountId: row.accountId,
+      id: ids.next('evt'),
+      type: `suppression.${what}` as const,
+      atMs: nowMs,
+      data: viewSuppression(row),
+    }))
+  await insertHeardEvents(db, events)
+}
+
+export function viewSuppression(row: SuppressionRow): SuppressionView {
+  return {
+    id: row.id,
+    to: row.recipient,
+    channel: row.channel,
+    source: row.source,
+    reason: row.reason,
+    createdAt: toIso(timeOf(row.id)),
+  }
+}

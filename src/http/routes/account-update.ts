@@ -1,0 +1,24 @@
+import { AccountView, OwnAccountUpdate } from '../../contract/account.ts'
+import { success } from '../../contract/envelope.ts'
+import type { OwnAccount } from '../../core/accounts/own.ts'
+import type { AccountReader } from '../../core/accounts/reader.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PATCH /api/v2/account`: what an owner may change of the account. */
+export const accountUpdate = (deps: { ownAccount: OwnAccount; account: AccountReader }) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/api/v2/account',
+    auth: { ownersOnly: true },
+    schema: {
+      summary: 'Change the account',
+      description: 'By owners alone: the hours of the day in which marketing waits. What is absent stays.',
+      tags: ['Account'],
+      body: OwnAccountUpdate,
+      response: { 200: success(AccountView) },
+    },
+    handler: async request => {
+      await deps.ownAccount.update(request.caller, request.body)
+      return { success: true, data: await deps.account.read(request.caller) }
+    },
+  })

@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { Suppressions } from '../../core/consent/suppressions.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/v2/suppressions/{id}` */
+export const suppressionsDelete = (deps: { suppressions: Suppressions }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/suppressions/:id',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'End a suppression',
+      description: 'One that the recipient made is ended too: be sure that they want it.',
+      tags: ['Suppressions'],
+      params: Type.Object({ id: Type.String() }),
+      errors: ['NOT_FOUND'],
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.suppressions.remove(request.caller, request.params.id),
+    }),
+  })
