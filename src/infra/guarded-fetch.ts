@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { type Readable, Transform } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
 import { GuardedFetchError } from './guarded-fetch/error.ts'
 import { asFetchError, exchangeOnce } from './guarded-fetch/exchange.ts'
+import { createKeptConnections } from './guarded-fetch/kept.ts'
 import { isNoSuchName, type Resolve, resolveAsMachine, resolvePublic } from './guarded-fetch/resolve.ts'
 import { isPublicAddress, parseAllowedHost, readTarget, type Target } from './guarded-fetch/target.ts'
 
@@ -20,6 +20,11 @@ export type GuardedRequest = {
   maxBytes?: number
   /** The whole request, from the name to the last byte of the body. */
   timeoutMs?: number
+  /**
+   * That it may arrive twice does no harm: it may use a connection that an earlier request left
+   * open, and is repeated at once where the far side turns out to have closed it.
+   */
+  repeatable?: boolean
 }
 
 export type GuardedResponse = {
@@ -64,6 +69,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock } = options
   const allowed = options.allowPrivateHosts.map(parseAllowedHost)
+  const kept = createKeptConnections(clock)
 
   async function run(request: GuardedRequest, whole: Whole): Promise<GuardedResponse> {
     const method = request.method ?? 'GET'
@@ -73,11 +79,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       const target = targetOf(url)
       const response = await exchangeOnce({
         target,
-        addresses: await addressesOf(target, whole.signal),
+        addresses: () => addressesOf(target, whole.signal),
         method,
         headers: request.headers ?? {},
         body: request.body ?? null,
         connectMs: CONNECT_MS,
+        kept: request.repeatable ? kept(target.url.protocol) : null,
         clock,
         signal: whole.signal,
         progress: whole.progress,
@@ -96,7 +103,6 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   }
 
   async function addressesOf(target: Target, signal: AbortSignal): Promise<readonly string[]> {
-    if (isIP(target.host) !== 0) return [target.host]
     const resolve = options.resolve ?? (target.allowed ? resolveAsMachine : resolvePublic)
     const addresses = await unlessAborted(resolve(target.host, signal), signal)
     if (addresses.length === 0) throw unresolvable(null)

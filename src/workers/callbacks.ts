@@ -158,6 +158,8 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         ...request,
         method: 'POST',
         timeoutMs: ATTEMPT_MS,
+        // Receivers know an event that comes twice by its id.
+        repeatable: true,
         signal: stopping.signal,
       })
       leaveUnread(response)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { isPublicAddress, parseAllowedHost } from '../../src/infra/guarded-fetch/target.ts'
 import {
   createGuardedFetch,
+  type GuardedFetch,
   GuardedFetchError,
   type GuardedFetchOptions,
   type GuardedRequest,
@@ -473,6 +474,135 @@ describe('time', () => {
       client().fetch(request(`http://127.0.0.1:${port}/`, { signal: controller.signal })),
     )
     expect(late).toMatchObject({ reason: 'timeout', sentBytes: false })
+  })
+})
+
+describe('connections that are kept', () => {
+  const IDLE_FOR_MS = 60_000
+
+  /** A server that tells how many connections it took, and what came over each. */
+  async function serveCounted(answer: RequestListener) {
+    const sockets: Socket[] = []
+    const server = createServer(answer)
+    server.on('connection', socket => sockets.push(socket))
+    return { port: await listen(server), sockets }
+  }
+
+  const ok: RequestListener = (incoming, response) => {
+    incoming.resume()
+    response.end('ok')
+  }
+
+  /** Until the connection is idle again, which it is once nothing more can be read of the answer. */
+  async function ask(guarded: GuardedFetch, url: string, more: Partial<GuardedRequest> = {}) {
+    const response = await guarded.fetch(
+      request(url, { method: 'POST', body: 'x', repeatable: true, ...more }),
+    )
+    const closed = once(response.body, 'close')
+    await response.text(1_000)
+    await closed
+    return response.status
+  }
+
+  test('what may be repeated goes over one connection, and asks for its name once', async () => {
+    const { port, sockets } = await serveCounted(ok)
+    let asked = 0
+    const resolve = async () => {
+      asked++
+      return ['127.0.0.1']
+    }
+    const guarded = client({ allowPrivateHosts: ['kept.example'], resolve })
+    for (let count = 0; count < 5; count++) await ask(guarded, `http://kept.example:${port}/`)
+    expect([sockets.length, asked]).toEqual([1, 1])
+    await ask(guarded, `http://kept.example:${port}/`, { repeatable: false })
+    expect([sockets.length, asked]).toEqual([2, 2])
+  })
+
+  test('another name that leads to the same place has its own', async () => {
+    const { port, sockets } = await serveCounted(ok)
+    const guarded = client({
+      allowPrivateHosts: ['one.example', 'two.example'],
+      resolve: async () => ['127.0.0.1'],
+    })
+    await ask(guarded, `http://one.example:${port}/`)
+    await ask(guarded, `http://two.example:${port}/`)
+    expect(sockets).toHaveLength(2)
+  })
+
+  test('after a minute the name is judged anew', async () => {
+    const clock = createFakeClock()
+    const { port, sockets } = await serveCounted(ok)
+    const asked: number[] = []
+    const guarded = client({
+      clock,
+      allowPrivateHosts: ['moving.example'],
+      resolve: async () => {
+        asked.push(clock.now())
+        return ['127.0.0.1']
+      },
+    })
+    await ask(guarded, `http://moving.example:${port}/`)
+    await clock.advance(IDLE_FOR_MS)
+    // The last one that finds it open; it is not kept after that.
+    await ask(guarded, `http://moving.example:${port}/`)
+    expect([sockets.length, asked.length]).toEqual([1, 1])
+    await ask(guarded, `http://moving.example:${port}/`)
+    expect([sockets.length, asked.length]).toEqual([2, 2])
+  })
+
+  test('one that the far side closes as we use it is replaced, once', async () => {
+    let requests = 0
+    const { port, sockets } = await serveCounted((incoming, response) => {
+      requests++
+      if (requests === 2) incoming.socket.resetAndDestroy()
+      else ok(incoming, response)
+    })
+    const guarded = client()
+    await ask(guarded, `http://127.0.0.1:${port}/`)
+    expect(await ask(guarded, `http://127.0.0.1:${port}/`)).toBe(200)
+    expect([requests, sockets.length]).toEqual([3, 2])
+  })
+
+  test('a fresh one that is cut is a failure', async () => {
+    let requests = 0
+    const { port } = await serveCounted(incoming => {
+      requests++
+      incoming.socket.resetAndDestroy()
+    })
+    const fault = await faultOf(client().fetch(request(`http://127.0.0.1:${port}/`, { repeatable: true })))
+    expect(fault).toMatchObject({ reason: 'network', sentBytes: true })
+    expect(requests).toBe(1)
+  })
+
+  test('an answer over a kept one may take as long as over a fresh one', async () => {
+    const clock = createFakeClock()
+    const waiting = Promise.withResolvers<ServerResponse>()
+    let requests = 0
+    const { port } = await serveCounted((incoming, response) => {
+      if (++requests === 1) ok(incoming, response)
+      else waiting.resolve(response)
+    })
+    const guarded = client({ clock })
+    await ask(guarded, `http://127.0.0.1:${port}/`)
+    const slow = ask(guarded, `http://127.0.0.1:${port}/`)
+    const response = await waiting.promise
+    await clock.advance(14_000)
+    response.end()
+    expect(await slow).toBe(200)
+    expect(clock.pending()).toBe(0)
+  })
+
+  test('a body that nobody wants to its end costs the connection', async () => {
+    const { port, sockets } = await serveCounted((incoming, response) => {
+      incoming.resume()
+      response.writeHead(200, { 'content-length': 5_000 })
+      response.write('x')
+    })
+    const guarded = client()
+    const response = await guarded.fetch(request(`http://127.0.0.1:${port}/`, { repeatable: true }))
+    const closed = once(sockets[0]!, 'close')
+    response.body.destroy()
+    await closed
   })
 })
 

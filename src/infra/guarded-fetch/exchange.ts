@@ -1,4 +1,5 @@
 import {
+  type Agent,
   type ClientRequest,
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -12,12 +13,15 @@ import type { Target } from './target.ts'
 
 export type Exchange = {
   target: Target
-  /** Judged already; the connection goes to one of these and asks nobody again. */
-  addresses: readonly string[]
+  /** Those of the name, judged: a new connection goes to one of them and asks nobody again. */
+  addresses(): Promise<readonly string[]>
   method: string
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array | null
+  /** From the addresses to the connection. */
   connectMs: number
+  /** Keeps connections from one request to the next; null for one of this request's own. */
+  kept: Agent | null
   clock: Clock
   signal: AbortSignal
   /** Remembers that the far side may have seen something. */
@@ -25,37 +29,51 @@ export type Exchange = {
 }
 
 /**
- * One request on one fresh connection to an address that is given; resolves with the answer's
- * head. Name, SNI and certificate check stay those of the URL. Rejects with GuardedFetchError.
+ * One request on one connection, fresh or kept; resolves with the answer's head. A kept one that
+ * the far side had closed meanwhile is replaced by a fresh one. Name, SNI and certificate check
+ * stay those of the URL. Rejects with GuardedFetchError.
  */
 export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
   const { target, signal, progress } = exchange
   return new Promise((resolve, reject) => {
-    const outgoing = start(exchange)
-    const cancelTimer = exchange.clock.after(exchange.connectMs, () =>
-      outgoing.destroy(
-        new GuardedFetchError('timeout', 'The connection was not made in time.', { retryable: true }),
-      ),
-    )
+    let cancelTimer = () => {}
+    const limitConnect = () => {
+      if (outgoing.destroyed) return
+      cancelTimer = exchange.clock.after(exchange.connectMs, () =>
+        outgoing.destroy(
+          new GuardedFetchError('timeout', 'The connection was not made in time.', { retryable: true }),
+        ),
+      )
+    }
+    const outgoing = start(exchange, limitConnect)
     const abort = () => outgoing.destroy(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
-    outgoing.once('close', () => signal.removeEventListener('abort', abort))
-    outgoing.once('close', cancelTimer)
+    outgoing.once('close', () => {
+      signal.removeEventListener('abort', abort)
+      cancelTimer()
+    })
+    const connected = () => {
+      cancelTimer()
+      progress.sent = true
+    }
     outgoing.once('socket', socket => {
-      socket.once(target.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-        cancelTimer()
-        progress.sent = true
-      })
+      if (outgoing.reusedSocket) return connected()
+      if (isIP(target.host) !== 0) limitConnect()
+      socket.once(target.url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
     })
     outgoing.once('response', resolve)
     // `on`: an error that comes after the answer's head reaches whoever reads the body.
-    outgoing.on('error', error => reject(asFetchError(error, progress.sent)))
+    outgoing.on('error', error => {
+      if (outgoing.reusedSocket && isClosed(error)) resolve(exchangeOnce({ ...exchange, kept: null }))
+      else reject(asFetchError(error, progress.sent))
+    })
     outgoing.end(exchange.body ?? undefined)
     if (signal.aborted) abort()
   })
 }
 
-function start(exchange: Exchange): ClientRequest {
+/** `onResolved` is called when a new connection to a name is about to be made. */
+function start(exchange: Exchange, onResolved: () => void): ClientRequest {
   const { url, host, port } = exchange.target
   const secure = url.protocol === 'https:'
   return (secure ? requestHttps : requestHttp)({
@@ -64,25 +82,41 @@ function start(exchange: Exchange): ClientRequest {
     method: exchange.method,
     path: `${url.pathname}${url.search}`,
     headers: headersOf(exchange),
-    lookup: pinned(exchange.addresses),
+    lookup: pinned(exchange.addresses, onResolved),
     ...(secure && isIP(host) === 0 && { servername: host }),
-    // An agent of its own: no connection is shared between users, and no proxy setting applies.
-    agent: false,
+    // Where none are kept, an agent of its own: no connection is shared, and no proxy setting applies.
+    agent: exchange.kept ?? false,
   })
 }
 
 /** Bytes are taken as they are, so none are asked for in a packing that could blow up. */
 function headersOf(exchange: Exchange): OutgoingHttpHeaders {
-  const given = Object.entries(exchange.headers).map(([name, value]) => [name.toLowerCase(), value])
-  return { ...Object.fromEntries(given), 'accept-encoding': 'identity', host: exchange.target.url.host }
+  const headers: OutgoingHttpHeaders = {}
+  for (const name in exchange.headers) headers[name.toLowerCase()] = exchange.headers[name]
+  headers['accept-encoding'] = 'identity'
+  headers['host'] = exchange.target.url.host
+  return headers
 }
 
-function pinned(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }))
+/** Asked by Node for a new connection to a name; an address needs no asking. */
+function pinned(addressesOf: Exchange['addresses'], onResolved: () => void): LookupFunction {
   return (_host, options, done) => {
-    if (options.all) done(null, all)
-    else done(null, all[0]!.address, all[0]!.family)
+    addressesOf().then(
+      addresses => {
+        onResolved()
+        const all = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }))
+        if (options.all) done(null, all)
+        else done(null, all[0]!.address, all[0]!.family)
+      },
+      error => done(error, []),
+    )
   }
+}
+
+/** The far side was gone when we wrote, or left without a word. */
+function isClosed(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code
+  return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 /** Whatever a socket throws, as one of our kinds; the text quotes nothing of it but its code. */
