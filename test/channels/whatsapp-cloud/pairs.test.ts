@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { createPairs } from '../../../src/channels/whatsapp-cloud/pairs.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const BURST = 45
+
+test('45 at once, then one every six seconds', async () => {
+  const clock = createFakeClock()
+  const pairs = createPairs(clock)
+  for (let nth = 0; nth < BURST; nth++) expect(pairs.take('+1')).toBe(0)
+  expect(pairs.take('+1')).toBe(6_000)
+  await clock.advance(5_999)
+  expect(pairs.take('+1')).toBe(1)
+  await clock.advance(1)
+  expect(pairs.take('+1')).toBe(0)
+  expect(pairs.take('+1')).toBe(6_000)
+})
+
+test('each recipient has a pace of their own', () => {
+  const pairs = createPairs(createFakeClock())
+  for (let nth = 0; nth < BURST; nth++) pairs.take('+1')
+  expect(pairs.take('+1')).toBeGreaterThan(0)
+  expect(pairs.take('+2')).toBe(0)
+})
+
+test('a burst is paid back by waiting', async () => {
+  const clock = createFakeClock()
+  const pairs = createPairs(clock)
+  for (let nth = 0; nth < 20; nth++) pairs.take('+1')
+  await clock.advance(120_000)
+  for (let nth = 0; nth < BURST; nth++) expect(pairs.take('+1')).toBe(0)
+  expect(pairs.take('+1')).toBe(6_000)
+})
+
+test('what was not sent takes no place', () => {
+  const pairs = createPairs(createFakeClock())
+  for (let nth = 0; nth < BURST; nth++) pairs.take('+1')
+  pairs.giveBack('+1')
+  expect(pairs.take('+1')).toBe(0)
+  expect(pairs.take('+1')).toBe(6_000)
+})
+
+test('a refusal makes the recipient wait, each one in a row for longer', async () => {
+  const clock = createFakeClock()
+  const pairs = createPairs(clock)
+  const waits: number[] = []
+  for (let nth = 0; nth < 8; nth++) {
+    waits.push(pairs.refused('+1'))
+    expect(pairs.take('+1')).toBe(waits.at(-1))
+    await clock.advance(waits.at(-1)!)
+    expect(pairs.take('+1')).toBe(0)
+    pairs.giveBack('+1')
+  }
+  expect(waits).toEqual([1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000, 3_600_000, 3_600_000])
+  pairs.taken('+1')
+  expect(pairs.refused('+1')).toBe(1_000)
+})
+
+test('keeps some recipients in view, not all of them', () => {
+  const pairs = createPairs(createFakeClock())
+  for (let nth = 0; nth < BURST; nth++) pairs.take('+1')
+  for (let nth = 0; nth < 50_000; nth++) pairs.take(`+2${nth}`)
+  expect(pairs.take('+1')).toBe(0)
+})

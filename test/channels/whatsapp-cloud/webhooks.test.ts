@@ -1,0 +1,346 @@
+import { normalizeWebhook, verifySignature } from '@kapso/whatsapp-cloud-api/server'
+import { describe, expect, test } from 'vitest'
+import type { Inbound } from '../../../src/channels/provider.ts'
+import { readCall } from '../../../src/channels/whatsapp-cloud/webhooks.ts'
+import { APP_SECRET, BUSINESS_ACCOUNT_ID, PHONE_NUMBER_ID, VERIFY_TOKEN } from '../whatsapp-cloud.exchange.ts'
+import {
+  contacts,
+  event,
+  failed,
+  handshake,
+  METADATA,
+  messagesChange,
+  posted,
+  signatureOf,
+  signed,
+  status,
+  templateChange,
+  wrote,
+} from './calls.ts'
+
+const CONFIG = {
+  phoneNumberId: PHONE_NUMBER_ID,
+  businessAccountId: BUSINESS_ACCOUNT_ID,
+  appSecret: APP_SECRET,
+  verifyToken: VERIFY_TOKEN,
+}
+
+const answerTo = (...args: Parameters<typeof signed>) => readCall(signed(...args), CONFIG).answer
+function inboundOf(payload: unknown): readonly Inbound[] {
+  const answer = answerTo(payload)
+  if (answer.kind !== 'taken') throw new Error(`not taken: ${answer.kind}`)
+  return answer.inbound
+}
+
+describe('the handshake', () => {
+  const ASKED = { 'hub.mode': 'subscribe', 'hub.challenge': '1158201444', 'hub.verify_token': VERIFY_TOKEN }
+
+  test('answers with the challenge', () => {
+    expect(readCall(handshake(ASKED), CONFIG).answer).toEqual({
+      kind: 'taken',
+      inbound: [],
+      reply: { status: 200, body: '1158201444', contentType: 'text/plain; charset=utf-8' },
+    })
+  })
+
+  test.each([
+    ['another token', { ...ASKED, 'hub.verify_token': `${VERIFY_TOKEN}x` }],
+    ['no token', { 'hub.mode': 'subscribe', 'hub.challenge': '1' }],
+    ['another mode', { ...ASKED, 'hub.mode': 'unsubscribe' }],
+    ['a challenge that is a page', { ...ASKED, 'hub.challenge': '<script>alert(1)</script>' }],
+    ['nothing', {}],
+  ])('refuses %s', (_, query) => {
+    expect(readCall(handshake(query as Record<string, string>), CONFIG).answer).toMatchObject({
+      kind: 'taken',
+      inbound: [],
+      reply: { status: 403 },
+    })
+  })
+})
+
+describe('the signature', () => {
+  const BODY = JSON.stringify(event(messagesChange({ statuses: [status('sent')] })))
+
+  test('is taken where an independent implementation takes it', () => {
+    expect(
+      verifySignature({ appSecret: APP_SECRET, rawBody: BODY, signatureHeader: signatureOf(BODY) }),
+    ).toBe(true)
+    expect(readCall(posted(BODY, { 'x-hub-signature-256': signatureOf(BODY) }), CONFIG).answer).toMatchObject(
+      { kind: 'taken', inbound: [{ status: 'sent' }] },
+    )
+  })
+
+  test('is of the bytes: escaped, spaced and reordered ones have their own', () => {
+    const spaced = `${BODY.replace('{', '{ ')}\n`
+    const at = (body: string, signature: string) =>
+      readCall(posted(body, { 'x-hub-signature-256': signature }), CONFIG).answer.kind
+    expect(at(spaced, signatureOf(spaced))).toBe('taken')
+    expect(at(spaced, signatureOf(BODY))).toBe('unauthorized')
+  })
+
+  test.each([
+    ['of another secret', { 'x-hub-signature-256': signatureOf(BODY, 'another') }],
+    ['of another body', { 'x-hub-signature-256': signatureOf(`${BODY} `) }],
+    ['without its algorithm', { 'x-hub-signature-256': signatureOf(BODY).slice('sha256='.length) }],
+    ['cut short', { 'x-hub-signature-256': signatureOf(BODY).slice(0, -2) }],
+    ['of the old kind alone', { 'x-hub-signature': 'sha1=0000' }],
+    ['none', {}],
+  ])('%s: unauthorized', (_, headers) => {
+    expect(readCall(posted(BODY, headers as Record<string, string>), CONFIG).answer).toEqual({
+      kind: 'unauthorized',
+    })
+  })
+
+  test('a signed body that is no JSON object is malformed', () => {
+    for (const body of ['', 'null', '[]', '{"entry":']) {
+      const call = posted(body, { 'x-hub-signature-256': signatureOf(body) })
+      expect(readCall(call, CONFIG).answer.kind).toBe('malformed')
+    }
+  })
+})
+
+describe('statuses', () => {
+  test.each([
+    ['sent', 'sent'],
+    ['delivered', 'delivered'],
+    ['read', 'read'],
+    ['played', 'read'],
+    ['failed', 'undelivered'],
+  ])('%s: %s', (said, as) => {
+    expect(inboundOf(event(messagesChange({ statuses: [status(said)] })))).toEqual([
+      {
+        kind: 'receipt',
+        providerId: status('').id,
+        status: as,
+        atMs: 1_750_263_773_000,
+        providerCode: null,
+        detail: null,
+      },
+    ])
+  })
+
+  test.each([
+    [131026, 'CHATAPP_NOT_REGISTERED'],
+    [131049, 'RECIPIENT_REJECTED'],
+    [131047, 'MESSAGE_REJECTED'],
+    [132015, 'MESSAGE_REJECTED'],
+    [131042, 'PROVIDER_UNAVAILABLE'],
+    [131056, 'PROVIDER_UNAVAILABLE'],
+  ])('failed with %i: refused after all, as %s', (code, reject) => {
+    expect(inboundOf(event(messagesChange({ statuses: [failed(code)] })))).toMatchObject([
+      { status: 'undelivered', reject, providerCode: String(code) },
+    ])
+  })
+
+  test('failed for no reason that is known: not delivered, and no more than that', () => {
+    for (const code of [131000, 199_999]) {
+      const [receipt] = inboundOf(event(messagesChange({ statuses: [failed(code)] })))
+      expect(receipt).toMatchObject({ status: 'undelivered', providerCode: String(code) })
+      expect(receipt).not.toHaveProperty('reject')
+    }
+  })
+
+  test('what is no status of ours says nothing', () => {
+    const statuses = [status('warning'), status('toString'), { status: 'sent' }, null, 7]
+    expect(inboundOf(event(messagesChange({ statuses })))).toEqual([])
+  })
+
+  test('name the attempt that they are of', () => {
+    const named = (data: unknown) =>
+      readCall(
+        signed(event(messagesChange({ statuses: [status('sent', { biz_opaque_callback_data: data })] }))),
+        CONFIG,
+      ).attempts
+    expect(named('acc_00000000000000000000000001 msg_00000000000000000000000001.2')).toEqual([
+      {
+        accountId: 'acc_00000000000000000000000001',
+        attemptId: 'msg_00000000000000000000000001.2',
+        providerId: status('').id,
+      },
+    ])
+    for (const foreign of ['order 17', 'acc_1 msg_2.3', 7, undefined]) expect(named(foreign)).toEqual([])
+  })
+})
+
+describe('messages', () => {
+  const MESSAGE = {
+    kind: 'message',
+    eventId: wrote({}).id,
+    channel: 'official_chatapp',
+    from: '+16505551234',
+    to: '+15550783881',
+    atMs: 1_749_416_383_000,
+  }
+
+  test.each([
+    [
+      'a text',
+      { type: 'text', text: { body: 'Does it come in another color?' } },
+      'Does it come in another color?',
+      null,
+    ],
+    [
+      'a template’s button',
+      { type: 'button', button: { payload: 'STOP-1', text: 'Stop' } },
+      'Stop',
+      'STOP-1',
+    ],
+    [
+      'a reply button',
+      {
+        type: 'interactive',
+        interactive: { type: 'button_reply', button_reply: { id: 'yes-1', title: 'Yes' } },
+      },
+      'Yes',
+      'yes-1',
+    ],
+    [
+      'a row of a list',
+      {
+        type: 'interactive',
+        interactive: {
+          type: 'list_reply',
+          list_reply: { id: 'row-2', title: 'Priority Mail', description: '1–3 days' },
+        },
+      },
+      'Priority Mail',
+      'row-2',
+    ],
+    [
+      'a picture',
+      { type: 'image', image: { id: '1479537139650973', caption: 'Look', mime_type: 'image/jpeg' } },
+      'Look',
+      null,
+    ],
+    ['a place', { type: 'location', location: { latitude: 37.4, longitude: -122 } }, null, null],
+    ['a kind that nobody knows yet', { type: 'hologram', hologram: 'x' }, null, null],
+  ])('%s', (_, content, text, button) => {
+    expect(inboundOf(event(messagesChange({ contacts, messages: [wrote(content)] })))).toEqual([
+      { ...MESSAGE, text, button },
+    ])
+  })
+
+  test('a number as it is shown becomes E.164', () => {
+    const value = {
+      ...messagesChange({ messages: [wrote({ type: 'text', text: { body: 'Hi' } })] }).value,
+      metadata: { ...METADATA, display_phone_number: '+1 555-078-3881' },
+    }
+    expect(inboundOf(event({ field: 'messages', value }))).toMatchObject([{ to: '+15550783881' }])
+  })
+
+  test('news of a changed number, and a sender without one, are no messages', () => {
+    const messages = [
+      wrote({ type: 'system', system: { body: 'User A changed from 1 to 2', type: 'user_changed_number' } }),
+      {
+        ...wrote({ type: 'text', text: { body: 'Hi' } }),
+        from: undefined,
+        from_user_id: 'US.13491208655302741918',
+      },
+    ]
+    expect(inboundOf(event(messagesChange({ messages })))).toEqual([])
+  })
+})
+
+describe('templates', () => {
+  const STATE = {
+    providerTemplateId: '1689556908129832',
+    name: 'order_confirmation',
+    language: 'en_US',
+  }
+
+  test.each([
+    ['APPROVED', {}, 'approved', null],
+    ['REINSTATED', {}, 'approved', null],
+    ['PENDING', {}, 'pending', null],
+    ['REJECTED', { reason: 'ABUSIVE_CONTENT' }, 'rejected', 'ABUSIVE_CONTENT'],
+    [
+      'REJECTED',
+      {
+        reason: 'INVALID_FORMAT',
+        rejection_info: { reason: 'Variables stand at the end.', recommendation: 'Move them.' },
+      },
+      'rejected',
+      'Variables stand at the end.',
+    ],
+    [
+      'PAUSED',
+      { other_info: { title: 'FIRST_PAUSE', description: 'Paused for 3 hours.' } },
+      'disabled',
+      'Paused for 3 hours.',
+    ],
+    ['DISABLED', { disable_info: { disable_date: 1_751_234_563 } }, 'disabled', null],
+  ])('%s %o', (said, more, status, reason) => {
+    expect(inboundOf(event(templateChange({ event: said, ...more })))).toEqual([
+      {
+        kind: 'template',
+        eventId: `1689556908129832:${said}:1739321024`,
+        state: { ...STATE, status, reason },
+      },
+    ])
+  })
+
+  test('what changes nothing for sends is no news', () => {
+    for (const said of ['LOCKED', 'UNARCHIVED', 'constructor', 7])
+      expect(inboundOf(event(templateChange({ event: said })))).toEqual([])
+  })
+
+  test('of another business account is not ours', () => {
+    const payload = event(templateChange({}))
+    payload.entry[0]!.id = '1'
+    expect(inboundOf(payload)).toEqual([])
+  })
+})
+
+describe('a call as a whole', () => {
+  const MANY = {
+    object: 'whatsapp_business_account',
+    entry: [
+      {
+        ...event().entry[0],
+        changes: [
+          messagesChange({ statuses: [status('sent'), status('delivered')] }),
+          { field: 'phone_number_quality_update', value: { event: 'FLAGGED', current_limit: 'TIER_10K' } },
+          messagesChange({ contacts, messages: [wrote({ type: 'text', text: { body: 'Hi' } })] }),
+        ],
+      },
+      {
+        ...event().entry[0],
+        changes: [templateChange({}), { field: 'history', value: null }, { value: 7 }, null],
+      },
+    ],
+  }
+
+  test('of several entries and changes is read whole, and in order', () => {
+    expect(inboundOf(MANY).map(each => each.kind)).toEqual(['receipt', 'receipt', 'message', 'template'])
+  })
+
+  test('holds what an independent implementation finds in it', () => {
+    const theirs = normalizeWebhook(MANY)
+    const ours = inboundOf(MANY)
+    const receipts = ours.filter(each => each.kind === 'receipt')
+    expect(receipts.map(({ providerId, status }) => ({ id: providerId, status }))).toEqual(
+      theirs.statuses.map(({ id, status }) => ({ id, status })),
+    )
+    expect(
+      ours.filter(each => each.kind === 'message').map(({ eventId, text }) => ({ eventId, text })),
+    ).toEqual(theirs.messages.map(({ id, text }) => ({ eventId: id, text: (text as { body: string }).body })))
+  })
+
+  test('of another number of the same app is left alone', () => {
+    const value = {
+      ...messagesChange({ statuses: [status('sent')] }).value,
+      metadata: { ...METADATA, phone_number_id: '1' },
+    }
+    expect(inboundOf(event({ field: 'messages', value }))).toEqual([])
+  })
+
+  test('without anything in it is taken', () => {
+    for (const payload of [
+      {},
+      { entry: 7 },
+      { entry: [{}] },
+      { entry: [{ changes: [{ field: 'messages' }] }] },
+    ])
+      expect(inboundOf(payload)).toEqual([])
+  })
+})
