@@ -37,6 +37,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
   let busy = 0
   let queue: OutboxItem[] = []
   let head = 0
+  // By the monotonic clock: a wall clock that is set back must not make a rest longer.
   let restUntilMs = 0
   const resting = new Map<AccountId, number>()
   let tokens = 1
@@ -63,7 +64,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
 
   function mayGo(): boolean {
     if (busy >= open.link.concurrency) return false
-    const restMs = restUntilMs - clock.now()
+    const restMs = restUntilMs - clock.monotonic()
     if (restMs > 0) {
       wakeIn(restMs)
       return false
@@ -83,7 +84,8 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
   function restsUntil(accountId: AccountId): number {
     const until = resting.get(accountId)
     if (until === undefined) return 0
-    if (until > clock.now()) return until
+    const restMs = until - clock.monotonic()
+    if (restMs > 0) return clock.now() + restMs
     resting.delete(accountId)
     return 0
   }
@@ -117,7 +119,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     room: () => Math.max(HELD_AT_LEAST, open.link.concurrency * HELD_PER_PLACE) - (queue.length - head),
     restsUntil,
     rest(forMs, accountId) {
-      const until = clock.now() + forMs
+      const until = clock.monotonic() + forMs
       if (accountId === null) {
         restUntilMs = Math.max(restUntilMs, until)
         return
@@ -134,6 +136,6 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     relink(next) {
       open = next
     },
-    stats: () => ({ busy, held: queue.length - head, resting: restUntilMs > clock.now() }),
+    stats: () => ({ busy, held: queue.length - head, resting: restUntilMs > clock.monotonic() }),
   }
 }

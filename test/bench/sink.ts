@@ -4,9 +4,20 @@ import { startChild } from './child.ts'
 const FILE = fileURLToPath(new URL('../support/smpp-sink.ts', import.meta.url))
 
 /** A message centre that answers at once, in a process of its own. */
-export type Sink = { pid: number; port: number; stop(): Promise<void> }
+export type Sink = {
+  pid: number
+  port: number
+  /** Messages that it took so far. */
+  submits(): Promise<number>
+  stop(): Promise<void>
+}
 
 export async function startSink(options: { receipts: boolean }): Promise<Sink> {
   const child = await startChild(FILE, options.receipts ? ['--receipts'] : [])
-  return { pid: child.pid, port: (child.ready as { port: number }).port, stop: child.stop }
+  return {
+    pid: child.pid,
+    port: (child.ready as { port: number }).port,
+    submits: async () => ((await child.ask('stats')) as { submits: number }).submits,
+    stop: child.stop,
+  }
 }

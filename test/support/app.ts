@@ -65,6 +65,8 @@ export type TestApp = {
   pass(ms: number): Promise<void>
   /** Lets a long time pass as one, and then a second in steps, in which what became due is done. */
   leap(ms: number): Promise<void>
+  /** Sets the wall clock on, or back. */
+  jump(ms: number): void
   /** Lets time pass until `work` is done. */
   during<T>(work: Promise<T>): Promise<T>
   /** Reads again and again, time passing between, until what is read holds; fails after 120 s of that time. */
@@ -84,6 +86,8 @@ export type TestAppOptions = {
   env?: Record<string, string>
   /** One of the test's own by default, which stands still until it is moved. */
   clock?: Clock
+  /** Where the test's own clock begins, in ms since the epoch; by default now. */
+  startMs?: number
   /** The way to a database that the caller drops. */
   databaseUrl?: string
   logLevel?: LogLevel
@@ -98,7 +102,7 @@ const OPERATOR_TOKEN = 'ph_op_of-the-tests'
 /** The whole program on a free port of the loopback, with a database of its own. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = await createTestDatabase()
-  const fake = options.clock ? null : createFakeClock(Date.now())
+  const fake = options.clock ? null : createFakeClock(options.startMs ?? Date.now())
   const log: string[] = []
   const app = await startApp({
     config: readConfig({
@@ -167,7 +171,7 @@ function createCall(url: string): TestApp['call'] {
 function createTime(
   fake: FakeClock | null,
   db: Database,
-): Pick<TestApp, 'pass' | 'leap' | 'during' | 'until'> {
+): Pick<TestApp, 'pass' | 'leap' | 'jump' | 'during' | 'until'> {
   async function step(): Promise<void> {
     if (!fake) return void (await new Promise(resolve => setImmediate(resolve)))
     await fake.advance(STEP_MS)
@@ -186,6 +190,7 @@ function createTime(
 
   return {
     pass,
+    jump: ms => fake?.jump(ms),
     async leap(ms) {
       await fake?.advance(ms)
       await pass(1_200)
