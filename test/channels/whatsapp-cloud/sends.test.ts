@@ -1,0 +1,334 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { buildTemplateSendPayload, WhatsAppClient } from '@kapso/whatsapp-cloud-api'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import type { PeerAct, PeerRequest } from '../../support/http-peer.ts'
+import { never, settled } from '../conformance.ts'
+import {
+  ACCESS_TOKEN,
+  brokenFile,
+  file,
+  graphError,
+  PHONE_NUMBER_ID,
+  taken,
+  template,
+} from '../whatsapp-cloud.exchange.ts'
+import { event, messagesChange, signed, status } from './calls.ts'
+import { json, openSession, type Session, toAda } from './link.ts'
+
+const MEDIA = `/v25.0/${PHONE_NUMBER_ID}/media`
+const open: Session[] = []
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.close()
+})
+async function session(
+  act: (request: PeerRequest, nth: number) => PeerAct,
+  options?: Parameters<typeof openSession>[1],
+): Promise<Session> {
+  const opened = await openSession(act, options)
+  open.push(opened)
+  return opened
+}
+
+/** The body that an independent client posts. */
+async function theirs(send: (client: WhatsAppClient) => Promise<unknown>): Promise<Record<string, unknown>> {
+  let posted: Record<string, unknown> = {}
+  const client = new WhatsAppClient({
+    accessToken: ACCESS_TOKEN,
+    fetch: async (_url, init) => {
+      posted = JSON.parse(String(init?.body))
+      return new Response(taken('wamid.A').body, { headers: { 'Content-Type': 'application/json' } })
+    },
+  })
+  await send(client)
+  return posted
+}
+
+describe('an independent client would post the same', () => {
+  const NUMBER = { phoneNumberId: PHONE_NUMBER_ID, to: '+447700900123' }
+
+  async function ours(message: Parameters<typeof toAda>[0]): Promise<Record<string, unknown>> {
+    const { link, peer } = await session(() => taken('wamid.A'))
+    await link.send(toAda(message), never())
+    const { biz_opaque_callback_data: _, ...body } = JSON.parse(peer.requests[0]!.body)
+    return body
+  }
+
+  test('for a text', async () => {
+    const body = await theirs(client =>
+      client.messages.sendText({ ...NUMBER, body: 'Hello', previewUrl: false }),
+    )
+    expect(await ours({ text: 'Hello' })).toEqual(body)
+  })
+
+  test('for a picture', async () => {
+    const image = { link: 'https://cdn.example.org/ship.png', caption: 'Our ship' }
+    const body = await theirs(client => client.messages.sendImage({ ...NUMBER, image }))
+    expect(await ours({ text: 'Our ship', files: [file({ publicUrl: image.link })] })).toEqual(body)
+  })
+
+  test('for a template', async () => {
+    const payload = buildTemplateSendPayload({
+      name: 'order_confirmation',
+      language: 'en_US',
+      header: { type: 'image', image: { link: 'https://cdn.example.org/ship.png' } },
+      body: [
+        { type: 'text', text: 'Ada' },
+        { type: 'text', text: '#1815' },
+      ],
+      buttons: [
+        { type: 'button', subType: 'url', index: '0', parameters: [{ type: 'text', text: '1815' }] },
+        {
+          type: 'button',
+          subType: 'copy_code',
+          index: '1',
+          parameters: [{ type: 'coupon_code', coupon_code: 'SAVE20' }],
+        },
+      ],
+    })
+    const body = await theirs(client =>
+      client.messages.sendTemplate({ ...NUMBER, template: payload as never }),
+    )
+    expect(
+      await ours({
+        template: template({
+          header: { type: 'image', file: file({ publicUrl: 'https://cdn.example.org/ship.png' }) },
+          buttons: [
+            { index: 0, subType: 'url', text: '1815' },
+            { index: 1, subType: 'copy_code', text: 'SAVE20' },
+          ],
+        }),
+      }),
+    ).toEqual(body)
+  })
+})
+
+describe('a file without an address', () => {
+  const uploading = (request: PeerRequest) =>
+    request.path === MEDIA ? json({ id: '1166846181421424' }) : taken('wamid.A')
+
+  test('is uploaded as a form, then named by its id', async () => {
+    const { link, peer } = await session(uploading)
+    const picture = file({ fileName: 'a "b"\r\n.png' })
+    expect(await link.send(toAda({ text: 'Our ship', files: [picture] }), never())).toMatchObject({
+      kind: 'accepted',
+    })
+    const [upload, submit] = peer.requests
+    const form = await new Response(upload!.body, {
+      headers: { 'Content-Type': upload!.headers['content-type']! },
+    }).formData()
+    expect(Object.fromEntries([...form].filter(([name]) => name !== 'file'))).toEqual({
+      messaging_product: 'whatsapp',
+      type: 'image/png',
+    })
+    const sent = form.get('file') as File
+    expect([sent.type, await sent.text()]).toEqual(['image/png', 'not really a picture'])
+    expect(upload!.headers['transfer-encoding']).toBeUndefined()
+    expect(JSON.parse(submit!.body)).toMatchObject({
+      type: 'image',
+      image: { id: '1166846181421424', caption: 'Our ship' },
+    })
+  })
+
+  test('in the header of a template too', async () => {
+    const { link, peer } = await session(uploading)
+    const header = { type: 'video', file: file({ type: 'video', mimetype: 'video/mp4' }) } as const
+    await link.send(toAda({ template: template({ header }) }), never())
+    expect(JSON.parse(peer.requests.at(-1)!.body).template.components[0]).toEqual({
+      type: 'header',
+      parameters: [{ type: 'video', video: { id: '1166846181421424' } }],
+    })
+  })
+
+  test('that cannot be had: refused for good, or tried again; no message is sent', async () => {
+    const { link, peer } = await session(uploading)
+    expect(await link.send(toAda({ files: [brokenFile(false)] }), never())).toMatchObject({
+      kind: 'rejected',
+      code: 'MESSAGE_REJECTED',
+    })
+    expect(await link.send(toAda({ files: [brokenFile(true)] }), never())).toMatchObject({ kind: 'retry' })
+    expect(peer.requests).toEqual([])
+  })
+
+  test.each([
+    ['shorter', 30],
+    ['longer', 10],
+  ])('that is %s than it said: cut, not sent as if whole', async (_, sizeBytes) => {
+    const { link, peer } = await session(uploading)
+    expect(await link.send(toAda({ files: [file({ sizeBytes })] }), never())).toMatchObject({ kind: 'retry' })
+    expect(peer.requests).toEqual([])
+  })
+
+  test.each<[string, PeerAct, object]>([
+    ['refuses it', graphError(400, 100), { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '100' }],
+    ['is down', graphError(503, 131_016), { kind: 'retry' }],
+    ['resets', 'reset', { kind: 'retry' }],
+    ['says nothing of use', json({}), { kind: 'retry' }],
+  ])('while the upload %s: nothing was sent', async (_, act, outcome) => {
+    const { link, peer } = await session(() => act)
+    expect(await link.send(toAda({ files: [file()] }), never())).toMatchObject(outcome)
+    expect(peer.requests.every(request => request.path === MEDIA)).toBe(true)
+  })
+
+  test('of 64 MB passes in pieces: never much more of it is in memory than is on its way', async () => {
+    const CHUNK = Buffer.alloc(256 * 1024, 'x')
+    const CHUNKS = 256
+    let received = 0
+    const server = createServer((request, response) => {
+      request.on('data', (bytes: Buffer) => (received += bytes.length))
+      const answer = request.url === MEDIA ? json({ id: '1166846181421424' }) : taken('wamid.A')
+      request.on('end', () => response.end((answer as { body: string }).body))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { link } = await session(() => 'silent', { config: { baseUrl } })
+    let given = 0
+    let mostAhead = 0
+    const big = file({
+      type: 'document',
+      sizeBytes: CHUNK.length * CHUNKS,
+      open: async () =>
+        Readable.from(
+          (async function* () {
+            for (; given < CHUNKS; given++) {
+              mostAhead = Math.max(mostAhead, given * CHUNK.length - received)
+              yield CHUNK
+            }
+          })(),
+        ),
+    })
+    expect(await link.send(toAda({ files: [big] }), never())).toMatchObject({ kind: 'accepted' })
+    server.close()
+    expect(received).toBeGreaterThan(CHUNK.length * CHUNKS)
+    // What the sockets of both sides hold, and nothing like the file.
+    expect(mostAhead).toBeLessThan(24 * 1024 * 1024)
+  })
+})
+
+describe('the pace with one recipient', () => {
+  test('beyond 45 at once a message waits, and asks nothing; another recipient does not', async () => {
+    const clock = createFakeClock()
+    const { link, peer } = await session((_, nth) => taken(`wamid.${nth}`), { io: { clock } })
+    const outcomes = []
+    for (let nth = 1; nth <= 46; nth++) outcomes.push(await link.send(toAda({}, nth), never()))
+    expect(outcomes.slice(0, 45).every(each => each.kind === 'accepted')).toBe(true)
+    expect(outcomes[45]).toMatchObject({ kind: 'throttled', scope: 'message', afterMs: 6_000 })
+    expect(peer.requests).toHaveLength(45)
+    expect(await link.send(toAda({ to: '+447700900124' }, 47), never())).toMatchObject({ kind: 'accepted' })
+    await clock.advance(6_000)
+    expect(await link.send(toAda({}, 46), never())).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('131056 makes the recipient wait, each time for longer', async () => {
+    const clock = createFakeClock()
+    const { link } = await session(() => graphError(400, 131_056), { io: { clock } })
+    expect(await link.send(toAda(), never())).toMatchObject({ afterMs: 1_000 })
+    expect(await link.send(toAda(), never())).toMatchObject({ kind: 'throttled', afterMs: 1_000 })
+    await clock.advance(1_000)
+    expect(await link.send(toAda(), never())).toMatchObject({ scope: 'message', afterMs: 4_000 })
+  })
+})
+
+test('a template that turns out paused is told of at once, and once', async () => {
+  const { link, io } = await session(() => graphError(400, 132_015))
+  for (let nth = 1; nth <= 3; nth++) await link.send(toAda({ template: template() }, nth), never())
+  expect(io.inbound).toEqual([
+    {
+      kind: 'template',
+      eventId: 'refused:msg_00000000000000000000000001.1',
+      state: {
+        providerTemplateId: '594425479261596',
+        name: 'order_confirmation',
+        language: 'en_US',
+        status: 'disabled',
+        reason: 'The template is paused, for its low quality.',
+      },
+    },
+  ])
+})
+
+describe('a status settles an attempt whose answer never came', () => {
+  async function afterwards(act: PeerAct) {
+    const late: unknown[] = []
+    const { link, peer } = await session(() => act, { io: { tellLate: async told => void late.push(told) } })
+    const stop = new AbortController()
+    const outcome = link.send(toAda(), stop.signal)
+    await settled(peer.submitted(1), 'the submit')
+    if (act === 'silent') stop.abort()
+    await outcome
+    const data = JSON.parse(peer.requests[0]!.body).biz_opaque_callback_data
+    const call = signed(
+      event(messagesChange({ statuses: [status('sent', { biz_opaque_callback_data: data })] })),
+    )
+    const answers = [await link.receive!(call), await link.receive!(call)]
+    return { late, answers }
+  }
+
+  test('by the id that it names', async () => {
+    const { late, answers } = await afterwards('silent')
+    expect(late).toEqual([
+      {
+        accountId: 'acc_00000000000000000000000001',
+        attemptId: 'msg_00000000000000000000000001.1',
+        outcome: { kind: 'accepted', providerId: status('').id },
+      },
+    ])
+    for (const answer of answers)
+      expect(answer).toMatchObject({ kind: 'taken', inbound: [{ status: 'sent' }] })
+  })
+
+  test('where the answer came it has nothing to add', async () => {
+    expect((await afterwards(taken(status('').id))).late).toEqual([])
+  })
+})
+
+describe('the number', () => {
+  test('tells who it is', async () => {
+    const { link, peer } = await session(() =>
+      json({
+        id: PHONE_NUMBER_ID,
+        display_phone_number: '+1 555-078-3881',
+        verified_name: 'Jasper’s Market',
+        quality_rating: 'GREEN',
+        status: 'CONNECTED',
+        whatsapp_business_manager_messaging_limit: 'TIER_10K',
+      }),
+    )
+    expect(await link.identity!(never())).toEqual({
+      phoneNumber: '+15550783881',
+      displayName: 'Jasper’s Market',
+      qualityRating: 'GREEN',
+      messagingLimit: 'TIER_10K',
+      status: 'CONNECTED',
+    })
+    expect(peer.requests[0]!.path).toBe(
+      `/v25.0/${PHONE_NUMBER_ID}?fields=display_phone_number,verified_name,quality_rating,status,whatsapp_business_manager_messaging_limit`,
+    )
+  })
+
+  test('tells an older version of Graph its limit by another name, and the oldest none', async () => {
+    const older = await session(request =>
+      request.path.includes('manager')
+        ? graphError(400, 100)
+        : json({ verified_name: 'A', messaging_limit_tier: 'TIER_1K' }),
+    )
+    expect(await older.link.identity!(never())).toMatchObject({
+      phoneNumber: null,
+      messagingLimit: 'TIER_1K',
+    })
+    const oldest = await session(request =>
+      request.path.includes('limit') ? graphError(400, 100) : json({ verified_name: 'A' }),
+    )
+    expect(await oldest.link.identity!(never())).toMatchObject({ displayName: 'A', messagingLimit: null })
+  })
+
+  test('cannot be read: an error without the token', async () => {
+    const { link } = await session(() => graphError(401, 190))
+    await expect(link.identity!(never())).rejects.toThrow(
+      'WhatsApp could not say: The access token has expired',
+    )
+  })
+})

@@ -1,0 +1,380 @@
+import { TemplateDefinition, WhatsAppClient } from '@kapso/whatsapp-cloud-api'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { OfficialTemplate } from '../../../src/channels/provider.ts'
+import type { PeerAct, PeerRequest } from '../../support/http-peer.ts'
+import { never } from '../conformance.ts'
+import {
+  ACCESS_TOKEN,
+  BUSINESS_ACCOUNT_ID,
+  brokenFile,
+  file,
+  graphError,
+} from '../whatsapp-cloud.exchange.ts'
+import { json, openSession, type Session } from './link.ts'
+
+const EDGE = `/v25.0/${BUSINESS_ACCOUNT_ID}/message_templates`
+const open: Session[] = []
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.close()
+})
+async function session(act: (request: PeerRequest, nth: number) => PeerAct): Promise<Session> {
+  const opened = await openSession(act)
+  open.push(opened)
+  return opened
+}
+
+const official = (more: Partial<OfficialTemplate> = {}): OfficialTemplate => ({
+  name: 'order_update',
+  language: 'en_US',
+  subType: 'utility',
+  header: { type: 'text', text: 'Order {{1}}', examples: ['1815'] },
+  body: 'Hi {{1}}, order {{2}} is on its way.',
+  examples: ['Ada', '1815'],
+  footer: 'Reply STOP to end',
+  buttons: [
+    {
+      type: 'url',
+      text: 'Track',
+      url: 'https://example.com/t/{{1}}',
+      urlExample: 'https://example.com/t/1815',
+    },
+    { type: 'phone', text: 'Call us', phoneNumber: '+16505551234' },
+    { type: 'quick_reply', text: 'Thanks' },
+  ],
+  otp: null,
+  ...more,
+})
+
+const otp = (more: Partial<NonNullable<OfficialTemplate['otp']>> = {}): OfficialTemplate =>
+  official({
+    name: 'login_code',
+    subType: 'otp',
+    header: null,
+    body: '',
+    examples: [],
+    footer: null,
+    buttons: [],
+    otp: {
+      type: 'copy_code',
+      addSecurityRecommendation: true,
+      codeExpirationMinutes: 5,
+      buttonText: 'Copy code',
+      packageName: null,
+      signatureHash: null,
+      zeroTapTermsAccepted: false,
+      ...more,
+    },
+  })
+
+/** What an independent client would post for the same template. */
+async function theirs(definition: unknown): Promise<unknown> {
+  let posted: unknown
+  const client = new WhatsAppClient({
+    accessToken: ACCESS_TOKEN,
+    fetch: async (_url, init) => {
+      posted = JSON.parse(String(init?.body))
+      return new Response('{}', { headers: { 'Content-Type': 'application/json' } })
+    },
+  })
+  const built = TemplateDefinition.buildTemplateDefinition(definition as never) as object
+  await client.templates.create({ businessAccountId: BUSINESS_ACCOUNT_ID, ...built } as never)
+  return posted
+}
+
+describe('a template is put before WhatsApp', () => {
+  test('as an independent client would', async () => {
+    const { link, peer } = await session(() => json({ id: '594425479261596', status: 'PENDING' }))
+    expect(await link.submitTemplate!(official(), never())).toEqual({
+      kind: 'submitted',
+      state: {
+        providerTemplateId: '594425479261596',
+        name: 'order_update',
+        language: 'en_US',
+        status: 'pending',
+        reason: null,
+      },
+    })
+    expect(peer.requests[0]).toMatchObject({ method: 'POST', path: EDGE })
+    const definition = {
+      name: 'order_update',
+      language: 'en_US',
+      category: 'UTILITY',
+      components: [
+        { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}', example: { headerText: ['1815'] } },
+        {
+          type: 'BODY',
+          text: 'Hi {{1}}, order {{2}} is on its way.',
+          example: { bodyText: [['Ada', '1815']] },
+        },
+        { type: 'FOOTER', text: 'Reply STOP to end' },
+        {
+          type: 'BUTTONS',
+          buttons: [
+            {
+              type: 'URL',
+              text: 'Track',
+              url: 'https://example.com/t/{{1}}',
+              example: ['https://example.com/t/1815'],
+            },
+            { type: 'PHONE_NUMBER', text: 'Call us', phoneNumber: '+16505551234' },
+            { type: 'QUICK_REPLY', text: 'Thanks' },
+          ],
+        },
+      ],
+    }
+    expect(JSON.parse(peer.requests[0]!.body)).toEqual(await theirs(definition))
+  })
+
+  test.each([
+    ['copy_code', otp(), [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy code' }]],
+    [
+      'one_tap',
+      otp({ type: 'one_tap', packageName: 'com.example.app', signatureHash: 'K8a/AINcGX7' }),
+      [
+        {
+          type: 'OTP',
+          otp_type: 'ONE_TAP',
+          text: 'Copy code',
+          supported_apps: [{ package_name: 'com.example.app', signature_hash: 'K8a/AINcGX7' }],
+        },
+      ],
+    ],
+    [
+      'zero_tap',
+      otp({
+        type: 'zero_tap',
+        buttonText: null,
+        packageName: 'com.example.app',
+        signatureHash: 'K8a/AINcGX7',
+        zeroTapTermsAccepted: true,
+      }),
+      [
+        {
+          type: 'OTP',
+          otp_type: 'ZERO_TAP',
+          supported_apps: [{ package_name: 'com.example.app', signature_hash: 'K8a/AINcGX7' }],
+          zero_tap_terms_accepted: true,
+        },
+      ],
+    ],
+  ])('one-time code, %s', async (_, template, buttons) => {
+    const { link, peer } = await session(() => json({ id: '1', status: 'APPROVED' }))
+    expect(await link.submitTemplate!(template, never())).toMatchObject({ state: { status: 'approved' } })
+    expect(JSON.parse(peer.requests[0]!.body)).toEqual({
+      name: 'login_code',
+      language: 'en_US',
+      category: 'AUTHENTICATION',
+      components: [
+        { type: 'BODY', add_security_recommendation: true },
+        { type: 'FOOTER', code_expiration_minutes: 5 },
+        { type: 'BUTTONS', buttons },
+      ],
+    })
+  })
+
+  test('without expiry, without button text, with a coupon', async () => {
+    const { link, peer } = await session(() => json({ id: '1', status: 'PENDING' }))
+    await link.submitTemplate!(otp({ codeExpirationMinutes: null, buttonText: null }), never())
+    await link.submitTemplate!(
+      official({
+        subType: 'marketing',
+        header: null,
+        body: 'Save',
+        examples: [],
+        footer: null,
+        buttons: [{ type: 'copy_code', text: 'Copy', example: 'SAVE20' }],
+      }),
+      never(),
+    )
+    const [first, second] = peer.requests.map(request => JSON.parse(request.body))
+    expect(first.components).toEqual([
+      { type: 'BODY', add_security_recommendation: true },
+      { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
+    ])
+    expect(second).toMatchObject({
+      category: 'MARKETING',
+      components: [
+        { type: 'BODY', text: 'Save' },
+        { type: 'BUTTONS', buttons: [{ type: 'COPY_CODE', example: 'SAVE20' }] },
+      ],
+    })
+  })
+
+  test('with a picture: its sample is uploaded first, in a session', async () => {
+    const { link, peer } = await session(request => {
+      if (request.path.includes('/uploads?')) return json({ id: 'upload:MTphd?sig=ARZqkGCA_uQ' })
+      return request.path.includes('/upload:')
+        ? json({ h: '4::aW1hZ2U=:ARbQ' })
+        : json({ id: '1', status: 'PENDING' })
+    })
+    const outcome = await link.submitTemplate!(official({ header: { type: 'image', file: file() } }), never())
+    expect(outcome.kind).toBe('submitted')
+    const [start, bytes, create] = peer.requests
+    expect(start).toMatchObject({
+      method: 'POST',
+      path: '/v25.0/app/uploads?file_name=ship.png&file_length=20&file_type=image%2Fpng',
+    })
+    expect(bytes).toMatchObject({
+      method: 'POST',
+      path: '/v25.0/upload:MTphd?sig=ARZqkGCA_uQ',
+      headers: { authorization: `OAuth ${ACCESS_TOKEN}`, file_offset: '0', 'content-length': '20' },
+      body: 'not really a picture',
+    })
+    expect(JSON.parse(create!.body).components[0]).toEqual({
+      type: 'HEADER',
+      format: 'IMAGE',
+      example: { header_handle: ['4::aW1hZ2U=:ARbQ'] },
+    })
+  })
+
+  test('that exists already counts as submitted, and stands where it stands', async () => {
+    const { link } = await session(request =>
+      request.method === 'POST'
+        ? graphError(400, 100, { error_subcode: 2_388_024 })
+        : json({
+            data: [
+              {
+                id: '7',
+                name: 'order_update',
+                language: 'en_US',
+                status: 'APPROVED',
+                rejected_reason: 'NONE',
+              },
+            ],
+          }),
+    )
+    expect(await link.submitTemplate!(official(), never())).toMatchObject({
+      kind: 'submitted',
+      state: { providerTemplateId: '7', status: 'approved', reason: null },
+    })
+  })
+
+  test.each<[string, PeerAct]>([
+    ['a server that fails', graphError(500, 2)],
+    ['a server that says nothing of use', { status: 502, body: '<html>' }],
+    ['a success that is a page', { status: 200, body: '<html>' }],
+    ['a success without an id', json({})],
+    ['too many calls', graphError(400, 80_007)],
+    ['an access token that has expired', graphError(401, 190)],
+    ['no answer', 'reset'],
+  ])('%s: unavailable, and safe to repeat', async (_, act) => {
+    const { link } = await session(() => act)
+    expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'unavailable' })
+  })
+
+  test('refused in WhatsApp’s own words', async () => {
+    const words = 'Variables can’t be at the start or end of the template.'
+    const { link } = await session(() =>
+      graphError(400, 100, { error_subcode: 2_388_299, error_user_msg: words }),
+    )
+    expect(await link.submitTemplate!(official(), never())).toEqual({
+      kind: 'refused',
+      detail: words,
+      providerCode: '100',
+    })
+  })
+
+  test('a picture that WhatsApp refuses, and one that is gone, name their field; one that is busy may come back', async () => {
+    const refusing = await session(() => graphError(400, 100, { error_user_msg: 'Unsupported type' }))
+    const header = (
+      file: OfficialTemplate['header'] extends infer H ? Extract<H, { file: unknown }>['file'] : never,
+    ) => official({ header: { type: 'image', file } })
+    expect(await refusing.link.submitTemplate!(header(file()), never())).toMatchObject({
+      kind: 'refused',
+      path: 'headerAssetId',
+    })
+    const taking = await session(() => json({ id: 'upload:1', h: '4:1' }))
+    expect(await taking.link.submitTemplate!(header(brokenFile(false)), never())).toMatchObject({
+      kind: 'refused',
+      path: 'headerAssetId',
+    })
+    expect(await taking.link.submitTemplate!(header(brokenFile(true)), never())).toMatchObject({
+      kind: 'unavailable',
+    })
+  })
+})
+
+describe('where a template stands', () => {
+  const item = (name: string, language: string, status: string, more: object = {}) => ({
+    id: `${name}-${language}`,
+    name,
+    language,
+    status,
+    ...more,
+  })
+
+  test('is looked for by its whole name and its language, over pages', async () => {
+    const { link, peer } = await session(request =>
+      request.path.includes('after=')
+        ? json({
+            data: [
+              item('order_update', 'de', 'APPROVED'),
+              item('order_update', 'en_US', 'REJECTED', { rejected_reason: 'SCAM' }),
+            ],
+            paging: { cursors: { after: 'END' } },
+          })
+        : json({
+            data: [item('order_update_two', 'en_US', 'APPROVED')],
+            paging: { cursors: { after: 'NEXT' }, next: 'https://graph.facebook.com/…' },
+          }),
+    )
+    expect(await link.readTemplate!('order_update', 'en_US', never())).toEqual({
+      providerTemplateId: 'order_update-en_US',
+      name: 'order_update',
+      language: 'en_US',
+      status: 'rejected',
+      reason: 'SCAM',
+    })
+    expect(peer.requests.map(request => request.path)).toEqual([
+      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Crejected_reason&limit=100`,
+      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Crejected_reason&limit=100&after=NEXT`,
+    ])
+    expect(await link.readTemplate!('order_update', 'fr', never())).toBeNull()
+  })
+
+  test.each([
+    ['APPROVED', 'approved'],
+    ['PENDING', 'pending'],
+    ['IN_APPEAL', 'pending'],
+    ['REJECTED', 'rejected'],
+    ['PAUSED', 'disabled'],
+    ['DISABLED', 'disabled'],
+    ['PENDING_DELETION', 'disabled'],
+    ['A_WORD_OF_TOMORROW', 'pending'],
+  ])('%s is %s', async (said, status) => {
+    const { link } = await session(() => json({ data: [item('a', 'en', said)] }))
+    expect(await link.readTemplate!('a', 'en', never())).toMatchObject({ status, reason: null })
+  })
+
+  test('is not known where WhatsApp cannot say', async () => {
+    const { link } = await session(() => graphError(500, 2))
+    await expect(link.readTemplate!('a', 'en', never())).rejects.toThrow('WhatsApp could not say')
+  })
+})
+
+describe('a template is taken away', () => {
+  const LISTED = json({ data: [{ id: '77', name: 'a', language: 'en', status: 'APPROVED' }] })
+
+  test('in one language alone: by its id', async () => {
+    const { link, peer } = await session(request =>
+      request.method === 'GET' ? LISTED : json({ success: true }),
+    )
+    await link.deleteTemplate!('a', 'en', never())
+    expect(peer.requests.at(-1)).toMatchObject({ method: 'DELETE', path: `${EDGE}?hsm_id=77&name=a` })
+  })
+
+  test('and is gone already, before or meanwhile', async () => {
+    const none = await session(() => json({ data: [] }))
+    await none.link.deleteTemplate!('a', 'en', never())
+    expect(none.peer.requests.map(request => request.method)).toEqual(['GET'])
+    const late = await session(request =>
+      request.method === 'GET' ? LISTED : graphError(400, 100, { error_subcode: 2_593_002 }),
+    )
+    await late.link.deleteTemplate!('a', 'en', never())
+  })
+
+  test('rejects where nobody can say', async () => {
+    const { link } = await session(request => (request.method === 'GET' ? LISTED : graphError(401, 190)))
+    await expect(link.deleteTemplate!('a', 'en', never())).rejects.toThrow('expired')
+  })
+})
