@@ -38,7 +38,11 @@ const FIELDS = {
   headerValue: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   headerAssetId: Type.Optional(Short),
   headerMediaUrl: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 2_048, description: 'Fetched and kept, instead of headerAssetId' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: 'Fetched and kept, instead of headerAssetId',
+    }),
   ),
   footer: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   buttons: Type.Optional(Type.Array(TemplateButtonInput, { maxItems: 10 })),

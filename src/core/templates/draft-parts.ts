@@ -102,7 +102,8 @@ function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults:
   const fixed = url?.endsWith(URL_PLACE) ? url.slice(0, -URL_PLACE.length) : url
   const protocol = fixed === undefined ? undefined : URL.parse(fixed)?.protocol
   if (fixed === undefined) faults.add(`${path}.url`, 'is required for a url button')
-  else if (fixed.includes('{{')) faults.add(`${path}.url`, 'may have one placeholder alone: {{1}}, at its end')
+  else if (fixed.includes('{{'))
+    faults.add(`${path}.url`, 'may have one placeholder alone: {{1}}, at its end')
   else if (protocol !== 'https:' && protocol !== 'http:') {
     faults.add(`${path}.url`, 'must be an http or https address')
   }

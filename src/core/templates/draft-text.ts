@@ -101,7 +101,10 @@ export function countPlaces(texts: readonly Segments[], path: string, faults: Fa
   const gap = firstGap(places)
   if (gap !== null) {
     const seen = places.map(place => `{{${place}}}`).join(', ')
-    faults.add(path, `the placeholders must run from {{1}} without a gap: {{${gap}}} is missing among ${seen}`)
+    faults.add(
+      path,
+      `the placeholders must run from {{1}} without a gap: {{${gap}}} is missing among ${seen}`,
+    )
   }
   return places.length
 }

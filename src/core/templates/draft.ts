@@ -125,7 +125,8 @@ function checkOtpPlaces(
 function countHeader(header: Segments, body: Segments, bodyPlaces: number, faults: Faults): number {
   const bodyNumbers: Segments = Array.from({ length: bodyPlaces }, (_, at) => at + 1)
   const places = countPlaces([header, body, bodyNumbers], 'headerValue', faults)
-  if (places > MAX_PLACES) faults.add('headerValue', `together there are more than ${MAX_PLACES} placeholders`)
+  if (places > MAX_PLACES)
+    faults.add('headerValue', `together there are more than ${MAX_PLACES} placeholders`)
   return places
 }
 

@@ -6,6 +6,7 @@ import type {
   TemplateProvider,
   TemplateSubType,
 } from '../../contract/template.ts'
+import type { AccountId, AssetId } from '../../lib/ids.ts'
 import type { CompiledTemplate } from './render.ts'
 
 /** What a template is, apart from who owns it and how it stands; stored as JSON. */
@@ -28,7 +29,14 @@ export type TemplateHeader =
   | { type: Exclude<HeaderType, 'text'>; file: HeaderFile | null }
 
 /** The stored file of a header, with what a send needs to know of it without looking it up. */
-export type HeaderFile = { assetId: string; mimetype: string; fileName: string; sizeBytes: number }
+export type HeaderFile = {
+  /** Whose file it is: the template's owner's, or the platform's. */
+  accountId: AccountId
+  assetId: AssetId
+  mimetype: string
+  fileName: string
+  sizeBytes: number
+}
 
 export type TemplateOtp = {
   type: OtpType

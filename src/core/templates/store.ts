@@ -1,4 +1,9 @@
-import type { TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType } from '../../contract/template.ts'
+import type {
+  TemplateCategory,
+  TemplateProvider,
+  TemplateStatus,
+  TemplateSubType,
+} from '../../contract/template.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, isId, toUuid } from '../../lib/ids.ts'
@@ -164,7 +169,7 @@ export async function insertTemplate(
       row.reason,
       JSON.stringify(row.spec),
       JSON.stringify(row.compiled),
-      assetId === undefined ? null : toUuid(assetId as Id),
+      assetId === undefined ? null : toUuid(assetId),
       row.official && toUuid(row.official.connectionId),
       row.official?.onPlatformNumber ?? false,
       row.official?.providerName ?? null,
@@ -252,7 +257,7 @@ export async function setDefaultTemplate(
   })
 }
 
-export function toRow(stored: Stored): TemplateRow {
+function toRow(stored: Stored): TemplateRow {
   const { uuid, accountUuid, connectionUuid, onPlatformNumber, providerName, providerTemplateId, ...rest } =
     stored
   const { lastCheckedAt, ...same } = rest
@@ -260,15 +265,16 @@ export function toRow(stored: Stored): TemplateRow {
     ...same,
     id: fromUuid('tpl', uuid),
     accountId: fromUuid('acc', accountUuid),
-    official: connectionUuid === null
-      ? null
-      : {
-          connectionId: fromUuid('cnn', connectionUuid),
-          onPlatformNumber,
-          providerName: providerName ?? stored.name,
-          providerTemplateId,
-        },
-    lastCheckedAtMs: lastCheckedAt && lastCheckedAt.getTime(),
+    official:
+      connectionUuid === null
+        ? null
+        : {
+            connectionId: fromUuid('cnn', connectionUuid),
+            onPlatformNumber,
+            providerName: providerName ?? stored.name,
+            providerTemplateId,
+          },
+    lastCheckedAtMs: lastCheckedAt?.getTime() ?? null,
   }
 }
 

@@ -1,0 +1,224 @@
+import type { OutgoingFile, TemplateOutcome } from '../../channels/provider.ts'
+import type { AttachmentType, KeyMode } from '../../contract/enums.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { TemplateStatus } from '../../contract/template.ts'
+import type { TemplateCreate } from '../../contract/template-create.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type AssetId, type Ids, isId } from '../../lib/ids.ts'
+import { draftTemplate } from './draft.ts'
+import type { TellTemplate } from './events.ts'
+import { type Line, providerNameOf } from './lines.ts'
+import { type Approvers, approverUnavailable } from './official.ts'
+import { toOfficial } from './official-form.ts'
+import { claimName, dropName } from './official-store.ts'
+import type { HeaderFile, TemplateDraft } from './spec.ts'
+import { insertTemplate, setDefaultTemplate, type TemplateRow, templateExists } from './store.ts'
+import { nextCheckAt } from './transitions.ts'
+
+/** For whom a template is made: an account, or the platform for all of them. */
+export type TemplateOwner = { accountId: AccountId; mode: KeyMode }
+
+/** An uploaded file, as far as a header needs it. */
+export type HeaderAsset = HeaderFile & { mediaType: AttachmentType }
+
+/** The uploaded files, as templates use them. */
+export type TemplateMedia = {
+  /** The account's own, or the platform's; null where there is none. */
+  find(accountId: AccountId, id: AssetId): Promise<HeaderAsset | null>
+  /** Takes the file behind an address in; a Problem under `path` where it cannot be had. */
+  takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
+  /** Keeps a file until the transaction ends; false when it is gone. */
+  keep(tx: Db, file: HeaderFile): Promise<boolean>
+  outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile
+  /** Where a file is shown. */
+  previewUrl(file: HeaderFile): string
+}
+
+export type CreateTemplateDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  media: TemplateMedia
+  approvers: Approvers
+  tell: TellTemplate
+  /** Throws a 400 for an official sender that there is not. */
+  lineOf(owner: TemplateOwner, asked: string | undefined): Promise<Line>
+}
+
+/**
+ * Makes a template. Throws VALIDATION_ERROR that names what is wrong, NOT_FOUND
+ * for a file that there is not, TEMPLATE_EXISTS, and PROVIDER_UNAVAILABLE: then
+ * nothing was stored, and the same may be asked again.
+ */
+export type CreateTemplate = (
+  owner: TemplateOwner,
+  body: TemplateCreate,
+  options?: { makeDefault: boolean },
+) => Promise<TemplateRow>
+
+/** A request that holds a name for longer is dead. */
+const CLAIM_LASTS_MS = 120_000
+
+export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
+  const { db, clock, approvers } = deps
+
+  async function create(
+    owner: TemplateOwner,
+    body: TemplateCreate,
+    { makeDefault } = { makeDefault: false },
+  ): Promise<TemplateRow> {
+    const draft = draftTemplate(body, await headerFile(owner, body))
+    if (draft.provider !== 'official_provider') return store(newRow(owner, draft, 'active'), makeDefault)
+    const line = await deps.lineOf(owner, body.officialSenderId)
+    return withName(owner, draft, () => bring(owner, draft, line, makeDefault))
+  }
+
+  /** The file that the header shows, of the type that the header says. */
+  async function headerFile({ accountId }: TemplateOwner, body: TemplateCreate): Promise<HeaderFile | null> {
+    const { headerType, headerAssetId, headerMediaUrl } = body
+    if (headerType === undefined || headerType === 'text') return null
+    if (headerAssetId !== undefined && headerMediaUrl !== undefined) {
+      throw invalid('headerMediaUrl', 'or headerAssetId, not both')
+    }
+    const path = headerAssetId === undefined ? 'headerMediaUrl' : 'headerAssetId'
+    const asset =
+      headerAssetId !== undefined
+        ? await findAsset(accountId, headerAssetId)
+        : headerMediaUrl !== undefined
+          ? await deps.media.takeIn(accountId, headerMediaUrl, path)
+          : null
+    if (asset && asset.mediaType !== headerType) {
+      throw invalid(path, `is of type ${asset.mediaType}, not ${headerType}`)
+    }
+    if (!asset) return null
+    const { mediaType: _, ...file } = asset
+    return file
+  }
+
+  async function findAsset(accountId: AccountId, id: string): Promise<HeaderAsset> {
+    const asset = isId('ast', id) ? await deps.media.find(accountId, id) : null
+    if (asset) return asset
+    throw new Problem('NOT_FOUND', 'headerAssetId: asset not found', {
+      details: [{ path: 'headerAssetId', message: 'asset not found' }],
+    })
+  }
+
+  /** Of two requests for one name one alone goes on. */
+  async function withName<T>(
+    { accountId }: TemplateOwner,
+    draft: TemplateDraft,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const claim = { accountId, name: draft.name, language: draft.language }
+    const nowMs = clock.now()
+    if (!(await claimName(db, claim, nowMs, nowMs - CLAIM_LASTS_MS))) throw exists(draft)
+    try {
+      if (await templateExists(db, { ...claim, provider: draft.provider })) throw exists(draft)
+      return await work()
+    } finally {
+      // What is not let go of lapses by itself.
+      await dropName(db, claim).catch(() => {})
+    }
+  }
+
+  /** Puts it before the provider, and stores it only when the provider has it. */
+  async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
+    const providerName = providerNameOf(draft.name, owner.accountId, line, draft.spec.manual)
+    const found = draft.spec.manual
+      ? await bind(draft, line, providerName)
+      : await submit(draft, line, providerName)
+    const row: TemplateRow = {
+      ...newRow(owner, draft, found.status),
+      reason: found.reason,
+      official: {
+        connectionId: line.connectionId,
+        onPlatformNumber: line.onPlatformNumber,
+        providerName,
+        providerTemplateId: found.providerTemplateId,
+      },
+    }
+    return store(row, makeDefault)
+  }
+
+  async function submit(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
+    const outcome = await approvers.submit(
+      line.connectionId,
+      toOfficial(draft, providerName, deps.media.outgoing),
+    )
+    return readOutcome(outcome)
+  }
+
+  /** What stands there already is asked after, not put there; what nobody knows of waits to be found. */
+  async function bind(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
+    const word = await approvers.read(line.connectionId, providerName, draft.language)
+    const providerTemplateId = draft.providerTemplateId
+    switch (word.kind) {
+      case 'state':
+        return { status: word.state.status, reason: word.state.reason, providerTemplateId }
+      case 'unknown':
+        return { status: 'pending', reason: NOT_FOUND_THERE, providerTemplateId }
+      case 'unasked':
+        throw approverUnavailable('it could not be asked about the template')
+    }
+  }
+
+  function newRow(owner: TemplateOwner, draft: TemplateDraft, status: TemplateStatus): TemplateRow {
+    const { name, category, subType, language, provider, spec, compiled } = draft
+    return {
+      id: deps.ids.next('tpl'),
+      accountId: owner.accountId,
+      ...{ name, category, subType, language, provider, spec, compiled },
+      status,
+      reason: null,
+      official: null,
+      lastCheckedAtMs: null,
+    }
+  }
+
+  function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
+    return db.transaction(async tx => {
+      const header = row.spec.header
+      if (header && header.type !== 'text' && header.file && !(await deps.media.keep(tx, header.file))) {
+        throw invalid('headerAssetId', 'the file is gone')
+      }
+      const nowMs = clock.now()
+      const nextMs = row.official ? nextCheckAt(row.status, nowMs, nowMs) : null
+      if (!(await insertTemplate(tx, row, nextMs))) throw exists(row)
+      if (makeDefault) await setDefaultTemplate(tx, row.accountId, row)
+      if (row.status !== 'active') {
+        await deps.tell(tx, row, row.status, { from: null, reason: row.reason, drift: false })
+      }
+      return row
+    })
+  }
+
+  return create
+}
+
+type Found = { status: TemplateStatus; reason: string | null; providerTemplateId: string | null }
+
+export const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
+
+function readOutcome(outcome: TemplateOutcome | null): Found {
+  switch (outcome?.kind) {
+    case 'submitted': {
+      const { status, reason, providerTemplateId } = outcome.state
+      return { status, reason, providerTemplateId: providerTemplateId || null }
+    }
+    case 'refused':
+      throw invalid(outcome.path ?? 'body', `the provider refuses it: ${outcome.detail}`)
+    case 'unavailable':
+      throw approverUnavailable(outcome.detail)
+    case undefined:
+      throw invalid('officialSenderId', 'the connection of this sender takes no templates')
+  }
+}
+
+function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {
+  const where = language === '' ? '' : ` in ${language}`
+  return new Problem(
+    'TEMPLATE_EXISTS',
+    `There is a template "${name}"${where} of provider ${provider} already.`,
+  )
+}

@@ -1,0 +1,42 @@
+import type { TemplateEventData, TemplateStatus } from '../../contract/template.ts'
+import type { EventType } from '../../contract/webhook.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { insertEvent } from '../callbacks/event-store.ts'
+import type { TemplateRow } from './store.ts'
+
+type Told = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
+
+/** Tells whoever listens how an official template stands, within the transaction that changes it. */
+export type TellTemplate = (
+  tx: Db,
+  template: Told,
+  status: Exclude<TemplateStatus, 'active'>,
+  change: { from: TemplateStatus | null; reason: string | null; drift: boolean },
+) => Promise<void>
+
+export function createTemplateTeller({ clock, ids }: { clock: Clock; ids: Ids }): TellTemplate {
+  return async (tx, template, status, { from, reason, drift }) => {
+    // Nobody listens for the platform.
+    if (template.accountId === PLATFORM) return
+    const data: TemplateEventData = {
+      templateId: template.id,
+      name: template.name,
+      language: template.language || null,
+      category: template.category,
+      status,
+      previousStatus: from,
+      reason,
+      drift,
+    }
+    await insertEvent(tx, {
+      accountId: template.accountId,
+      id: ids.next('evt'),
+      type: `template.${status}` satisfies EventType,
+      atMs: clock.now(),
+      data,
+    })
+  }
+}

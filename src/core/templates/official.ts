@@ -1,0 +1,77 @@
+import type { Link, OfficialTemplate, TemplateOutcome, TemplateState } from '../../channels/provider.ts'
+import { Problem } from '../../contract/errors.ts'
+import { type Clock, withinMs } from '../../lib/clock.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
+
+/** The part of a link that templates need. */
+export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'deleteTemplate'>
+
+/** Who approves official templates, asked within a time. A failure is a value. */
+export type Approvers = {
+  /** Null where the connection takes no templates. */
+  submit(connectionId: ConnectionId, template: OfficialTemplate): Promise<TemplateOutcome | null>
+  /** `unknown`: the provider has none of that name. `unasked`: nobody could say. */
+  read(connectionId: ConnectionId, name: string, language: string): Promise<ReadOutcome>
+  /** False when nobody could say whether it is gone. */
+  remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
+}
+export type ReadOutcome = { kind: 'state'; state: TemplateState } | { kind: 'unknown' } | { kind: 'unasked' }
+
+export type ApproversDeps = {
+  clock: Clock
+  /** The open link of a connection; undefined where there is none. */
+  linkOf(id: ConnectionId): TemplateLink | undefined
+}
+
+/** A header's sample goes along, and a review may begin with a look. */
+const SUBMIT_TIMEOUT_MS = 30_000
+const ASK_TIMEOUT_MS = 10_000
+/** When to come back to a provider that did not answer. */
+const COME_BACK_SECONDS = 5
+
+export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
+  /** What the work comes to; null where it failed or took too long. */
+  async function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>) {
+    const stop = new AbortController()
+    const done = await withinMs(
+      clock,
+      timeoutMs,
+      work(stop.signal).then(value => ({ value })),
+    )
+    if (!done) stop.abort()
+    return done || null
+  }
+
+  return {
+    async submit(connectionId, template) {
+      const link = linkOf(connectionId)
+      if (!link) return { kind: 'unavailable', detail: 'the connection is not open' }
+      if (!link.submitTemplate) return null
+      const done = await within(SUBMIT_TIMEOUT_MS, signal => link.submitTemplate!(template, signal))
+      return done?.value ?? { kind: 'unavailable', detail: 'the provider did not answer' }
+    },
+    async read(connectionId, name, language) {
+      const link = linkOf(connectionId)
+      if (!link?.readTemplate) return { kind: 'unasked' }
+      const done = await within(ASK_TIMEOUT_MS, signal => link.readTemplate!(name, language, signal))
+      if (!done) return { kind: 'unasked' }
+      return done.value ? { kind: 'state', state: done.value } : { kind: 'unknown' }
+    },
+    async remove(connectionId, name, language) {
+      const link = linkOf(connectionId)
+      // Of a connection that is gone nothing can be taken away, nor need it be.
+      if (!link?.deleteTemplate) return true
+      const done = await within(ASK_TIMEOUT_MS, signal =>
+        link.deleteTemplate!(name, language, signal).then(() => true),
+      )
+      return done !== null
+    },
+  }
+}
+
+/** Nothing was stored; the same request may be sent again. */
+export function approverUnavailable(detail: string): Problem {
+  return new Problem('PROVIDER_UNAVAILABLE', `The provider is unavailable: ${detail}. Nothing was changed.`, {
+    retryAfterSeconds: COME_BACK_SECONDS,
+  })
+}

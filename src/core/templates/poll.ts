@@ -1,0 +1,58 @@
+import type { TemplateState } from '../../channels/provider.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { timeOf } from '../../lib/ids.ts'
+import type { TemplateStates } from './apply-state.ts'
+import { NOT_FOUND_THERE } from './create.ts'
+import type { Approvers } from './official.ts'
+import { claimChecks, finishCheck, type OfficialRow } from './official-store.ts'
+import { nextCheckAt, statusAfter } from './transitions.ts'
+
+export type TemplatePollDeps = {
+  db: Db
+  clock: Clock
+  approvers: Approvers
+  states: TemplateStates
+}
+
+/** Looked at in one round, all at once. */
+const AT_ONCE = 10
+/** Longer than any answer takes: then another node may look. */
+const CLAIM_LASTS_MS = 60_000
+/** When to come back to a provider that could not be asked. */
+const UNASKED_MS = 60_000
+
+/**
+ * Asks providers how their templates stand, as far as a look is due: what a
+ * webhook missed is found here. Safe on any number of nodes. Resolves with how
+ * many were looked at.
+ */
+export function createTemplatePoll({ db, clock, approvers, states }: TemplatePollDeps) {
+  return async function pollTemplates(): Promise<number> {
+    const nowMs = clock.now()
+    const due = await claimChecks(db, nowMs, nowMs + CLAIM_LASTS_MS, AT_ONCE)
+    await Promise.all(due.map(look))
+    return due.length
+  }
+
+  async function look(row: OfficialRow): Promise<void> {
+    const word = await approvers.read(row.connectionId, row.providerName, row.language)
+    const nowMs = clock.now()
+    if (word.kind === 'unasked') return finishCheck(db, row, null, nowMs + UNASKED_MS)
+    const state = word.kind === 'state' ? word.state : goneState(row)
+    const moved = await states.adopt(row, state)
+    const status = (moved ? statusAfter(row.status, state) : null) ?? row.status
+    await finishCheck(db, row, nowMs, nextCheckAt(status, timeOf(row.id), nowMs))
+  }
+}
+
+/** What was approved and is no longer there cannot be sent by; what waits, waits on. */
+function goneState(row: OfficialRow): TemplateState {
+  return {
+    providerTemplateId: row.providerTemplateId ?? '',
+    name: row.providerName,
+    language: row.language,
+    status: row.status === 'pending' ? 'pending' : 'disabled',
+    reason: NOT_FOUND_THERE,
+  }
+}

@@ -1,0 +1,65 @@
+import type { TemplatePreview, TemplatePreviewBody } from '../../contract/template.ts'
+import { countSms } from '../../lib/sms-parts.ts'
+import { renderTemplate } from './render.ts'
+import { examplesOf, type HeaderFile, URL_PLACE, valueButtonsOf } from './spec.ts'
+import type { TemplateRow } from './store.ts'
+import { type ButtonValue, readButtonValues, readValues } from './values.ts'
+
+/** What a recipient would see; examples, or the places themselves, stand in where no values are given. */
+export function previewTemplate(
+  row: TemplateRow,
+  body: TemplatePreviewBody,
+  previewUrl: (file: HeaderFile) => string,
+): TemplatePreview {
+  const { spec, compiled } = row
+  const rendered = renderTemplate(compiled, valuesOf(row, body))
+  const header = spec.header
+  return {
+    text: rendered.text,
+    subject: rendered.subject,
+    html: compiled.html,
+    header: header && {
+      type: header.type,
+      text: rendered.header,
+      previewUrl: header.type !== 'text' && header.file ? previewUrl(header.file) : null,
+    },
+    footer: compiled.footer,
+    buttons: showButtons(row, buttonsOf(row, body)),
+    sms: row.category === 'sms' ? countSms(rendered.text) : null,
+  }
+}
+
+function valuesOf({ spec, compiled }: TemplateRow, body: TemplatePreviewBody): readonly string[] {
+  if (body.variablesIndexed || body.variablesNamed) return readValues(body, compiled.places, '')
+  return examplesOf(spec, compiled.places).map((example, at) => example ?? `{{${at + 1}}}`)
+}
+
+function buttonsOf({ spec }: TemplateRow, body: TemplatePreviewBody): ButtonValue[] {
+  const wanted = valueButtonsOf(spec)
+  if (body.buttonVariables) return readButtonValues(body.buttonVariables, wanted, '')
+  return []
+}
+
+/** Without values the buttons show their examples. */
+function showButtons({ spec }: TemplateRow, values: readonly ButtonValue[]): TemplatePreview['buttons'] {
+  return spec.buttons.map((button, at) => {
+    const given = values.find(({ index }) => index === at)?.text
+    return { type: button.type, text: button.text, value: showValue(button, given) }
+  })
+}
+
+function showValue(button: TemplateRow['spec']['buttons'][number], given: string | undefined): string | null {
+  switch (button.type) {
+    case 'url': {
+      const { url = '', urlExample } = button
+      if (!url.endsWith(URL_PLACE)) return url
+      return given === undefined ? (urlExample ?? url) : url.slice(0, -URL_PLACE.length) + given
+    }
+    case 'copy_code':
+      return given ?? button.example ?? null
+    case 'phone':
+      return button.phoneNumber ?? null
+    case 'quick_reply':
+      return null
+  }
+}

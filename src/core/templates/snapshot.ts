@@ -1,0 +1,88 @@
+import type { TemplateCategory, TemplateSubType } from '../../contract/template.ts'
+import type { Changes } from '../../infra/changes.ts'
+import type { Db } from '../../infra/db.ts'
+import { createFreshCache } from '../../infra/fresh-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { type ValueButton, valueButtonsOf } from './spec.ts'
+import {
+  type DefaultRow,
+  selectDefaultsFor,
+  selectTemplatesFor,
+  type TemplateId,
+  type TemplateRow,
+} from './store.ts'
+
+/** A template as a send needs it. */
+export type TemplateSnapshot = TemplateRow & { valueButtons: readonly ValueButton[] }
+
+/** The templates that an account may send by: its own and the platform's. */
+export type TemplatesSnapshot = {
+  byId: ReadonlyMap<string, TemplateSnapshot>
+  /** All of one name, the account's own first, the newest of each first. */
+  byName: ReadonlyMap<string, readonly TemplateSnapshot[]>
+  /** The account's choice, else the platform's. */
+  defaultOf(category: TemplateCategory, subType: TemplateSubType): TemplateSnapshot | null
+}
+
+export type TemplateSnapshots = {
+  /** At once when warm. */
+  forAccount(accountId: AccountId): TemplatesSnapshot | Promise<TemplatesSnapshot>
+}
+
+const MAX_ACCOUNTS = 10_000
+const TABLES = new Set(['templates', 'template_defaults'])
+
+export function createTemplateSnapshots(deps: {
+  db: Db
+  clock: Clock
+  changes: Pick<Changes, 'fresh' | 'subscribe'>
+}): TemplateSnapshots {
+  const cache = createFreshCache<AccountId, TemplatesSnapshot>({
+    clock: deps.clock,
+    fresh: deps.changes.fresh,
+    maxEntries: MAX_ACCOUNTS,
+    ownerOf: accountId => accountId,
+    async load(accountId) {
+      const [rows, defaults] = await Promise.all([
+        selectTemplatesFor(deps.db, accountId),
+        selectDefaultsFor(deps.db, accountId),
+      ])
+      return assemble(rows, defaults)
+    },
+  })
+  deps.changes.subscribe({
+    changed(table, accountId) {
+      if (!TABLES.has(table) || !accountId) return
+      if (accountId === PLATFORM) cache.clear()
+      else cache.forget(accountId)
+    },
+    reset: cache.clear,
+  })
+  // A snapshot is never null: an account without templates has an empty one.
+  return { forAccount: id => cache.get(id) as TemplatesSnapshot | Promise<TemplatesSnapshot> }
+}
+
+function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[]): TemplatesSnapshot {
+  const ownFirst = rows
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map(row => ({ ...row, valueButtons: row.spec.otp ? [] : valueButtonsOf(row.spec) }))
+  const byId = new Map(ownFirst.map(row => [row.id as string, row]))
+  const chosen = chosenDefaults(defaults)
+  return {
+    byId,
+    byName: Map.groupBy(ownFirst, row => row.name),
+    defaultOf: (category, subType) => byId.get(chosen.get(`${category}/${subType}`) ?? '') ?? null,
+  }
+}
+
+/** By category and sub type; the account's own come last, and so win over the platform's. */
+export function chosenDefaults(defaults: readonly DefaultRow[]): Map<string, TemplateId> {
+  const ownLast = defaults.toSorted((a, b) => rank(b) - rank(a))
+  return new Map(ownLast.map(each => [`${each.category}/${each.subType}`, each.templateId]))
+}
+
+function rank({ accountId }: { accountId: AccountId }): number {
+  return accountId === PLATFORM ? 1 : 0
+}

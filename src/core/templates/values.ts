@@ -1,0 +1,87 @@
+import { invalid } from '../../contract/errors.ts'
+import type { ValueButton } from './spec.ts'
+
+/** The values that a send or a preview gives a template. */
+export type GivenValues = {
+  variablesIndexed?: readonly string[]
+  variablesNamed?: Readonly<Record<string, string>>
+}
+type GivenButton = { index: number; subType?: string; text: string }
+
+export type ButtonValue = { index: number; subType: 'url' | 'copy_code'; text: string }
+
+/**
+ * The values for places 1 to `places`, exactly as many. `base` is where they
+ * stand in the body, such as `template.`. Throws a 400 that names the field.
+ */
+export function readValues(given: GivenValues, places: number, base: string): readonly string[] {
+  const { variablesIndexed, variablesNamed } = given
+  if (variablesIndexed && variablesNamed) {
+    throw invalid(`${base}variablesNamed`, 'or variablesIndexed, not both')
+  }
+  if (variablesNamed) return readNamed(variablesNamed, places, `${base}variablesNamed`)
+  const values = variablesIndexed ?? []
+  if (values.length !== places) {
+    throw invalid(
+      `${base}variablesIndexed`,
+      `must have ${count(places, 'value')} for this template, not ${values.length}`,
+    )
+  }
+  return values
+}
+
+function readNamed(named: Readonly<Record<string, string>>, places: number, path: string): string[] {
+  const unknown = Object.keys(named).find(key => !isPlace(key, places))
+  if (unknown !== undefined) {
+    throw invalid(`${path}.${unknown}`, `names no placeholder of this template, which has ${places}`)
+  }
+  return Array.from({ length: places }, (_, at) => {
+    const value = Object.hasOwn(named, at + 1) ? named[at + 1] : undefined
+    if (value === undefined)
+      throw invalid(path, `lacks "${at + 1}": there are ${count(places, 'placeholder')}`)
+    return value
+  })
+}
+
+function isPlace(key: string, places: number): boolean {
+  return /^[1-9][0-9]{0,2}$/.test(key) && Number(key) <= places
+}
+
+/** A value for each button that wants one, in the order of the buttons. Throws a 400 that names the field. */
+export function readButtonValues(
+  given: readonly GivenButton[] | undefined,
+  wanted: readonly ValueButton[],
+  base: string,
+): ButtonValue[] {
+  const path = `${base}buttonVariables`
+  const byIndex = new Map<number, string>()
+  given?.forEach(({ index, subType, text }, at) => {
+    const button = wanted.find(each => each.index === index)
+    if (!button) throw invalid(`${path}[${at}].index`, `${index} is no button that takes a value`)
+    if (byIndex.has(index)) throw invalid(`${path}[${at}].index`, `${index} is given twice`)
+    if (subType !== undefined && subType !== button.subType) {
+      throw invalid(`${path}[${at}].subType`, `must be ${button.subType} for this button`)
+    }
+    if (text === '') throw invalid(`${path}[${at}].text`, 'must not be empty')
+    byIndex.set(index, text)
+  })
+  return wanted.map(({ index, subType }) => {
+    const text = byIndex.get(index)
+    if (text === undefined) throw invalid(path, `lacks a value for the button of index ${index}`)
+    return { index, subType, text }
+  })
+}
+
+/** What no provider of official templates takes as a value. */
+export function checkOfficialValues(values: readonly string[], path: string): void {
+  values.forEach((value, at) => {
+    if (value.trim() === '') throw invalid(`${path}[${at}]`, 'must not be empty')
+    if (/[\n\r\t]| {5}/.test(value)) {
+      throw invalid(`${path}[${at}]`, 'must not have line breaks, tabs or more than four spaces in a row')
+    }
+  })
+}
+
+function count(number: number, word: string): string {
+  return number === 1 ? `1 ${word}` : `${number} ${word}s`
+}

@@ -1,0 +1,93 @@
+import { Problem } from '../../contract/errors.ts'
+import {
+  PLATFORM_SENDER,
+  type SmsTemplateCreated,
+  type TemplateSender,
+  type TemplateView,
+} from '../../contract/template.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, timeOf } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { examplesOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
+import type { TemplateId, TemplateRow } from './store.ts'
+
+/** What a view needs beside the template itself. */
+export type ViewContext = {
+  /** The account's default templates, the platform's where it chose none. */
+  defaults: ReadonlySet<TemplateId>
+  /** How an official sender shows itself; null for one that is gone. */
+  senderOf(connectionId: ConnectionId, onPlatformNumber: boolean): TemplateSender | null
+  previewUrl(file: HeaderFile): string
+}
+
+/** A template as an account that may use it sees it. */
+export function viewTemplate(row: TemplateRow, context: ViewContext): TemplateView {
+  const { spec, compiled, official } = row
+  return {
+    id: row.id,
+    name: row.name,
+    category: row.category,
+    subType: row.subType,
+    language: row.language || null,
+    status: row.status,
+    statusReason: row.reason,
+    body: spec.body,
+    bodyParameters: spec.bodyParameters && [...spec.bodyParameters],
+    ...viewHeader(spec.header, context),
+    allowsHeaderMediaOverride: allowsHeaderOverride(row),
+    footer: spec.footer,
+    buttons: spec.buttons.length === 0 ? null : [...spec.buttons],
+    urlButtonVariables: valueButtonsOf(spec),
+    indexedPlaceholders: Array.from({ length: compiled.places }, (_, at) => `{{${at + 1}}}`),
+    content: spec.content,
+    emailSubject: spec.emailSubject,
+    parameters: examplesOf(spec, compiled.places),
+    provider: row.provider,
+    providerTemplateId: official?.providerTemplateId ?? null,
+    manualProvider: spec.manual ? row.provider : null,
+    officialSenderId: official && (official.onPlatformNumber ? PLATFORM_SENDER : official.connectionId),
+    officialSender: official && context.senderOf(official.connectionId, official.onPlatformNumber),
+    isPlatformNumber: official?.onPlatformNumber ?? false,
+    isPlatformTemplate: row.accountId === PLATFORM,
+    isDefault: context.defaults.has(row.id),
+    ...viewOtp(row),
+    lastCheckedAt: row.lastCheckedAtMs === null ? null : toIso(row.lastCheckedAtMs),
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+function viewHeader(header: TemplateHeader | null, { previewUrl }: ViewContext) {
+  const file = header && header.type !== 'text' ? header.file : null
+  return {
+    headerType: header?.type ?? null,
+    headerValue: header?.type === 'text' ? header.text : null,
+    headerAssetId: file?.assetId ?? null,
+    headerPreviewUrl: file && previewUrl(file),
+  }
+}
+
+function viewOtp({ spec: { otp } }: TemplateRow) {
+  return {
+    otpType: otp?.type ?? null,
+    addSecurityRecommendation: otp?.addSecurityRecommendation ?? null,
+    codeExpirationMinutes: otp?.codeExpirationMinutes ?? null,
+    otpButtonText: otp?.buttonText ?? null,
+    packageName: otp?.packageName ?? null,
+    signatureHash: otp?.signatureHash ?? null,
+  }
+}
+
+/** An official template with a media header takes another file at each send. */
+export function allowsHeaderOverride({ official, spec: { header } }: TemplateRow): boolean {
+  return official !== null && header !== null && header.type !== 'text'
+}
+
+/** "A create response for an SMS template returns only id, name, category, status." */
+export function viewSmsCreated({ id, name, status }: TemplateRow): SmsTemplateCreated {
+  return { id, name, category: 'sms', status }
+}
+
+export function unknownTemplate(path?: string): Problem {
+  const text = 'Template not found'
+  return new Problem('NOT_FOUND', text, path === undefined ? {} : { details: [{ path, message: text }] })
+}

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { TemplateView } from '../../contract/template.ts'
+import { PlatformTemplateCreate } from '../../contract/template-create.ts'
+import type { Templates } from '../../core/templates/templates.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/admin/templates` */
+export const adminTemplatesCreate = (deps: { templates: Templates }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/admin/templates',
+    auth: { operator: true },
+    schema: {
+      summary: 'Create a template for every account',
+      description: 'Every account sees it and may send by it; none can change it.',
+      tags: ['Operator'],
+      body: PlatformTemplateCreate,
+      response: { 201: success(Type.Object({ template: TemplateView })) },
+      errors: ['NOT_FOUND', 'TEMPLATE_EXISTS', 'PROVIDER_UNAVAILABLE'],
+    },
+    handler: async (request, reply) => {
+      const template = await deps.templates.createPlatform(request.body)
+      reply.code(201)
+      return { success: true, data: { template } }
+    },
+  })

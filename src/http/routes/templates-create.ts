@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { SmsTemplateCreated, TemplateView } from '../../contract/template.ts'
+import { TemplateCreate } from '../../contract/template-create.ts'
+import type { Templates } from '../../core/templates/templates.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/templates`: local ones are active at once, official ones wait for the provider's word. */
+export const templatesCreate = (deps: { templates: Templates }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/templates',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Create a template',
+      description:
+        'An official one is put before its provider first: where that is unavailable the answer is 503, ' +
+        'nothing was stored, and the same request may be sent again.',
+      tags: ['Templates'],
+      body: TemplateCreate,
+      response: {
+        201: Type.Object({
+          success: Type.Literal(true),
+          data: Type.Object({ template: Type.Union([TemplateView, SmsTemplateCreated]) }),
+          message: Type.String(),
+        }),
+      },
+      errors: ['NOT_FOUND', 'TEMPLATE_EXISTS', 'PROVIDER_UNAVAILABLE'],
+    },
+    handler: async (request, reply) => {
+      const { account, mode } = request.caller
+      const template = await deps.templates.create({ accountId: account.id, mode }, request.body)
+      reply.code(201)
+      return { success: true, data: { template }, message: messageOf(template.status) }
+    },
+  })
+
+/** For people. */
+export function messageOf(status: TemplateView['status']): string {
+  return status === 'pending'
+    ? 'The template waits for the approval of its provider.'
+    : `The template is ${status}.`
+}

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { Templates } from '../../core/templates/templates.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/v2/templates/{id}` */
+export const templatesDelete = (deps: { templates: Templates }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/templates/:id',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Delete a template',
+      description:
+        'An official one is deleted at its provider first; one that was bound by its id stays there. ' +
+        'Messages that were accepted go out as they were accepted.',
+      tags: ['Templates'],
+      params: Type.Object({ id: Type.String() }),
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+      errors: ['NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.templates.remove(request.caller.account.id, request.params.id),
+    }),
+  })

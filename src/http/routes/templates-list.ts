@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { nullable } from '../../contract/envelope.ts'
+import { TemplateQuery, TemplateView } from '../../contract/template.ts'
+import type { Templates } from '../../core/templates/templates.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/templates`: what the account may use, its own and the platform's. */
+export const templatesList = (deps: { templates: Templates }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/templates',
+    auth: {},
+    schema: {
+      summary: 'List templates',
+      description:
+        'The newest first; `active` and `approved` ones unless `status` says otherwise. Without `limit` all of them.',
+      tags: ['Templates'],
+      querystring: TemplateQuery,
+      response: {
+        200: Type.Object({
+          data: Type.Array(TemplateView),
+          nextCursor: Type.Optional(
+            nullable(Type.String({ description: 'With `limit`: pass it as `cursor` to read on' })),
+          ),
+        }),
+      },
+      errors: ['NOT_FOUND'],
+    },
+    handler: request => deps.templates.list(request.caller.account.id, request.query),
+  })

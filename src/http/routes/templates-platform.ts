@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { PlatformTemplateQuery, TemplateView } from '../../contract/template.ts'
+import type { Templates } from '../../core/templates/templates.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/templates/platform`: those on the platform's own official number. */
+export const templatesPlatform = (deps: { templates: Templates }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/templates/platform',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'List templates of the platform’s official number',
+      tags: ['Templates'],
+      querystring: PlatformTemplateQuery,
+      response: { 200: Type.Object({ data: Type.Array(TemplateView) }) },
+      errors: ['NOT_FOUND'],
+    },
+    handler: request => deps.templates.listPlatform(request.caller.account.id, request.query),
+  })
