@@ -57,7 +57,7 @@ const SUBMIT_TIMEOUT_MS = 30_000
 const SUBMIT_GRACE_MS = 5_000
 const BEGIN_RETRY_MS = 200
 /** Of one connection, from one poll: keeps each poll short. */
-const MOST_CLAIMED = 200
+const MOST_CLAIMED = 500
 
 /**
  * Takes accepted messages to their providers: through a lane per connection, and
@@ -70,6 +70,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const beginner = createBatcher<OutboxItem, number | null>({ flush: begin })
   /** Every message in this node's hands, from its hand-over to its settlement. */
   const inHand = new Set<MessageId>()
+  /** Connections that may have more that is due than they had room for at the last look. */
+  const hungry = new Set<ConnectionId>()
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let stopping = false
@@ -100,11 +102,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   // --- the outbox hands over ------------------------------------------------
 
   async function poll(): Promise<number> {
-    const room = [...lanes.values()]
-      .map(lane => ({ connectionId: lane.open.id, limit: Math.min(MOST_CLAIMED, lane.room()) }))
-      .filter(each => each.limit > 0)
-    if (room.length === 0 || stopping) return 0
-    const rows = await claimDue(db, deps.node(), clock.now(), room)
+    const lookedAt = [...lanes.values()].map(lane => ({
+      connectionId: lane.open.id,
+      limit: Math.min(MOST_CLAIMED, lane.wanted()),
+    }))
+    const room = lookedAt.filter(each => each.limit > 0)
+    const rows = room.length === 0 || stopping ? [] : await claimDue(db, deps.node(), clock.now(), room)
+    noteHungry(lookedAt, rows)
     const unreadable: ClaimedRow[] = []
     for (const row of rows) {
       const item = toItem(row)
@@ -113,6 +117,26 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
     await failUnreadable(db, clock.now(), unreadable)
     return rows.length
+  }
+
+  /** Whoever got less than it asked for has had all that is due. */
+  function noteHungry(
+    lookedAt: readonly { connectionId: ConnectionId; limit: number }[],
+    rows: readonly ClaimedRow[],
+  ): void {
+    const got = new Map<ConnectionId, number>()
+    for (const { connectionId } of rows) got.set(connectionId, (got.get(connectionId) ?? 0) + 1)
+    for (const { connectionId, limit } of lookedAt) {
+      if ((got.get(connectionId) ?? 0) < limit) hungry.delete(connectionId)
+      else hungry.add(connectionId)
+    }
+  }
+
+  /** A lane that had to leave some behind fetches them as soon as it has room, not at the next look. */
+  function feed(lane: Lane): void {
+    if (!hungry.has(lane.open.id) || lane.wanted() === 0) return
+    hungry.delete(lane.open.id)
+    wakeAt(clock.now())
   }
 
   /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
@@ -193,6 +217,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (lane) {
       lane.leave()
       pump(lane)
+      feed(lane)
     }
     await write(item, attempt, outcome).catch(error => {
       deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')

@@ -14,6 +14,8 @@ export type Lane = {
   hold(item: OutboxItem): void
   /** How many more may be held here. */
   room(): number
+  /** How many it would fetch from the outbox: none before half of its room is free, so that each call brings many. */
+  wanted(): number
   /** When this account may go on (wall clock, ms), or 0. */
   restsUntil(accountId: AccountId): number
   rest(forMs: number, accountId: AccountId | null): void
@@ -90,6 +92,9 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     return 0
   }
 
+  const capacity = () => Math.max(HELD_AT_LEAST, open.link.concurrency * HELD_PER_PLACE)
+  const room = () => capacity() - (queue.length - head)
+
   return {
     get open() {
       return open
@@ -116,7 +121,8 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     hold(item) {
       queue.push(item)
     },
-    room: () => Math.max(HELD_AT_LEAST, open.link.concurrency * HELD_PER_PLACE) - (queue.length - head),
+    room,
+    wanted: () => (room() * 2 >= capacity() ? room() : 0),
     restsUntil,
     rest(forMs, accountId) {
       const until = clock.monotonic() + forMs
