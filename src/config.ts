@@ -31,6 +31,20 @@ export type Config = {
   syncWaitMs: number
   /** POSTHORN_UNKNOWN_DEADLINE_HOURS, in ms: when an unknown outcome counts as sent. */
   unknownDeadlineMs: number
+  /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file stays that nothing needs. */
+  mediaKeepMs: number
+  /** POSTHORN_MEDIA_S3_…: a bucket for uploaded files instead of the data directory. */
+  mediaBucket: MediaBucket | undefined
+}
+
+export type MediaBucket = {
+  bucket: string
+  region: string
+  /** Amazon's own where absent. */
+  endpoint: string | undefined
+  /** What the machine was given where absent: a role, a profile. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+  pathStyle: boolean
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -61,6 +75,8 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read('POSTHORN_LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     syncWaitMs: read('POSTHORN_SYNC_WAIT_MS', wholeNumber(0, 60_000), 2_000),
     unknownDeadlineMs: read('POSTHORN_UNKNOWN_DEADLINE_HOURS', numberUpTo(720), 24) * HOUR_MS,
+    mediaKeepMs: read('POSTHORN_MEDIA_KEEP_HOURS', numberUpTo(8_760), 24) * HOUR_MS,
+    mediaBucket: readMediaBucket({ read, wrong }),
   }
   if (!config.databaseUrl && config.databasePool > EMBEDDED_POOL_LIMIT) {
     wrong.push(`POSTHORN_DB_POOL must be at most ${EMBEDDED_POOL_LIMIT} with the embedded database`)
@@ -68,6 +84,34 @@ export function readConfig(env: Env = process.env): Config {
   check()
   return config
 }
+
+/** Half of it is refused: files that go where nobody meant them to are found too late. */
+function readMediaBucket({ read, wrong }: Reader): MediaBucket | undefined {
+  const bucket = read(`${S3}BUCKET`, readBucketName, undefined)
+  const endpoint = read(`${S3}ENDPOINT`, readPublicUrl, undefined)
+  const accessKeyId = read(`${S3}ACCESS_KEY_ID`, readToken, undefined)
+  const secretAccessKey = read(`${S3}SECRET_ACCESS_KEY`, readToken, undefined)
+  const region = read(`${S3}REGION`, readRegion, undefined)
+  const pathStyle = read(`${S3}PATH_STYLE`, oneOf(['on', 'off']), undefined)
+  if (bucket === undefined) {
+    const given = [endpoint, accessKeyId, secretAccessKey, region, pathStyle].some(each => each !== undefined)
+    if (given) wrong.push(`${S3}BUCKET must be set with the other ${S3}… variables`)
+    return undefined
+  }
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    wrong.push(`${S3}ACCESS_KEY_ID and ${S3}SECRET_ACCESS_KEY must be set together`)
+  }
+  return {
+    bucket,
+    region: region ?? 'us-east-1',
+    endpoint,
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+    // Stores of one's own seldom have a name for each bucket.
+    pathStyle: (pathStyle ?? (endpoint === undefined ? 'off' : 'on')) === 'on',
+  }
+}
+
+const S3 = 'POSTHORN_MEDIA_S3_'
 
 /** What the commands need that ask a server. */
 export type ClientConfig = {
@@ -101,6 +145,8 @@ function localUrl(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
+
+type Reader = Pick<ReturnType<typeof createReader>, 'read' | 'wrong'>
 
 /** Reads value by value, gathers what is wrong, and refuses it all at once. */
 function createReader(env: Env) {
@@ -185,6 +231,16 @@ function readPublicUrl(text: string): string {
   const plain = url && !url.search && !url.hash && !url.username && !url.password
   if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
   throw new Error('must be an http or https URL without user, query and fragment')
+}
+
+function readBucketName(text: string): string {
+  if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) return text
+  throw new Error(`must be the name of a bucket, not "${text}"`)
+}
+
+function readRegion(text: string): string {
+  if (/^[a-z0-9-]{1,50}$/.test(text)) return text
+  throw new Error(`must be a region such as eu-central-1, not "${text}"`)
 }
 
 function readHosts(text: string): string[] {

@@ -65,7 +65,7 @@ const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 const ENDED_BY_NULL: ReadonlySet<string> = new Set(['quietHours'])
 
 /** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
-function dropNulls(value: unknown): void {
+export function dropNulls(value: unknown): void {
   if (Array.isArray(value)) value.forEach(dropNulls)
   else if (typeof value === 'object' && value !== null) {
     const members = value as Record<string, unknown>

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { ErrorBody } from '../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode } from '../contract/errors.ts'
-import type { Route } from './route.ts'
+import type { FormSpec, Route } from './route.ts'
 
 export type OpenApiInfo = {
   version: string
@@ -80,8 +80,31 @@ function toOperation(route: Route): Json {
     tags: schema.tags,
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(schema.body === undefined ? {} : { requestBody: { required: true, content: asJson(schema.body) } }),
+    ...toRequestBody(route),
     responses: { ...toSuccesses(route), ...toErrors(route) },
+  }
+}
+
+function toRequestBody({ schema, form }: Route): Json {
+  if (schema.body === undefined && !form) return {}
+  const content = {
+    ...(schema.body !== undefined && asJson(schema.body)),
+    ...(form && { 'multipart/form-data': { schema: formSchema(schema.body, form) } }),
+  }
+  return { requestBody: { required: true, content } }
+}
+
+/** The body's fields, each a part of its own, and the file; objects and arrays go as JSON. */
+function formSchema(body: TSchema | undefined, form: FormSpec): Json {
+  const { properties = {}, required = [] } = (body ?? {}) as { properties?: Json; required?: string[] }
+  const files = form.files.map(name => [
+    name,
+    { type: 'string', contentMediaType: 'application/octet-stream' },
+  ])
+  return {
+    type: 'object',
+    properties: { ...properties, ...form.fields, ...Object.fromEntries(files) },
+    required: form.only ? [...form.files] : required,
   }
 }
 
@@ -165,10 +188,11 @@ function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
 }
 
 /** What access, validation and limits bring, and what the route itself names. */
-function errorCodes({ auth, schema }: Route): ErrorCode[] {
+function errorCodes({ auth, schema, form }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
   if (schema.body || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
-  if (schema.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  if (form) codes.add('VALIDATION_ERROR')
+  if (schema.body || form) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   if (schema.params) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
   if (!('public' in auth) && !('operator' in auth)) codes.add('FORBIDDEN').add('RATE_LIMITED')

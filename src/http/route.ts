@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller } from '../contract/caller.ts'
 import type { Permission } from '../contract/enums.ts'
 import type { ErrorCode, Problem } from '../contract/errors.ts'
+import type { Asset } from '../core/media/asset.ts'
 
 /**
  * One endpoint, one file: its schema, its route and its handler.
@@ -80,9 +81,30 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   faults?: 'refused' | 'handed over'
   /** Takes a body of any type, and hands over its bytes as they came: for what is signed. */
   rawBody?: boolean
+  /** Takes multipart/form-data too, or alone. */
+  form?: FormSpec
   /** For browsers: sent under the pages' security policy, and left out of the OpenAPI document. */
   page?: boolean
   handler(request: RouteRequest<S, A>, reply: FastifyReply): unknown
+}
+
+/**
+ * How a route takes a form. Its text fields become a body that is held against
+ * the route's schema like any other; its file is an asset by the time the handler
+ * is called, in `request.upload`, and is taken back afterwards unless somebody
+ * needs it: a template, or a message on its way.
+ */
+export type FormSpec = {
+  /** Fields that carry a file; one of them, once. */
+  files: readonly string[]
+  /** No JSON body: the form must come, and have its file. */
+  only?: true
+  /** The file stays although nobody needs it yet. */
+  keeps?: true
+  /** Text fields besides the body's, for the documentation. */
+  fields?: Readonly<Record<string, TSchema>>
+  /** The body that the text fields stand for; by the route's schema where absent. */
+  toBody?(fields: ReadonlyMap<string, string>): unknown
 }
 
 type Infer<T> = T extends TSchema ? Static<T> : undefined
@@ -100,11 +122,15 @@ export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth>
 /** A route of any schema, as the server and the documentation take it. */
 export type Route = RouteSpec<RouteSchema, RouteAuth>
 
+export type Upload = { field: string; asset: Asset }
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the handler of a route that takes a key. */
     caller: Caller | null
     /** What does not fit the schema, on routes that have faults handed over. */
     fault: Problem | null
+    /** The file of a form, and the field that it was in. */
+    upload: Upload | null
   }
 }

@@ -1,11 +1,13 @@
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
 import { Problem } from '../contract/errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import { authenticate, authenticateOperator, type Keys, requireOwner, requirePermission } from './auth.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
+import { acceptForms, type FormMedia, withForm } from './forms.ts'
 import { acceptAnyBody, acceptJsonBodies } from './json-body.ts'
 import { allowedMethods, pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
@@ -26,6 +28,8 @@ export type ServerDeps = {
   /** Live nodes, this one included: each deals out its share of the rates. */
   nodeCount(): number
   routes: readonly Route[]
+  /** Takes the files of forms. */
+  media: FormMedia
   /** Checks every answer against its schema and fails loudly: for tests. */
   checkResponses?: boolean
 }
@@ -57,8 +61,15 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.setSerializerCompiler(responseCompiler(deps.checkResponses ?? false))
   const limiter = createRateLimiter(deps)
   const add = (scope: FastifyInstance, route: Route) =>
-    addRoute(scope, route, [...refuseSwallowed(deps.routes, route), ...createGate(route, deps, limiter)])
-  for (const route of deps.routes) if (!route.page && !route.rawBody) add(app, route)
+    addRoute(scope, route, deps, [
+      ...refuseSwallowed(deps.routes, route),
+      ...createGate(route, deps, limiter),
+    ])
+  for (const route of deps.routes) if (!route.page && !route.rawBody && !route.form) add(app, route)
+  await app.register(async forms => {
+    acceptForms(forms, deps.media)
+    for (const route of deps.routes) if (route.form) add(forms, route)
+  })
   await app.register(async raw => {
     acceptAnyBody(raw)
     for (const route of deps.routes) if (route.rawBody) add(raw, route)
@@ -146,20 +157,25 @@ function refuseSwallowed(routes: readonly Route[], route: Route): Gate[] {
   ]
 }
 
-function addRoute(app: FastifyInstance, route: Route, gates: Gate[]): void {
+function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: Gate[]): void {
   const { summary: _, tags: __, description: ___, errors: ____, ...schema } = route.schema
+  const { form } = route
+  const handler = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
   app.route({
     method: route.method,
     url: route.url,
     schema,
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     onRequest: gates,
-    attachValidation: route.faults === 'handed over',
-    handler: route.faults === 'handed over' ? handOver(route.handler) : (route.handler as never),
+    attachValidation: route.faults === 'handed over' || form !== undefined,
+    ...(form && { config: { form, formSchema: route.schema.body as TObject } }),
+    handler: form ? withForm(form, route, handler, deps.media) : (handler as never),
   })
 }
 
-function handOver(handler: Route['handler']) {
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
+
+function handOver(handler: Route['handler']): Handler {
   return (request: FastifyRequest, reply: FastifyReply): unknown => {
     if (request.validationError) request.fault = toProblem(request.validationError)
     return handler(request as never, reply)

@@ -21,6 +21,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       syncWaitMs: 2_000,
       unknownDeadlineMs: 86_400_000,
+      mediaKeepMs: 86_400_000,
+      mediaBucket: undefined,
     })
   })
 
@@ -40,6 +42,13 @@ describe('the configuration', () => {
         POSTHORN_LOG_LEVEL: 'debug',
         POSTHORN_SYNC_WAIT_MS: '0',
         POSTHORN_UNKNOWN_DEADLINE_HOURS: '0.5',
+        POSTHORN_MEDIA_KEEP_HOURS: '48',
+        POSTHORN_MEDIA_S3_BUCKET: 'posthorn-media',
+        POSTHORN_MEDIA_S3_ENDPOINT: 'https://s3.example.com/',
+        POSTHORN_MEDIA_S3_REGION: 'eu-central-1',
+        POSTHORN_MEDIA_S3_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+        POSTHORN_MEDIA_S3_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI',
+        POSTHORN_MEDIA_S3_PATH_STYLE: 'off',
       }),
     ).toEqual({
       host: '::',
@@ -55,6 +64,14 @@ describe('the configuration', () => {
       logLevel: 'debug',
       syncWaitMs: 0,
       unknownDeadlineMs: 1_800_000,
+      mediaKeepMs: 172_800_000,
+      mediaBucket: {
+        bucket: 'posthorn-media',
+        region: 'eu-central-1',
+        endpoint: 'https://s3.example.com',
+        credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI' },
+        pathStyle: false,
+      },
     })
   })
 

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
 import { hashToken, type Keys } from '../../../src/http/auth.ts'
+import type { FormMedia } from '../../../src/http/forms.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { createServer } from '../../../src/http/server.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
@@ -12,6 +13,12 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { demoRoutes } from './demo.ts'
 
 export const KEY = 'ph_test_key'
+/** For routes of which none takes a file. */
+const NO_MEDIA: FormMedia = {
+  take: () => Promise.reject(new Error('no route here takes files')),
+  discard: async () => {},
+}
+
 export const OPERATOR_TOKEN = 'operator-token'
 
 export type Frame = {
@@ -40,6 +47,7 @@ export async function startFrame(
     clock?: Clock
     nodeCount?: () => number
     checkResponses?: boolean
+    media?: FormMedia
   } = {},
 ): Promise<Frame> {
   const log: Frame['log'] = []
@@ -57,6 +65,7 @@ export async function startFrame(
     },
     nodeCount: options.nodeCount ?? (() => 1),
     routes: options.routes ?? demoRoutes(),
+    media: options.media ?? NO_MEDIA,
     checkResponses: options.checkResponses ?? true,
   })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

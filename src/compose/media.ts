@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { createMedia } from '../core/media/media.ts'
+import { createPreviews } from '../core/media/preview.ts'
+import { createMediaSweep } from '../core/media/sweep.ts'
+import { createFileStore, type FileStore } from '../infra/file-store.ts'
+import { createObjectStore } from '../infra/object-store.ts'
+import type { Chore } from '../workers/chores.ts'
+import type { Foundation } from './foundation.ts'
+
+export type MediaRooms = ReturnType<typeof createMediaRooms>
+
+/** Below the data directory. */
+const DIRECTORY = 'media'
+const SWEEP_EVERY_MS = 10 * 60_000
+
+/** Uploaded files, and what takes them away again. */
+export function createMediaRooms(base: Foundation, files: FileStore = chooseFileStore(base.config)) {
+  const { db, clock, ids, log, guarded, seal, config } = base
+  const previews = createPreviews({ seal, clock, publicUrl: config.publicUrl })
+  const sweep = createMediaSweep({ db, clock, files, keepMs: config.mediaKeepMs })
+  return {
+    media: createMedia({ db, clock, ids, files, previews, guarded, log }),
+    mediaChore: { name: 'sweep media', everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
+  }
+}
+
+/** A directory is for one machine; nodes that share none share a bucket. */
+function chooseFileStore(config: Config): FileStore {
+  return config.mediaBucket
+    ? createObjectStore(config.mediaBucket)
+    : createFileStore(join(config.dataDir, DIRECTORY))
+}

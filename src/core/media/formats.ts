@@ -1,0 +1,158 @@
+import type { AttachmentType } from '../../contract/enums.ts'
+
+/** A kind of file that is taken, and how its bytes look. */
+export type Format = {
+  mimetype: string
+  mediaType: AttachmentType
+  extension: string
+  /** Other names under which it is declared. */
+  alias?: readonly string[]
+  /** What its bytes are recognised as; where that says no more than the wrapping, only who declares it is believed. */
+  looksLike: readonly string[]
+  /** Its bytes alone do not tell it from others of the same wrapping. */
+  onlyDeclared?: boolean
+  /** The folder that such an archive holds. */
+  folder?: string
+}
+
+const MEGABYTE = 1024 * 1024
+
+/** The most that a file may have, in bytes, by its kind. */
+export const MOST_BYTES: Readonly<Record<AttachmentType, number>> = {
+  image: 16 * MEGABYTE,
+  video: 16 * MEGABYTE,
+  audio: 16 * MEGABYTE,
+  document: 100 * MEGABYTE,
+}
+
+const OOXML = 'application/vnd.openxmlformats-officedocument'
+const ODF = 'application/vnd.oasis.opendocument'
+/** The wrapping of office documents up to 2003: which of them it is stands deep inside. */
+const COMPOUND = ['application/x-cfb']
+const ARCHIVE = 'application/zip'
+
+/** What the chat apps, bots and mail all carry. Nothing here runs in a browser. */
+export const FORMATS: readonly Format[] = [
+  {
+    mimetype: 'image/jpeg',
+    mediaType: 'image',
+    extension: 'jpg',
+    alias: ['image/jpg', 'image/pjpeg'],
+    looksLike: ['image/jpeg'],
+  },
+  { mimetype: 'image/png', mediaType: 'image', extension: 'png', looksLike: ['image/png', 'image/apng'] },
+  { mimetype: 'image/webp', mediaType: 'image', extension: 'webp', looksLike: ['image/webp'] },
+  { mimetype: 'video/mp4', mediaType: 'video', extension: 'mp4', looksLike: ['video/mp4', 'video/x-m4v'] },
+  {
+    mimetype: 'video/3gpp',
+    mediaType: 'video',
+    extension: '3gp',
+    alias: ['video/3gp'],
+    looksLike: ['video/3gpp', 'video/3gpp2'],
+  },
+  {
+    mimetype: 'audio/mpeg',
+    mediaType: 'audio',
+    extension: 'mp3',
+    alias: ['audio/mp3'],
+    looksLike: ['audio/mpeg'],
+  },
+  {
+    mimetype: 'audio/mp4',
+    mediaType: 'audio',
+    extension: 'm4a',
+    alias: ['audio/x-m4a', 'audio/m4a'],
+    // The same container as a video's, as phones record it.
+    looksLike: ['audio/mp4', 'audio/x-m4a', 'video/mp4'],
+  },
+  { mimetype: 'audio/aac', mediaType: 'audio', extension: 'aac', looksLike: ['audio/aac'] },
+  { mimetype: 'audio/amr', mediaType: 'audio', extension: 'amr', looksLike: ['audio/amr'] },
+  {
+    mimetype: 'audio/ogg',
+    mediaType: 'audio',
+    extension: 'ogg',
+    alias: ['audio/opus'],
+    looksLike: ['audio/ogg', 'audio/ogg; codecs=opus'],
+  },
+  {
+    mimetype: 'application/pdf',
+    mediaType: 'document',
+    extension: 'pdf',
+    alias: ['application/x-pdf'],
+    looksLike: ['application/pdf'],
+  },
+  office(`${OOXML}.wordprocessingml.document`, 'docx', 'word/'),
+  office(`${OOXML}.spreadsheetml.sheet`, 'xlsx', 'xl/'),
+  office(`${OOXML}.presentationml.presentation`, 'pptx', 'ppt/'),
+  office(`${ODF}.text`, 'odt', null),
+  office(`${ODF}.spreadsheet`, 'ods', null),
+  office(`${ODF}.presentation`, 'odp', null),
+  {
+    mimetype: 'application/msword',
+    mediaType: 'document',
+    extension: 'doc',
+    looksLike: COMPOUND,
+    onlyDeclared: true,
+  },
+  {
+    mimetype: 'application/vnd.ms-excel',
+    mediaType: 'document',
+    extension: 'xls',
+    looksLike: COMPOUND,
+    onlyDeclared: true,
+  },
+  {
+    mimetype: 'application/vnd.ms-powerpoint',
+    mediaType: 'document',
+    extension: 'ppt',
+    looksLike: COMPOUND,
+    onlyDeclared: true,
+  },
+  { mimetype: 'text/plain', mediaType: 'document', extension: 'txt', looksLike: ['text/plain'] },
+  {
+    mimetype: 'text/csv',
+    mediaType: 'document',
+    extension: 'csv',
+    looksLike: ['text/plain'],
+    onlyDeclared: true,
+  },
+]
+
+function office(mimetype: string, extension: string, folder: string | null): Format {
+  return {
+    mimetype,
+    mediaType: 'document',
+    extension,
+    // Its table of contents may stand at the end, where the beginning shows an archive and no more.
+    looksLike: folder === null ? [mimetype] : [mimetype, ARCHIVE],
+    ...(folder !== null && { folder }),
+  }
+}
+
+/** What clients say who do not know. A part of a form that says nothing is text/plain by RFC 7578. */
+const UNKNOWING = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
+
+/**
+ * The format of a file whose bytes look like `looks` (null: like nothing known)
+ * and that was declared as `declared`; or the sentence that refuses it.
+ */
+export function chooseFormat(looks: string | null, declared: string): Format | string {
+  const name = declared.split(';', 1)[0]!.trim().toLowerCase()
+  if (UNKNOWING.has(name)) {
+    const found = FORMATS.find(each => isRecognised(each, looks))
+    return found ?? `must be of a type that is taken; its bytes are ${describe(looks)}`
+  }
+  const format = FORMATS.find(each => each.mimetype === name || each.alias?.includes(name))
+  if (!format) return `must be of a type that is taken; ${name} is not`
+  if (looks !== null && format.looksLike.includes(looks)) return format
+  return `must be what it is declared as, ${name}; its bytes are ${describe(looks)}`
+}
+
+/** Whether the bytes alone say that it is one. */
+function isRecognised({ looksLike, onlyDeclared }: Format, looks: string | null): boolean {
+  return onlyDeclared !== true && looks !== null && looks !== ARCHIVE && looksLike.includes(looks)
+}
+
+function describe(looks: string | null): string {
+  return looks ?? 'none that is known'
+}

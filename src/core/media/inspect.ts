@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { invalid, Problem } from '../../contract/errors.ts'
+import { chooseFormat, type Format, MOST_BYTES } from './formats.ts'
+import { createTextReader, HEAD_BYTES, listsFolder, looksLike, TAIL_BYTES } from './sniff.ts'
+
+/** What a file turned out to be. */
+export type Findings = { format: Format; size: number; sha256: Buffer }
+
+export type Inspection = {
+  /** Passes the bytes on as they come, and fails with the refusal when they are not what they should be. */
+  pass(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
+  /** Once all has passed, and once only. */
+  findings(): Findings
+}
+
+/**
+ * Looks at a file while it passes: its type by its first bytes, its size, its
+ * hash. `path` names the field in a refusal; `declared` is the type it came with.
+ */
+export function createInspection(path: string, declared: string): Inspection {
+  const hash = createHash('sha256')
+  let format: Format | undefined
+  let size = 0
+
+  async function* pass(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const head = createHead()
+    let checks: Checks | undefined
+    for await (const chunk of bytes) {
+      size += chunk.length
+      if (!checks) {
+        if (!head.add(chunk)) continue
+        const first = head.bytes()
+        checks = await begin(first)
+        yield* admit(first, checks)
+      } else yield* admit(chunk, checks)
+    }
+    if (!checks) {
+      const whole = head.bytes()
+      if (whole.length === 0) throw invalid(path, 'must not be empty')
+      checks = await begin(whole)
+      yield* admit(whole, checks)
+    }
+    checks.end()
+  }
+
+  async function begin(head: Buffer): Promise<Checks> {
+    const looks = await looksLike(head)
+    const chosen = chooseFormat(looks, declared)
+    if (typeof chosen === 'string') throw invalid(path, chosen)
+    format = chosen
+    return createChecks(path, chosen, looks!)
+  }
+
+  function* admit(chunk: Buffer, checks: Checks): Generator<Buffer> {
+    if (size > MOST_BYTES[format!.mediaType]) throw tooLarge(path, format!)
+    checks.add(chunk)
+    hash.update(chunk)
+    yield chunk
+  }
+
+  return { pass, findings: () => ({ format: format!, size, sha256: hash.digest() }) }
+}
+
+function tooLarge(path: string, { mediaType }: Format): Problem {
+  const message = `must have at most ${MOST_BYTES[mediaType] / 1024 / 1024} MB as ${article(mediaType)}`
+  return new Problem('PAYLOAD_TOO_LARGE', `${path}: ${message}`, { details: [{ path, message }] })
+}
+
+function article(mediaType: string): string {
+  return `${/^[aeiou]/.test(mediaType) ? 'an' : 'a'} ${mediaType}`
+}
+
+/** Gathers the beginning of a file. */
+function createHead(): { add(chunk: Buffer): boolean; bytes(): Buffer } {
+  const chunks: Buffer[] = []
+  let size = 0
+  return {
+    /** True once there is enough of it. */
+    add(chunk) {
+      chunks.push(chunk)
+      size += chunk.length
+      return size >= HEAD_BYTES
+    },
+    bytes: () => Buffer.concat(chunks, size),
+  }
+}
+
+/** What the beginning alone cannot tell. */
+type Checks = { add(chunk: Buffer): void; end(): void }
+
+function createChecks(path: string, format: Format, looks: string): Checks {
+  if (looks === 'text/plain') return createTextCheck(path)
+  if (format.folder !== undefined && looks !== format.mimetype) return createArchiveCheck(path, format)
+  return { add() {}, end() {} }
+}
+
+/** A text is one to its last letter. */
+function createTextCheck(path: string): Checks {
+  const reader = createTextReader()
+  const require = (holds: boolean) => {
+    if (!holds) throw invalid(path, 'must be text in UTF-8 to its end')
+  }
+  return { add: chunk => require(reader.add(chunk)), end: () => require(reader.end()) }
+}
+
+/** An archive says at its end what it holds. */
+function createArchiveCheck(path: string, { folder, mimetype }: Format): Checks {
+  let tail = Buffer.alloc(0)
+  return {
+    add(chunk) {
+      tail = Buffer.from(Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES))
+    },
+    end() {
+      if (!listsFolder(tail, folder!)) throw invalid(path, `must be what it is declared as, ${mimetype}`)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import { type FileStore, FileStoreUnavailable } from '../../infra/file-store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId, Ids } from '../../lib/ids.ts'
+import { type Asset, keyOf } from './asset.ts'
+import { readFileName } from './file-name.ts'
+import { createInspection, type Findings } from './inspect.ts'
+import { type AssetRef, deleteAsset, insertStoring, markStored } from './store.ts'
+
+/** A file on its way in. */
+export type IncomingFile = {
+  /** The field that brings it, for refusals. */
+  path: string
+  /** As given; made presentable here. */
+  fileName: string | undefined
+  /** The media type it is said to have; empty where nobody said. */
+  declared: string
+  bytes: AsyncIterable<Buffer>
+}
+
+export type IntakeDeps = {
+  db: Db
+  clock: Clock
+  ids: Ids
+  files: FileStore
+  log: { warn(fields: object, text: string): void }
+}
+
+/**
+ * Files from outside, checked while they stream into the store. The row comes
+ * first and shows itself last: a crash in between leaves a hidden row, by which
+ * the sweep finds what there is of the file.
+ */
+export function createIntake({ db, clock, ids, files, log }: IntakeDeps) {
+  async function take(accountId: AccountId, file: IncomingFile): Promise<Asset> {
+    const ref = { accountId, id: ids.next('ast') }
+    await insertStoring(db, ref, '', clock.now())
+    try {
+      const inspection = createInspection(file.path, file.declared)
+      await files.write(keyOf(ref.id), inspection.pass(file.bytes))
+      const asset = toAsset(ref, file, inspection.findings())
+      if (!(await markStored(db, asset, clock.now()))) throw new FileStoreUnavailable('it took too long')
+      return asset
+    } catch (error) {
+      await forget(ref)
+      throw error instanceof FileStoreUnavailable ? unavailable(error) : error
+    }
+  }
+
+  async function forget(ref: AssetRef): Promise<void> {
+    try {
+      await files.remove(keyOf(ref.id))
+      await deleteAsset(db, ref)
+    } catch (error) {
+      log.warn({ err: error, assetId: ref.id }, 'a broken upload stays hidden until it is swept')
+    }
+  }
+
+  return { take }
+}
+
+function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: Findings): Asset {
+  const { mediaType, mimetype, extension } = format
+  const fileName = readFileName(file.fileName, `${mediaType}.${extension}`)
+  return { ...ref, mediaType, mimetype, fileName, size, sha256 }
+}
+
+/** The disk is full or the store away: nobody's request is at fault, and it may go better later. */
+function unavailable(cause: FileStoreUnavailable): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The file cannot be stored right now.', {
+    retryAfterSeconds: 5,
+    cause,
+  })
+}

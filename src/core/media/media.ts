@@ -1,0 +1,183 @@
+import type { Readable } from 'node:stream'
+import type { Caller } from '../../contract/caller.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { MediaAsset } from '../../contract/media.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { type ByteRange, FileMissing, type FileStore } from '../../infra/file-store.ts'
+import { type GuardedFetch, GuardedFetchError } from '../../infra/guarded-fetch.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
+import { type Asset, keyOf } from './asset.ts'
+import { MOST_BYTES } from './formats.ts'
+import { createIntake, type IncomingFile } from './intake.ts'
+import type { Previews } from './preview.ts'
+import {
+  type AssetRef,
+  deleteAsset,
+  deleteUse,
+  insertUse,
+  lockAsset,
+  markLeaving,
+  selectAssets,
+  shareAsset,
+} from './store.ts'
+
+/** Uploaded files: taken in, shown, carried by messages and templates, and gone when nobody needs them. */
+export type Media = {
+  /**
+   * Takes a file in as it comes. A 400 or 413 names `file.path` when it is not what it should be, 503 when it
+   * cannot be kept; then nothing of it stays.
+   */
+  take(accountId: AccountId, file: IncomingFile): Promise<Asset>
+  /** The same for an address, through the guarded client; a 400 names `path` when it cannot be had. */
+  fetch(accountId: AccountId, from: { path: string; url: string }, signal: AbortSignal): Promise<Asset>
+  /** Those of the ids that the account may use: its own, and the platform's. */
+  find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>>
+  /** The account's own; throws NOT_FOUND. */
+  read(caller: Caller, id: string): Promise<MediaAsset>
+  view(asset: Asset): MediaAsset
+  /** Where its preview is; for whoever shows it as a part of something else. */
+  previewUrl(asset: Asset): string
+  /** The asset that a preview's address opens; throws NOT_FOUND. */
+  preview(id: string, token: string): Promise<Asset>
+  /** Its bytes. Rejects with FileMissing or FileStoreUnavailable. */
+  open(id: AssetId, range?: ByteRange): Promise<Readable>
+  /** The account's own. Throws NOT_FOUND, and CONFLICT while a template or a waiting message needs it. */
+  remove(caller: Caller, id: string): Promise<void>
+  /** Takes an asset back that a refused request brought, unless somebody needs it; never rejects. */
+  discard(asset: AssetRef): Promise<void>
+  /** In the transaction that makes a template name it: it stays meanwhile. False when it is gone. */
+  keep(tx: Db, asset: AssetRef): Promise<boolean>
+  /** Keeps it until the message is done; false when it is gone. */
+  use(asset: AssetRef, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
+  /** Ends that, for a message that was not accepted. */
+  unuse(asset: AssetRef, messageId: MessageId): Promise<void>
+}
+
+export type MediaDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  files: FileStore
+  previews: Previews
+  guarded: Pick<GuardedFetch, 'check' | 'fetch'>
+  log: { warn(fields: object, text: string): void }
+}
+
+/** For a whole file of the largest kind to arrive from its address. */
+const FETCH_TIMEOUT_MS = 60_000
+const MOST_FETCHED_BYTES = Math.max(...Object.values(MOST_BYTES))
+
+export function createMedia(deps: MediaDeps): Media {
+  const { db, files, previews, guarded } = deps
+  const intake = createIntake(deps)
+
+  async function fetch(
+    accountId: AccountId,
+    { path, url }: { path: string; url: string },
+    signal: AbortSignal,
+  ) {
+    const refusal = guarded.check(url)
+    if (refusal) throw invalid(path, refusal)
+    const bounds = { signal, maxBytes: MOST_FETCHED_BYTES, timeoutMs: FETCH_TIMEOUT_MS }
+    try {
+      const response = await guarded.fetch({ url, ...bounds })
+      if (response.status !== 200) {
+        response.body.destroy()
+        throw invalid(path, `could not be fetched: it answered ${response.status}`)
+      }
+      const declared = response.headers['content-type'] ?? ''
+      const fileName = decodeName(URL.parse(url)?.pathname.split('/').pop() ?? '')
+      return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
+    } catch (error) {
+      if (error instanceof GuardedFetchError) throw invalid(path, `could not be fetched: ${error.message}`)
+      throw error
+    }
+  }
+
+  async function find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>> {
+    const known = ids.filter((id): id is AssetId => isId('ast', id))
+    return known.length === 0 ? new Map() : selectAssets(db, accountId, known)
+  }
+
+  async function findOwn(accountId: AccountId, id: string): Promise<Asset> {
+    const asset = (await find(accountId, [id])).get(id)
+    if (asset?.accountId !== accountId) throw unknownAsset()
+    return asset
+  }
+
+  /** Hidden, then its bytes, then its row: whatever a crash leaves, the next sweep finds. */
+  async function leave(ref: AssetRef): Promise<'gone' | 'needed' | 'unknown'> {
+    const left = await db.transaction(async tx => {
+      if (!(await lockAsset(tx, ref))) return 'unknown'
+      return (await markLeaving(tx, ref)) ? 'gone' : 'needed'
+    })
+    if (left === 'gone') await bury(deps, ref)
+    return left
+  }
+
+  function view(asset: Asset): MediaAsset {
+    return {
+      id: asset.id,
+      mediaType: asset.mediaType,
+      mimetype: asset.mimetype,
+      fileName: asset.fileName,
+      size: asset.size,
+      sha256: asset.sha256.toString('hex'),
+      previewUrl: previews.urlOf(asset),
+      createdAt: toIso(timeOf(asset.id)),
+    }
+  }
+
+  return {
+    take: intake.take,
+    fetch,
+    find,
+    read: async (caller, id) => view(await findOwn(caller.account.id, id)),
+    view,
+    previewUrl: previews.urlOf,
+    async preview(id, token) {
+      const ref = isId('ast', id) ? previews.read(id, token) : null
+      if (!ref) throw unknownAsset()
+      return findOwn(ref.accountId, ref.id)
+    },
+    open: (id, range) => files.read(keyOf(id), range),
+    async remove(caller, id) {
+      if (!isId('ast', id)) throw unknownAsset()
+      const left = await leave({ accountId: caller.account.id, id })
+      if (left === 'unknown') throw unknownAsset()
+      if (left === 'needed') {
+        throw new Problem('CONFLICT', 'A template or a message that waits needs this asset.')
+      }
+    },
+    async discard(ref) {
+      try {
+        await leave(ref)
+      } catch (error) {
+        deps.log.warn({ err: error, assetId: ref.id }, 'an asset stays until it is swept')
+      }
+    },
+    keep: shareAsset,
+    use: (ref, message) => insertUse(db, ref, message),
+    unuse: (ref, messageId) => deleteUse(db, ref, messageId),
+  }
+}
+
+/** Takes the bytes of a hidden asset away, and then its row. */
+export async function bury(deps: { db: Db; files: FileStore }, ref: AssetRef): Promise<void> {
+  await deps.files.remove(keyOf(ref.id))
+  await deleteAsset(deps.db, ref)
+}
+
+function unknownAsset(): Problem {
+  return new Problem('NOT_FOUND', 'Asset not found')
+}
+
+/** The last step of an address, as its writer meant it. */
+function decodeName(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}

@@ -1,0 +1,54 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AssetId, fromUuid, toUuid } from '../../lib/ids.ts'
+import type { Asset } from './asset.ts'
+import type { AssetRef } from './store.ts'
+
+/** Addresses that show a file to whoever has one: an image in a page can send no key. */
+export type Previews = {
+  /** Good for a day or an hour more; the same within an hour, so that a browser keeps what it has. */
+  urlOf(asset: Asset): string
+  /** Whose file a token opens now; null for one that is made up, of another file, or too old. */
+  read(id: AssetId, token: string): AssetRef | null
+}
+
+const HOUR_MS = 3_600_000
+const VALID_HOURS = 24
+// account (16) · hours since the epoch until which it is good (4) · MAC (16)
+const HOURS_AT = 16
+const MAC_AT = 20
+const MAC_BYTES = 16
+const TOKEN = /^[\w-]{48}$/
+
+export function createPreviews(options: {
+  seal: Pick<Seal, 'hashSecret'>
+  clock: Clock
+  /** In front of the path; none, and addresses have no host. */
+  publicUrl: string | undefined
+}): Previews {
+  const { seal, clock, publicUrl = '' } = options
+
+  function macOf(id: AssetId, claims: Buffer): Buffer {
+    return seal.hashSecret(`media:${id}:${claims.toString('hex')}`).subarray(0, MAC_BYTES)
+  }
+
+  return {
+    urlOf({ id, accountId }) {
+      const claims = Buffer.alloc(MAC_AT)
+      claims.write(toUuid(accountId).replaceAll('-', ''), 'hex')
+      claims.writeUInt32BE(Math.ceil(clock.now() / HOUR_MS) + VALID_HOURS, HOURS_AT)
+      const token = Buffer.concat([claims, macOf(id, claims)]).toString('base64url')
+      return `${publicUrl}/api/v2/templates/media/${id}/content?token=${token}`
+    },
+
+    read(id, token) {
+      if (!TOKEN.test(token)) return null
+      const bytes = Buffer.from(token, 'base64url')
+      const claims = bytes.subarray(0, MAC_AT)
+      if (!timingSafeEqual(bytes.subarray(MAC_AT), macOf(id, claims))) return null
+      if (claims.readUInt32BE(HOURS_AT) * HOUR_MS < clock.now()) return null
+      return { id, accountId: fromUuid('acc', claims.toString('hex', 0, HOURS_AT)) }
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import type { AttachmentType } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type AssetId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { PLATFORM_UUID } from '../accounts/platform.ts'
+import type { Asset } from './asset.ts'
+
+export type AssetRef = { accountId: AccountId; id: AssetId }
+
+type Stored = {
+  account: string
+  uuid: string
+  mediaType: AttachmentType
+  mimetype: string
+  fileName: string
+  size: number
+  sha256: Buffer
+}
+
+const COLUMNS = `account_id as account, id as uuid, media_type as "mediaType", mimetype,
+  file_name as "fileName", size, sha256`
+
+/** A sweep may meet a lot; nobody waits for it. */
+const SWEEP_TIMEOUT_MS = 30_000
+
+/** Says that bytes are on their way: from here on they are not forgotten, whatever happens. */
+export async function insertStoring(db: Db, ref: AssetRef, fileName: string, nowMs: number): Promise<void> {
+  await db.query({
+    name: 'media_insert',
+    text: `insert into media (account_id, id, state, file_name, used_at) values ($1, $2, 'storing', $3, $4)`,
+    values: [toUuid(ref.accountId), toUuid(ref.id), fileName, toIso(nowMs)],
+  })
+}
+
+/** Shows the asset; false when it was taken for a dead upload's meanwhile. */
+export async function markStored(db: Db, asset: Asset, nowMs: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'media_stored',
+    text: `update media set state = 'stored', file_name = $3, media_type = $4, mimetype = $5, size = $6,
+             sha256 = $7, used_at = $8
+            where account_id = $1 and id = $2 and state = 'storing'`,
+    values: [
+      toUuid(asset.accountId),
+      toUuid(asset.id),
+      asset.fileName,
+      asset.mediaType,
+      asset.mimetype,
+      asset.size,
+      asset.sha256,
+      toIso(nowMs),
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Those of the ids that the account may use: its own, and the platform's. */
+export async function selectAssets(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly AssetId[],
+): Promise<Map<AssetId, Asset>> {
+  const { rows } = await db.query<Stored>({
+    name: 'media_select',
+    text: `select ${COLUMNS} from media
+            where account_id in ($1, $2) and id = any ($3::uuid[]) and state = 'stored'`,
+    values: [toUuid(accountId), PLATFORM_UUID, bareArray(ids.map(toUuid))],
+  })
+  return new Map(rows.map(toAsset).map(asset => [asset.id, asset]))
+}
+
+/** Lists a message as a user of an asset; false when the asset is gone, or about to go. */
+export async function insertUse(
+  db: Db,
+  ref: AssetRef,
+  message: { accountId: AccountId; id: MessageId },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'media_use',
+    text: `insert into media_uses (account_id, asset_id, message_account_id, message_id)
+           select account_id, id, $3, $4 from media
+            where account_id = $1 and id = $2 and state = 'stored' for share`,
+    values: [toUuid(ref.accountId), toUuid(ref.id), toUuid(message.accountId), toUuid(message.id)],
+  })
+  return rowCount === 1
+}
+
+export async function deleteUse(db: Db, ref: AssetRef, messageId: MessageId): Promise<void> {
+  await db.query({
+    name: 'media_unuse',
+    text: 'delete from media_uses where account_id = $1 and asset_id = $2 and message_id = $3',
+    values: [toUuid(ref.accountId), toUuid(ref.id), toUuid(messageId)],
+  })
+}
+
+/** Keeps an asset from leaving until the transaction ends; false when it is gone, or about to go. */
+export async function shareAsset(tx: Db, ref: AssetRef): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'media_share',
+    text: `select 1 from media where account_id = $1 and id = $2 and state = 'stored' for share`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+  return rowCount === 1
+}
+
+/** Takes hold of an asset alone, until the transaction ends; false when there is none to be seen. */
+export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'media_lock',
+    text: `select 1 from media where account_id = $1 and id = $2 and state = 'stored' for update`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+  return rowCount === 1
+}
+
+/** Nobody needs it: no template that shows it, no message that is to carry it. */
+const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.account_id and u.asset_id = m.id)
+  and not exists (select 1 from templates t where t.header_asset_id = m.id)`
+
+/**
+ * Hides an asset that nobody needs; false where somebody does. A statement of its
+ * own after the lock: one that began before a user came would not see it.
+ */
+export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'media_leave',
+    text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNUSED}`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+  return rowCount === 1
+}
+
+/** Forgets an asset whose bytes are gone. */
+export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
+  await db.query({
+    name: 'media_delete',
+    text: `delete from media where account_id = $1 and id = $2 and state <> 'stored'`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+}
+
+/** Hides what began before `beganBeforeMs` and never ended: its node died. */
+export async function giveUpStoring(db: Db, beganBeforeMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'media_give_up',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `update media set state = 'leaving' where state = 'storing' and used_at < $1`,
+    values: [toIso(beganBeforeMs)],
+  })
+  return rowCount ?? 0
+}
+
+/** What is to go, the longest waiting first. */
+export async function selectLeaving(db: Db, limit: number): Promise<AssetRef[]> {
+  const { rows } = await db.query<{ account: string; uuid: string }>({
+    name: 'media_leaving',
+    text: `select account_id as account, id as uuid from media where state = 'leaving'
+            order by used_at limit $1`,
+    values: [limit],
+  })
+  return rows.map(toRef)
+}
+
+/** Stored before `usedBeforeMs`, and of no use since; to be looked at again under a lock. */
+export async function selectIdle(db: Db, usedBeforeMs: number, limit: number): Promise<AssetRef[]> {
+  const { rows } = await db.query<{ account: string; uuid: string }>({
+    name: 'media_idle',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `select account_id as account, id as uuid from media m
+            where state = 'stored' and used_at < $1 and ${UNUSED} order by used_at limit $2`,
+    values: [toIso(usedBeforeMs), limit],
+  })
+  return rows.map(toRef)
+}
+
+/** Ends the uses of messages that are done, and notes that their assets had a use until now. */
+export async function sweepUses(
+  db: Db,
+  acceptedBeforeMs: number,
+  nowMs: number,
+  limit: number,
+): Promise<number> {
+  const { rows } = await db.query<{ ended: number }>({
+    name: 'media_sweep_uses',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `with done as (
+             select account_id, asset_id, message_id from media_uses u
+              where message_id < first_uuid_at($1)
+                and not exists (select 1 from outbox o
+                                 where o.account_id = u.message_account_id and o.message_id = u.message_id)
+              limit $3
+           ), ended as (
+             delete from media_uses u using done d
+              where u.account_id = d.account_id and u.asset_id = d.asset_id and u.message_id = d.message_id
+             returning u.account_id, u.asset_id
+           ), noted as (
+             update media m set used_at = $2 from (select distinct account_id, asset_id from ended) e
+              where m.account_id = e.account_id and m.id = e.asset_id
+           )
+           select count(*)::integer as ended from ended`,
+    values: [toIso(acceptedBeforeMs), toIso(nowMs), limit],
+  })
+  return rows[0]!.ended
+}
+
+function toRef({ account, uuid }: { account: string; uuid: string }): AssetRef {
+  return { accountId: fromUuid('acc', account), id: fromUuid('ast', uuid) }
+}
+
+function toAsset({ account, uuid, ...rest }: Stored): Asset {
+  return { ...rest, ...toRef({ account, uuid }) }
+}

@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { invalid, Problem } from '../contract/errors.ts'
+import type { Asset } from '../core/media/asset.ts'
+import type { Media } from '../core/media/media.ts'
+import { toProblem } from './errors.ts'
+import { toBody } from './form-body.ts'
+import { UnreadableBody } from './json-body.ts'
+import { type FileSink, type Form, readForm } from './multipart.ts'
+import type { FormSpec, Route, Upload } from './route.ts'
+
+export type FormMedia = Pick<Media, 'take' | 'discard'>
+
+/** The largest file, and the text beside it. */
+export const FORM_LIMIT_BYTES = 102 * 1024 * 1024
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    form?: FormSpec
+    /** What the text fields of the form are read by. */
+    formSchema?: TObject
+  }
+}
+
+/**
+ * Forms, beside what the scope takes already. A form that is refused counts as a
+ * body that was read: its connection lives on, and its refusal can be stored.
+ */
+export function acceptForms(scope: FastifyInstance, media: FormMedia): void {
+  scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
+    const { form, formSchema } = request.routeOptions.config
+    if (!form) throw new Problem('UNSUPPORTED_MEDIA_TYPE')
+    const fields = new Map<string, string>()
+    try {
+      refusePacked(request)
+      const limits = { fileFields: form.files, mostBytes: FORM_LIMIT_BYTES }
+      const read = await readForm(request.raw, limits, sinkOf(request, media))
+      for (const [name, value] of read.fields) fields.set(name, value)
+      request.upload = uploadOf(read)
+      return bodyOf(read.fields, form, formSchema)
+    } catch (error) {
+      return unreadable(error, fields)
+    }
+  })
+}
+
+function bodyOf(fields: ReadonlyMap<string, string>, form: FormSpec, schema: TObject | undefined): unknown {
+  if (form.toBody) return form.toBody(fields)
+  return schema && toBody(fields, schema)
+}
+
+function refusePacked({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return
+  const message = 'must be absent: compressed bodies are not understood'
+  throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
+    details: [{ path: 'Content-Encoding', message }],
+  })
+}
+
+/** Whoever calls is known: keys are checked before a byte of a body is read. */
+function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Asset> {
+  const { account } = request.caller!
+  return {
+    take: ({ field, fileName, mimetype, bytes }) =>
+      media.take(account.id, { path: field, fileName, declared: mimetype, bytes }),
+    discard: media.discard,
+  }
+}
+
+function uploadOf({ file }: Form<Asset>): Upload | null {
+  return file && { field: file.field, asset: file.taken }
+}
+
+/** Two different forms that are refused alike under one key need not be told apart. */
+function unreadable(error: unknown, fields: ReadonlyMap<string, string>): UnreadableBody {
+  const problem = toProblem(error)
+  if (problem.status >= 500) throw error
+  const said = JSON.stringify([[...fields], problem.details ?? problem.message])
+  return new UnreadableBody(problem, Buffer.from(said))
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
+
+/** Around the handler of a route that takes forms: whatever becomes of the request, its file does not stay for nothing. */
+export function withForm(form: FormSpec, route: Route, handler: Handler, media: FormMedia): Handler {
+  function answer(request: FastifyRequest, reply: FastifyReply): unknown {
+    if (request.validationError && route.faults !== 'handed over') throw request.validationError
+    if (form.only) requireForm(request, form)
+    return handler(request, reply)
+  }
+
+  async function answerAndDiscard(request: FastifyRequest, reply: FastifyReply, { asset }: Upload) {
+    let kept = false
+    try {
+      const body = await answer(request, reply)
+      kept = form.keeps === true
+      return body
+    } finally {
+      if (!kept) await media.discard(asset)
+    }
+  }
+
+  return (request, reply) =>
+    request.upload ? answerAndDiscard(request, reply, request.upload) : answer(request, reply)
+}
+
+function requireForm(request: FastifyRequest, form: FormSpec): void {
+  if (request.body instanceof UnreadableBody) throw request.body.problem
+  const type = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
+      details: [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
+    })
+  }
+  if (!request.upload) throw invalid(form.files[0]!, 'is required')
+}

@@ -1,0 +1,214 @@
+import type { IncomingMessage } from 'node:http'
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
+import { invalid, Problem } from '../contract/errors.ts'
+
+/** What a form may hold. */
+export type FormLimits = {
+  /** Fields that carry a file. A form has one file at most. */
+  fileFields: readonly string[]
+  /** Of the whole body, in bytes. */
+  mostBytes: number
+}
+
+/** A file of a form, while it comes in. */
+export type FormFile = {
+  field: string
+  fileName: string | undefined
+  /** As the form declares it. */
+  mimetype: string
+  bytes: AsyncIterable<Buffer>
+}
+
+/** Where the file of a form goes. */
+export type FileSink<F> = {
+  take(file: FormFile): Promise<F>
+  /** Takes back what was taken, for a form that turned out to be broken behind it; never rejects. */
+  discard(taken: F): Promise<void>
+}
+
+export type Form<F> = {
+  fields: ReadonlyMap<string, string>
+  /** What became of the file, and the field it was in; null where the form has none. */
+  file: { field: string; taken: F } | null
+}
+
+/** All the text of a form together: as much as a JSON body. */
+const MOST_TEXT_BYTES = 1_048_576
+const MOST_PARTS = 100
+const MOST_NAME_CHARACTERS = 200
+const HEADER_BYTES = 8_192
+const HEADER_PAIRS = 20
+/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
+const OVERRUN = 2
+
+/**
+ * Reads a multipart/form-data body (RFC 7578) as it comes. Its file goes to the
+ * sink while it streams, as fast as the sink reads. Throws a 400 or 413 that
+ * names the field, or what the sink threw; the sink has let go of the file by
+ * then, and what is left of the body is read and thrown away, so that whoever
+ * sends it hears the answer.
+ */
+export async function readForm<F>(
+  request: IncomingMessage,
+  limits: FormLimits,
+  sink: FileSink<F>,
+): Promise<Form<F>> {
+  const fields = createFields(limits.fileFields)
+  let file: Upload<F> | undefined
+  try {
+    await parse(request, limits, {
+      field: (name, value, truncated) => fields.add(name, value, truncated),
+      file(part, failed) {
+        checkFile(part, file !== undefined, limits.fileFields)
+        fields.reserve(part.field)
+        file = startUpload(part, sink, failed)
+      },
+    })
+    return { fields: fields.all, file: file ? { field: file.field, taken: await file.taken } : null }
+  } catch (error) {
+    await file?.abandon(error as Error)
+    throw error
+  }
+}
+
+type Parts = {
+  field(name: string | undefined, value: string, truncated: boolean): void
+  /** `failed` is called when nobody can take the file. */
+  file(part: FilePart, failed: (error: unknown) => void): void
+}
+type FilePart = Omit<FormFile, 'field' | 'bytes'> & { field: string; stream: BusboyFileStream }
+
+/** Runs the parser to the end of the form, or to the first fault; then no part is told any more. */
+function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { mostBytes } = limits
+    const parser = createParser(request, limits.fileFields)
+    let over = false
+    let bytes = 0
+
+    const fail = (error: unknown) => {
+      if (over) return
+      over = true
+      request.unpipe(parser)
+      request.resume()
+      reject(error)
+    }
+    const guard = (work: () => void) => {
+      try {
+        if (!over) work()
+      } catch (error) {
+        fail(error)
+      }
+    }
+
+    parser.on('field', (name, value, _, truncated) => guard(() => parts.field(name, value, truncated)))
+    parser.on('file', (field, stream, fileName, _, mimetype) => {
+      // An error that nobody hears would end the process; a file that nobody reads stops the rest.
+      stream.on('error', () => {})
+      guard(() => parts.file({ field, stream, fileName, mimetype }, fail))
+      if (over) stream.resume()
+    })
+    parser.on('partsLimit', () => fail(invalid('', `The form must have at most ${MOST_PARTS} parts.`)))
+    parser.on('error', () => fail(invalid('', 'The form is broken: it is not multipart, or has no end.')))
+    parser.on('finish', () => guard(resolve))
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > mostBytes) fail(tooLarge('', 'The form is too large.'))
+      if (bytes > mostBytes * OVERRUN) request.destroy()
+    })
+    const cut = () => request.complete || fail(invalid('', 'The body ended too soon.'))
+    request.on('error', cut)
+    request.on('close', cut)
+    request.pipe(parser)
+  })
+}
+
+function createParser(request: IncomingMessage, fileFields: readonly string[]) {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: {
+        parts: MOST_PARTS,
+        fieldSize: MOST_TEXT_BYTES,
+        headerPairs: HEADER_PAIRS,
+        headerSize: HEADER_BYTES,
+      },
+      isPartAFile: (name, type, fileName) =>
+        fileFields.includes(name ?? '')
+          ? fileName !== undefined || type !== UNTYPED
+          : fileName !== undefined && !isText(type),
+    })
+  } catch {
+    throw invalid('Content-Type', 'must be multipart/form-data with a boundary')
+  }
+}
+
+/** What a part without a Content-Type counts as. */
+const UNTYPED = 'text/plain'
+
+/** JSON and other text may come as a file of its own, as browsers send a Blob. */
+function isText(type: string | undefined): boolean {
+  return type !== undefined && /^(application\/json|text\/)/.test(type)
+}
+
+function createFields(fileFields: readonly string[]) {
+  const all = new Map<string, string>()
+  const names = new Set<string>()
+  let bytes = 0
+
+  function reserve(name: string): void {
+    if (names.has(name)) throw invalid(name, 'must be given once only')
+    names.add(name)
+  }
+
+  return {
+    all: all as ReadonlyMap<string, string>,
+    reserve,
+    add(name: string | undefined, value: string, truncated: boolean): void {
+      checkName(name)
+      if (fileFields.includes(name)) throw invalid(name, 'must be a file')
+      reserve(name)
+      bytes += Buffer.byteLength(value)
+      if (truncated || bytes > MOST_TEXT_BYTES) throw tooLarge(name, 'must fit 1 MB with all other text')
+      if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
+      all.set(name, value)
+    },
+  }
+}
+
+function checkName(name: string | undefined): asserts name is string {
+  if (name === undefined || name === '') throw invalid('', 'Each part of the form must have a name.')
+  if (name.length > MOST_NAME_CHARACTERS) throw invalid('', 'The name of a part is too long.')
+  if (name === '__proto__') throw invalid(name, 'is not allowed')
+}
+
+function checkFile({ field }: FilePart, another: boolean, fileFields: readonly string[]): void {
+  checkName(field)
+  if (!fileFields.includes(field)) throw invalid(field, 'takes no file')
+  if (another) throw invalid(field, 'must be the only file')
+}
+
+type Upload<F> = { field: string; taken: Promise<F>; abandon(error: Error): Promise<void> }
+
+function startUpload<F>(
+  { field, fileName, mimetype, stream }: FilePart,
+  sink: FileSink<F>,
+  failed: (error: unknown) => void,
+): Upload<F> {
+  const taken = sink.take({ field, fileName, mimetype, bytes: stream })
+  taken.catch(failed)
+  return {
+    field,
+    taken,
+    async abandon(error) {
+      stream.destroy(error)
+      await taken.then(sink.discard, () => {})
+    },
+  }
+}
+
+function tooLarge(path: string, message: string): Problem {
+  return path === ''
+    ? new Problem('PAYLOAD_TOO_LARGE', message)
+    : new Problem('PAYLOAD_TOO_LARGE', `${path}: ${message}`, { details: [{ path, message }] })
+}

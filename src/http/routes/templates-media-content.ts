@@ -1,0 +1,84 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { Problem } from '../../contract/errors.ts'
+import type { Asset } from '../../core/media/asset.ts'
+import type { Media } from '../../core/media/media.ts'
+import type { ByteRange } from '../../infra/file-store.ts'
+import { readRange } from '../byte-range.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/templates/media/{assetId}/content`: the bytes, for whoever has their address. */
+export const templatesMediaContent = (deps: { media: Media }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/templates/media/:assetId/content',
+    // An image in a page sends no key: the address itself is the proof.
+    auth: { public: true },
+    schema: {
+      summary: 'Preview an uploaded file',
+      description: 'At `previewUrl` alone, which opens it for a day or so. Answers a Range.',
+      tags: ['Media'],
+      params: Type.Object({ assetId: Type.String() }),
+      querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
+      response: {
+        200: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file.' }),
+        206: Type.String({ contentMediaType: 'application/octet-stream', description: 'A part of it.' }),
+      },
+      errors: ['SERVICE_UNAVAILABLE'],
+    },
+    async handler(request, reply) {
+      const asset = await deps.media.preview(request.params.assetId, request.query.token)
+      const etag = `"${asset.sha256.toString('hex')}"`
+      describe(reply, asset, etag)
+      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      const range = isFresh(request.headers['if-range'], etag)
+        ? readRange(request.headers.range, asset.size)
+        : null
+      if (range === 'unsatisfiable') {
+        return reply.code(416).header('Content-Range', `bytes */${asset.size}`).send()
+      }
+      const bytes = await open(deps.media, asset, range)
+      if (range) reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${asset.size}`)
+      reply.header('Content-Length', range ? range.end - range.start + 1 : asset.size)
+      return reply.send(bytes)
+    },
+  })
+
+/** Where the file is none of ours to run: a browser shows it, and neither guesses at it nor lets it do anything. */
+function describe(reply: FastifyReply, asset: Asset, etag: string): void {
+  reply.headers({
+    'Content-Type': asset.mimetype === 'text/plain' ? 'text/plain; charset=utf-8' : asset.mimetype,
+    'Content-Disposition': disposition(asset),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    // The address stays the same for an hour, and the bytes for ever.
+    'Cache-Control': 'private, max-age=3600, immutable',
+    'Accept-Ranges': 'bytes',
+    ETag: etag,
+  })
+}
+
+/** Documents are saved, since a viewer runs what is in them; the name as RFC 6266 writes it. */
+function disposition({ mediaType, fileName }: Asset): string {
+  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(fileName).replace(
+    /['()*]/g,
+    letter => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  const how = mediaType === 'document' ? 'attachment' : 'inline'
+  return `${how}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}
+
+function isFresh(condition: string | undefined, etag: string): boolean {
+  return condition === undefined || condition === etag
+}
+
+/** A row without its file is a store that is away, or another node's disk. */
+async function open(media: Media, asset: Asset, range: ByteRange | null): Promise<Readable> {
+  try {
+    return await media.open(asset.id, range ?? undefined)
+  } catch (cause) {
+    throw new Problem('SERVICE_UNAVAILABLE', 'The file cannot be read right now.', { cause })
+  }
+}

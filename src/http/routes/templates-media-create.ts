@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { MediaAsset } from '../../contract/media.ts'
+import type { Media } from '../../core/media/media.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/templates/media`: a file for template headers and attachments. */
+export const templatesMediaCreate = (deps: { media: Media }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/templates/media',
+    auth: { permission: 'messages:create' },
+    form: { files: ['file'], only: true, keeps: true },
+    schema: {
+      summary: 'Upload a file',
+      description:
+        'For `headerAssetId` and `attachment.assetId`. The type is read from the bytes, and must agree with the ' +
+        'one declared. At most 16 MB as an image, video or audio, 100 MB as a document.',
+      tags: ['Media'],
+      response: { 201: success(Type.Object({ asset: MediaAsset })) },
+    },
+    handler(request, reply) {
+      reply.code(201)
+      return { success: true, data: { asset: deps.media.view(request.upload!.asset) } }
+    },
+  })

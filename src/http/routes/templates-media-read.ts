@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { MediaAsset } from '../../contract/media.ts'
+import type { Media } from '../../core/media/media.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/templates/media/{assetId}`: what an uploaded file is. */
+export const templatesMediaRead = (deps: { media: Media }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/templates/media/:assetId',
+    auth: {},
+    schema: {
+      summary: 'Read an uploaded file',
+      description: 'What it is, and the address of its preview; the bytes are there.',
+      tags: ['Media'],
+      params: Type.Object({ assetId: Type.String() }),
+      response: { 200: success(MediaAsset) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.media.read(request.caller, request.params.assetId),
+    }),
+  })
