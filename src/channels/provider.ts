@@ -26,7 +26,14 @@ export type Outcome =
   /** The provider took it: the hold is captured. */
   | { kind: 'accepted'; providerId: string; parts?: number; code?: string }
   /** Refused for good: the hold is released, the next connection may be tried. */
-  | { kind: 'rejected'; code: RejectCode; detail: string; providerCode?: string }
+  | {
+      kind: 'rejected'
+      code: RejectCode
+      detail: string
+      providerCode?: string
+      /** The recipient wants no messages from this sender: nobody else is asked to carry it. */
+      optedOut?: true
+    }
   /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
   | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
   /**

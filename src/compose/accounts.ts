@@ -40,6 +40,7 @@ export function createAccountRooms(
   const applied = (id: AccountId) => changes.publish('accounts', id)
   const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
   return {
+    accounts,
     keys: createKeys({ db, clock, changes, accounts }),
     prices: createPrices({ db, clock, changes }),
     connections: createConnectionSnapshots({ db, clock, changes }),

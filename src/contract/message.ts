@@ -77,6 +77,7 @@ export const TimelineEntry = Type.Object({
   ),
   settledAt: Type.Optional(nullable(IsoTime)),
   provider: Type.Optional(Type.String()),
+  connectionId: Type.Optional(Type.String()),
   providerCode: Type.Optional(nullable(Type.String())),
   explanation: Type.Optional(nullable(Type.String({ description: 'What the provider means by its code' }))),
   detail: Type.Optional(nullable(Type.String())),

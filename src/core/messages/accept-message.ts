@@ -65,6 +65,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
         contactId: prepared.context.contactId ?? null,
         conversationKey: prepared.context.conversationKey ?? null,
       },
+      ...(prepared.asked && prepared.candidates.length > 1 && { asked: prepared.asked }),
     }
   }
 

@@ -1,8 +1,17 @@
+import type { RejectCode } from '../../channels/provider.ts'
 import type { Channel, MessageStatus, MessageType } from '../../contract/enums.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { SenderSource } from '../../contract/send.ts'
 import type { Db } from '../../infra/db.ts'
-import { type AccountId, firstUuidAt, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import {
+  type AccountId,
+  type ConnectionId,
+  firstUuidAt,
+  fromUuid,
+  type Id,
+  type MessageId,
+  toUuid,
+} from '../../lib/ids.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 import type { AnswerFacts, FailureFacts } from './answers.ts'
 
@@ -18,7 +27,7 @@ export type MessageRow = {
   recipient: string
   country: string | null
   provider: string
-  connectionId: Id<'cnn'>
+  connectionId: ConnectionId
   sender: string | null
   senderSource: SenderSource
   content: StoredContent | null
@@ -31,6 +40,8 @@ export type MessageRow = {
   money: 'held' | 'captured' | 'released' | 'none'
   attempt: number
   pastAttempts: PastAttempt[]
+  /** Null where the row itself still says what was told. */
+  told: Told | null
   providerId: string | null
   providerCode: string | null
   errorCode: ErrorCode | null
@@ -49,11 +60,21 @@ export type PastAttempt = {
   attempt: number
   at: string
   settledAt: string
-  connection: string
+  connectionId: ConnectionId
   counted: boolean
   providerCode: string | null
   detail: string | null
+  /** The message went on elsewhere after this one; why, and what it had been with. */
+  left?: {
+    outcome: 'rejected' | 'retry'
+    code: RejectCode | null
+    provider: string
+    channel: Channel
+  }
 }
+
+/** What a sender was told before his message went on elsewhere. */
+type Told = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
 
 type Raw = {
   id: string
@@ -78,7 +99,8 @@ type Raw = {
   funding: MessageRow['funding']
   money: MessageRow['money']
   attempt: number
-  past_attempts: PastAttempt[] | null
+  past_attempts: (Omit<PastAttempt, 'connectionId'> & { connection: string })[] | null
+  told: Told | null
   provider_id: string | null
   provider_code: string | null
   error_code: ErrorCode | null
@@ -125,12 +147,14 @@ export async function readAnswerFacts(
     facts: {
       id,
       scheduledAt: row.scheduledAt,
-      channel: row.channel,
-      provider: row.provider,
-      senderSource: row.senderSource,
       candidates: row.candidates,
-      amount: row.amount,
-      parts: row.parts,
+      ...(row.told ?? {
+        channel: row.channel,
+        provider: row.provider,
+        senderSource: row.senderSource,
+        amount: row.amount,
+        parts: row.parts,
+      }),
     },
     failure: row.errorCode && { errorCode: row.errorCode, errorDetail: row.errorDetail },
   }
@@ -203,7 +227,11 @@ function toRow(raw: Raw): MessageRow {
     funding: raw.funding,
     money: raw.money,
     attempt: raw.attempt,
-    pastAttempts: raw.past_attempts ?? [],
+    pastAttempts: (raw.past_attempts ?? []).map(({ connection, ...past }) => ({
+      ...past,
+      connectionId: fromUuid('cnn', connection),
+    })),
+    told: raw.told,
     providerId: raw.provider_id,
     providerCode: raw.provider_code,
     errorCode: raw.error_code,

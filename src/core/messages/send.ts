@@ -10,7 +10,7 @@ import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
-import type { Waiters } from './waiters.ts'
+import type { FirstWord, Waiters } from './waiters.ts'
 
 export type SendDeps = ResolveDeps & {
   acceptMessage: AcceptMessage
@@ -104,15 +104,20 @@ export function createSend(deps: SendDeps): Send {
     const facts = { id, ...prepared }
     const first = await withinMs(clock, deps.syncWaitMs, word)
     waiters.forget(id)
-    if (first) {
+    if (first && isFrom(prepared, first)) {
       if (first.answer !== 'failed') return sentAnswer(facts, first.answer, false)
       return failedAnswer(facts, { errorCode: first.errorCode!, errorDetail: first.errorDetail }, false)
     }
-    if (!claim) return sentAnswer(facts, 'queued', false)
+    if (!first && !claim) return sentAnswer(facts, 'queued', false)
     return (
       (await idempotency.answerNow(prepared.accountId, id, prepared.currency, false)) ??
       sentAnswer(facts, 'queued', false)
     )
+  }
+
+  /** A failover brings a message elsewhere: then the store has the words. */
+  function isFrom({ channel, connectionId }: Prepared, word: FirstWord): boolean {
+    return word.channel === channel && word.connectionId === connectionId
   }
 
   async function replay(

@@ -45,10 +45,13 @@ const NOTHING = {
   uncounted: false,
 } as const
 
-/** Decides the next state of a message from its attempt's outcome. Pure. */
+/**
+ * Decides the next state of a message from its attempt's outcome, where no other
+ * connection takes it. `tries` is how often this one was asked by now. Pure.
+ */
 export function settleOutcome(
   outcome: Outcome,
-  attempt: number,
+  tries: number,
   policy: SettlePolicy,
   nowMs: number,
   random: Random,
@@ -73,7 +76,7 @@ export function settleOutcome(
         answer: 'failed',
       }
     case 'retry': {
-      if (attempt >= policy.maxAttempts) {
+      if (tries >= policy.maxAttempts) {
         return {
           ...NOTHING,
           kind: 'failed',
@@ -83,7 +86,7 @@ export function settleOutcome(
           answer: 'failed',
         }
       }
-      const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, attempt, random, BACKOFF_CAP_MS)
+      const waitMs = outcome.afterMs ?? backoffMs(policy.backoffMs, tries, random, BACKOFF_CAP_MS)
       return {
         ...NOTHING,
         kind: 'queued',

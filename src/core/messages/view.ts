@@ -90,18 +90,26 @@ function statusEntry(status: MessageStatus, at: number): TimelineEntry {
 function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): TimelineEntry[] {
   const at = Date.parse(past.at)
   const settledAt = Date.parse(past.settledAt)
+  const provider = providerOf(row, past)
   const attempt: TimelineEntry = {
     at: toIso(at),
     event: 'attempt',
     attempt: past.attempt,
-    outcome: past.counted ? 'retry' : 'throttled',
+    outcome: past.left?.outcome ?? (past.counted ? 'retry' : 'throttled'),
     settledAt: toIso(settledAt),
-    provider: row.provider,
+    provider,
+    connectionId: past.connectionId,
     providerCode: past.providerCode,
-    explanation: past.providerCode === null ? null : explain(row.provider, past.providerCode),
+    explanation: past.providerCode === null ? null : explain(provider, past.providerCode),
     detail: past.detail,
   }
   return [statusEntry('sending', at), attempt, statusEntry('queued', settledAt)]
+}
+
+/** A connection that was left says whose it was with its last attempt. */
+function providerOf(row: MessageRow, { connectionId }: PastAttempt): string {
+  const last = row.pastAttempts.find(each => each.left && each.connectionId === connectionId)
+  return last?.left?.provider ?? row.provider
 }
 
 /** Whether the last attempt is not among the past ones; a throttled one gave its number back. */
@@ -120,6 +128,7 @@ function lastEntry(row: MessageRow, explain: ExplainCode): TimelineEntry {
     outcome: lastOutcome(row),
     settledAt: isoOrNull(row.settledAt),
     provider: row.provider,
+    connectionId: row.connectionId,
     providerCode: row.providerCode,
     explanation: row.providerCode === null ? null : explain(row.provider, row.providerCode),
     detail: row.errorDetail,

@@ -1,10 +1,14 @@
-import type { MessageId } from '../../lib/ids.ts'
+import type { Channel } from '../../contract/enums.ts'
+import type { ConnectionId, MessageId } from '../../lib/ids.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { Settlement } from './transitions.ts'
 
 /** The first word on a message, for the request that waits for it. */
 export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
   answer: 'sent' | 'queued' | 'failed'
+  /** Whose word it is: a failover may have brought the message elsewhere. */
+  channel: Channel
+  connectionId: ConnectionId
 }
 
 /** Who, in this process, still waits for the first word on a message. */

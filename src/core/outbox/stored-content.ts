@@ -1,4 +1,5 @@
 import type { AttachmentType } from '../../contract/enums.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 import type { AssetId, Id } from '../../lib/ids.ts'
 
 /** What a message says, as its row keeps it. The text of an OTP is null here and sealed in the outbox. */
@@ -10,7 +11,11 @@ export type StoredContent = {
   /** Where the provider fills in the template itself; null on all other channels. Absent in rows of before. */
   template?: StoredTemplate | null
   context: StoredContext | null
+  /** The sender that was asked for, where the message may yet go over another channel. */
+  asked?: AskedSender
 }
+
+export type AskedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
 
 export type StoredAttachment = {
   type: AttachmentType

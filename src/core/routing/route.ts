@@ -66,7 +66,8 @@ function automatic(request: RouteRequest): Channel[] {
   }
 }
 
-type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
+/** What decides which connections may carry a message. */
+export type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
 
 /**
  * Every way over the wanted channels: what takes messages now before what does

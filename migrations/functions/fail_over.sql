@@ -1,0 +1,76 @@
+drop function if exists fail_over;
+
+-- Takes a message to another connection after an attempt that was not taken. One
+-- statement: the attempt joins the past ones, the money moves where the channel
+-- changes, and the outbox row is this node's, due now and not begun. Returns
+--   'moved'
+--   'uncovered'  neither pool nor wallet covers it over there; nothing has changed
+--   'stale'      the attempt is no longer the message's open one; nothing has changed
+-- A repeated call (its answer was lost) has the same p_now.
+create function fail_over(
+  p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid, p_id uuid, p_attempt smallint,
+  p_outcome text, p_code text, p_provider_code text, p_detail text,
+  p_connection uuid, p_provider text, p_channel text, p_sender text, p_source text, p_amount bigint, p_parts smallint)
+returns text
+language plpgsql as $$
+declare
+  m messages;
+  v_moves_money boolean;
+  v_funding text;
+  v_pool smallint;
+begin
+  select * into m from messages where account_id = p_account and id = p_id for update;
+  if p_repeated and m.settled_at = p_now and m.connection_id = p_connection and m.channel = p_channel then
+    return 'moved';
+  end if;
+  if m.id is null or m.attempt <> p_attempt or m.status <> 'sending' then
+    return 'stale';
+  end if;
+
+  v_moves_money := m.live and m.channel <> p_channel;
+  v_funding := m.funding;
+  v_pool := m.pool_id;
+  if v_moves_money then
+    begin
+      perform 1 from wallets where account_id = p_account for update;
+      if m.funding = 'wallet' then
+        update wallets set held = held - m.amount, balance = balance + m.amount where account_id = p_account;
+      else
+        update pools set used = greatest(0, used - 1)
+         where account_id = p_account and id = m.pool_id and m.id >= first_uuid_at(resets_at - interval '1 month');
+      end if;
+      select f.funding, f.pool into v_funding, v_pool
+        from fund_one_by_one(p_account, p_now, array[p_account], array[p_channel], array[p_amount], array[true], array[true]) f;
+      if v_funding is null then
+        raise sqlstate 'PHDRY';
+      end if;
+    -- Puts the old hold back as it was.
+    exception when sqlstate 'PHDRY' then
+      return 'uncovered';
+    end;
+  end if;
+
+  update messages set
+      status = 'queued',
+      connection_id = p_connection, provider = p_provider, channel = p_channel,
+      sender = p_sender, sender_source = p_source, amount = p_amount, parts = p_parts,
+      funding = v_funding, pool_id = v_pool,
+      settled_at = p_now, provider_code = p_provider_code, error_detail = p_detail,
+      past_attempts = coalesce(m.past_attempts, '[]') || jsonb_build_object(
+        'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id, 'counted', true,
+        'providerCode', p_provider_code, 'detail', p_detail,
+        -- What only the last attempt over a connection has.
+        'left', jsonb_build_object('outcome', p_outcome, 'code', p_code, 'provider', m.provider, 'channel', m.channel)),
+      past_holds = case when v_moves_money
+        then coalesce(m.past_holds, '[]') || jsonb_build_object('amount', m.amount, 'funding', m.funding, 'until', p_now)
+        else m.past_holds end,
+      told = case when m.told is null and m.answer is not null
+        then jsonb_build_object('channel', m.channel, 'provider', m.provider, 'senderSource', m.sender_source,
+          'amount', m.amount, 'parts', m.parts)
+        else m.told end
+   where account_id = p_account and id = p_id;
+
+  update outbox set connection_id = p_connection, due_at = p_now, owner = p_node, begun = false
+   where account_id = p_account and message_id = p_id;
+  return 'moved';
+end $$;

@@ -1,0 +1,219 @@
+import type { Outcome } from '../../channels/provider.ts'
+import type { AccountSnapshot } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
+import { pause } from '../../lib/clock.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import type { OutboxItem } from '../outbox/dispatch-port.ts'
+import { onwardCarriers } from '../routing/onward.ts'
+import type { Carrier } from '../routing/route.ts'
+import { chooseSender } from '../senders/choose.ts'
+import { compose } from './content.ts'
+import { type Destination, failOver, type LeftAttempt } from './failover-store.ts'
+import { type MessageRow, readMessage } from './message-store.ts'
+import { type Planned, price, type World } from './prepare.ts'
+import { type ResolveDeps, vet } from './resolve.ts'
+
+/** An attempt that was provably not taken. */
+export type NotTaken = Extract<Outcome, { kind: 'rejected' | 'retry' }>
+
+export type Onward =
+  /** It goes on over another connection: this node holds it, not begun. */
+  | { kind: 'moved'; item: OutboxItem }
+  /** Its own connection decides; `tries` is how often that one was asked by now. */
+  | { kind: 'stays'; tries: number }
+
+export type Failover = {
+  /** Where a message goes after an attempt that was not taken. */
+  after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward>
+}
+
+export type FailoverDeps = ResolveDeps & {
+  db: Database
+  node(): number
+  /** True while stopping: then nobody waits for a database that is away. */
+  stopping(): boolean
+  account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
+  /** How often a connection is asked about one message. */
+  maxAttempts(id: ConnectionId): number
+}
+
+const REPEAT_EVERY_MS = 200
+
+/**
+ * Takes messages that a connection did not take to the next one that may. All
+ * of it is rare: what it needs it reads, and only `fail_over` changes anything.
+ */
+export function createFailover(deps: FailoverDeps): Failover {
+  async function after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward> {
+    const stays: Onward = { kind: 'stays', tries: attempt }
+    // Whoever does not want it from here wants it from nowhere.
+    if (outcome.kind === 'rejected' && outcome.optedOut) return stays
+    const account = await deps.account(item.accountId)
+    if (!account) return stays
+    const world = await deps.world({ account })
+    if (!isElsewhere(world, item)) return stays
+    const row = await patiently(() => readMessage(deps.db, item.accountId, item.id))
+    if (row?.attempt !== attempt) return stays
+
+    const tries = triesOf(row)
+    for (const carrier of onward(row, item, tries, outcome, world)) {
+      const to = await destination(row, item, carrier, account, world)
+      const verdict = to && (await move(leftBy(item, attempt, outcome), to))
+      if (verdict === 'moved') return { kind: 'moved', item: { ...item, ...placeOf(to!) } }
+      if (verdict === 'stale') break
+    }
+    return { kind: 'stays', tries }
+  }
+
+  /** The ways that are open to it now; none while its own connection shall try again. */
+  function onward(
+    row: MessageRow,
+    item: OutboxItem,
+    tries: number,
+    outcome: NotTaken,
+    world: World,
+  ): Carrier[] {
+    if (keepsConnection(row)) return []
+    const left = leftConnections(row)
+    const deaf = left.filter(each => each.code === 'CHATAPP_NOT_REGISTERED').map(each => each.channel)
+    const carriers = onwardCarriers({
+      mode: row.live ? 'live' : 'test',
+      messageType: row.messageType,
+      connections: world.connections,
+      sandboxForLive: deps.sandboxForLive,
+      ready: deps.ready,
+      channel: row.channel,
+      provider: row.provider,
+      candidates: row.candidates,
+      tried: [...left, { channel: row.channel, connectionId: row.connectionId }],
+      deaf:
+        outcome.kind === 'rejected' && outcome.code === 'CHATAPP_NOT_REGISTERED'
+          ? [...deaf, row.channel]
+          : deaf,
+      keepsChannel: keepsChannel(row),
+    })
+    if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
+    // It may be tried here again: only from a dead connection to a living one is it better off.
+    return deps.ready(item.connectionId) ? [] : carriers.filter(each => deps.ready(each.connection.id))
+  }
+
+  /** What the message would be over there; null where it must not, or cannot, go. */
+  async function destination(
+    row: MessageRow,
+    item: OutboxItem,
+    { channel, connection }: Carrier,
+    account: AccountSnapshot,
+    world: World,
+  ): Promise<Destination | null> {
+    const where = { connectionId: connection.id, provider: connection.provider, channel }
+    if (channel === row.channel) {
+      const { sender, senderSource, amount, parts } = row
+      return { ...where, sender, senderSource, amount, parts }
+    }
+    try {
+      const planned = replan(row, item, where, account, world)
+      if (await vet(planned, deps)) return null
+      const { sender, senderSource, amount, parts } = price(planned, world)
+      return { ...where, sender, senderSource, amount, parts }
+    } catch (error) {
+      if (error instanceof Problem) return null
+      throw error
+    }
+  }
+
+  async function move(left: LeftAttempt, to: Destination) {
+    const nowMs = deps.clock.now()
+    return patiently(repeated => failOver(deps.db, deps.node(), nowMs, left, to, repeated))
+  }
+
+  /** A provider's word is not lost because the database is away. */
+  async function patiently<T>(ask: (repeated: boolean) => Promise<T>): Promise<T> {
+    for (let repeated = false; ; repeated = true) {
+      try {
+        return await ask(repeated)
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || deps.stopping()) throw error
+        await pause(deps.clock, REPEAT_EVERY_MS)
+      }
+    }
+  }
+
+  return { after }
+}
+
+/** Whether anything but its own place could carry it: most stores have one connection, and then nothing is read. */
+function isElsewhere({ connections }: World, item: OutboxItem): boolean {
+  return connections.some(each => each.id !== item.connectionId || each.channels.length > 1)
+}
+
+/** How often the present connection was asked, this time included: attempts are counted over all of them. */
+function triesOf(row: MessageRow): number {
+  const before = row.pastAttempts.findLast(each => each.left)
+  return row.attempt - (before?.attempt ?? 0)
+}
+
+function leftConnections(row: MessageRow) {
+  return row.pastAttempts.flatMap(({ left, connectionId }) => (left ? [{ ...left, connectionId }] : []))
+}
+
+/** A session, a bot, or a number that was asked for is one connection's alone. */
+function keepsConnection({ channel, sender, senderSource }: MessageRow): boolean {
+  if (senderSource === 'session' || senderSource === 'bot') return sender !== null
+  return channel === 'official_chatapp' && senderSource === 'request'
+}
+
+/** A template is approved for its channel, and a file goes where it was checked for. */
+function keepsChannel({ templateId, content }: MessageRow): boolean {
+  return templateId !== null || content?.template != null || content?.attachment != null
+}
+
+/** The message as a send over the new channel would plan it. Throws a Problem where it does not fit there. */
+function replan(
+  row: MessageRow,
+  { content }: OutboxItem,
+  where: Pick<Destination, 'connectionId' | 'provider' | 'channel'>,
+  account: AccountSnapshot,
+  world: World,
+): Planned {
+  const body: SingleSendBody = { ...content.asked, to: row.recipient, content: { text: content.text ?? '' } }
+  const said = compose(body, where.channel)
+  const sender = chooseSender(body, where.channel, account.id, world.senders)
+  return {
+    ...where,
+    accountId: row.accountId,
+    mode: row.live ? 'live' : 'test',
+    candidates: row.candidates,
+    messageType: row.messageType,
+    recipient: row.recipient,
+    country: row.country,
+    sender: sender.from,
+    senderSource: sender.source,
+    asked: content.asked ?? null,
+    said,
+    attachment: null,
+    context: null,
+    metadata: row.metadata,
+    currency: account.currency,
+    parts: said.sms?.parts ?? null,
+    pooled: account.plan.pools.some(pool => pool.channels.includes(where.channel)),
+    scheduledAt: null,
+  }
+}
+
+function placeOf({ connectionId, channel, sender }: Destination) {
+  return { connectionId, channel, sender }
+}
+
+function leftBy({ accountId, id }: OutboxItem, attempt: number, outcome: NotTaken): LeftAttempt {
+  return {
+    accountId,
+    id,
+    attempt,
+    outcome: outcome.kind,
+    code: outcome.kind === 'rejected' ? outcome.code : null,
+    providerCode: outcome.providerCode ?? null,
+    detail: outcome.detail,
+  }
+}

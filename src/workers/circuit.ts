@@ -1,0 +1,150 @@
+import type { LinkState, Outcome } from '../channels/provider.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { ConnectionId } from '../lib/ids.ts'
+import type { Random } from '../lib/random.ts'
+
+/**
+ * What the last attempts over a connection tell of it. Times are of the
+ * monotonic clock, in ms.
+ */
+export type Circuit = {
+  /** Attempts in a row that it did not take through a fault of its own. */
+  failures: number
+  /** How often it opened without having closed in between; 0 is closed. */
+  openings: number
+  /** Open until then; half open from then on. */
+  openUntilMs: number
+  /** One message is out to see whether it works again. */
+  probing: boolean
+  link: LinkState['state']
+}
+
+export type CircuitPhase = 'closed' | 'open' | 'half_open'
+
+/** Failures in a row that open it. */
+export const FAILURES_TO_OPEN = 5
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+
+export const CLOSED: Circuit = {
+  failures: 0,
+  openings: 0,
+  openUntilMs: 0,
+  probing: false,
+  link: 'connecting',
+}
+
+export function phaseOf(circuit: Circuit, nowMs: number): CircuitPhase {
+  if (circuit.openings === 0) return 'closed'
+  return nowMs < circuit.openUntilMs ? 'open' : 'half_open'
+}
+
+/** An attempt sets out. The first one over a half open circuit is its probe; others stay away meanwhile. */
+export function afterStart(circuit: Circuit, nowMs: number): Circuit {
+  if (phaseOf(circuit, nowMs) !== 'half_open') return circuit
+  return { ...circuit, probing: true, openUntilMs: nowMs + LONGEST_WAIT_MS }
+}
+
+/** An attempt that had set out is not made after all: another one may be the probe. */
+export function afterWithdrawal(circuit: Circuit, nowMs: number): Circuit {
+  return circuit.probing ? { ...circuit, probing: false, openUntilMs: nowMs } : circuit
+}
+
+/** What an attempt came to. */
+export function afterOutcome(circuit: Circuit, outcome: Outcome, nowMs: number, random: Random): Circuit {
+  switch (outcome.kind) {
+    case 'unknown':
+      return circuit.probing ? open(circuit, nowMs, random) : circuit
+    case 'accepted':
+    case 'throttled':
+      return { ...CLOSED, link: circuit.link }
+    case 'rejected':
+      // Whoever refuses a message for what it is, works.
+      if (outcome.code !== 'PROVIDER_UNAVAILABLE') return { ...CLOSED, link: circuit.link }
+      return afterFailure(circuit, nowMs, random)
+    case 'retry':
+      return afterFailure(circuit, nowMs, random)
+  }
+}
+
+function afterFailure(circuit: Circuit, nowMs: number, random: Random): Circuit {
+  const failures = circuit.failures + 1
+  const opens =
+    circuit.openings === 0
+      ? failures >= FAILURES_TO_OPEN
+      : // What set out before it opened tells nothing new.
+        circuit.probing || phaseOf(circuit, nowMs) === 'half_open'
+  return opens ? open({ ...circuit, failures }, nowMs, random) : { ...circuit, failures }
+}
+
+/** What the link says of itself: down opens at once, and up again is worth a probe at once. */
+export function afterReport(
+  circuit: Circuit,
+  link: LinkState['state'],
+  nowMs: number,
+  random: Random,
+): Circuit {
+  const before = circuit.link
+  const told = { ...circuit, link }
+  if (link === before) return told
+  if (link === 'down' && circuit.openings === 0) return open(told, nowMs, random)
+  if (link === 'up' && before === 'down') return { ...told, probing: false, openUntilMs: nowMs }
+  return told
+}
+
+function open(circuit: Circuit, nowMs: number, random: Random): Circuit {
+  const openings = circuit.openings + 1
+  const waitMs = backoffMs(FIRST_WAIT_MS, openings, random, LONGEST_WAIT_MS)
+  return { ...circuit, openings, probing: false, openUntilMs: nowMs + waitMs }
+}
+
+/** The circuits of this node's connections, in memory: each node finds out for itself. */
+export type Circuits = {
+  /** Whether it takes messages: closed, or due for a probe. */
+  ready(id: ConnectionId): boolean
+  started(id: ConnectionId): void
+  withdrawn(id: ConnectionId): void
+  ended(id: ConnectionId, outcome: Outcome): void
+  phase(id: ConnectionId): CircuitPhase
+  /** A new link is opened: what was known before is void. Hears what this link, and no older one, says of itself. */
+  opened(id: ConnectionId): (link: LinkState['state']) => void
+  forget(id: ConnectionId): void
+}
+
+export function createCircuits({ clock, random }: { clock: Clock; random: Random }): Circuits {
+  /** Only what is not simply closed and unheard of. */
+  const circuits = new Map<ConnectionId, Circuit>()
+  const of = (id: ConnectionId) => circuits.get(id) ?? CLOSED
+  const listening = new Map<ConnectionId, object>()
+
+  return {
+    ready: id => phaseOf(of(id), clock.monotonic()) !== 'open',
+    started(id) {
+      const circuit = of(id)
+      if (circuit.openings > 0) circuits.set(id, afterStart(circuit, clock.monotonic()))
+    },
+    withdrawn(id) {
+      if (of(id).probing) circuits.set(id, afterWithdrawal(of(id), clock.monotonic()))
+    },
+    ended(id, outcome) {
+      const circuit = of(id)
+      // The rule: it worked before, and it works.
+      if (outcome.kind === 'accepted' && circuit.failures === 0 && circuit.openings === 0) return
+      circuits.set(id, afterOutcome(circuit, outcome, clock.monotonic(), random))
+    },
+    phase: id => phaseOf(of(id), clock.monotonic()),
+    opened(id) {
+      const mine = {}
+      listening.set(id, mine)
+      circuits.delete(id)
+      return link => {
+        if (listening.get(id) === mine) circuits.set(id, afterReport(of(id), link, clock.monotonic(), random))
+      }
+    },
+    forget(id) {
+      circuits.delete(id)
+      listening.delete(id)
+    },
+  }
+}
