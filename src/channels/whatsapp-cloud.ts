@@ -1,9 +1,8 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
-import type { InboundRequest } from '../contract/inbound.ts'
 import { createLru } from '../lib/lru.ts'
 import { laneOf } from './http/config.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import type { InboundAnswer, Io, Link, Outcome, Outgoing, OutgoingTemplate, Provider } from './provider.ts'
+import type { Io, Link, Outcome, Outgoing, OutgoingTemplate, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-cloud/codes.ts'
 import { Config, graphOf, type WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
 import { type Graph, graphRequest, readSubmit, type SendVerdict } from './whatsapp-cloud/graph.ts'
@@ -12,12 +11,10 @@ import { placeMedia } from './whatsapp-cloud/media.ts'
 import { bodyOf, filesOf, unsendable } from './whatsapp-cloud/message.ts'
 import { createPairs } from './whatsapp-cloud/pairs.ts'
 import { createTemplates } from './whatsapp-cloud/templates.ts'
-import { type NamedAttempt, readCall } from './whatsapp-cloud/webhooks.ts'
+import { readCall } from './whatsapp-cloud/webhooks.ts'
 
 export type { WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
 
-/** Attempts whose answers this link has read, so that their statuses tell nothing new of them. */
-const MOST_ANSWERED = 20_000
 /** A template that is paused refuses every message by it: told once in this time. */
 const TELL_TEMPLATE_EVERY_MS = 60_000
 const MOST_TEMPLATES = 1_000
@@ -61,7 +58,6 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   }
   const pairs = createPairs(io.clock)
   const templates = createTemplates(graph, config.businessAccountId, config.appId ?? 'app')
-  const answered = createLru<string, true>(MOST_ANSWERED)
   const tellTemplate = createTemplateTeller(io)
   warnOfNoReceipts('whatsapp-cloud', io)
 
@@ -71,10 +67,8 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     const waitMs = pairs.take(message.to)
     if (waitMs > 0) return tooSoon(waitMs)
     const outcome = await submit(message, signal)
-    if (outcome.kind === 'accepted') {
-      pairs.taken(message.to)
-      answered.set(message.attemptId, true)
-    } else if (outcome.kind !== 'unknown') pairs.giveBack(message.to)
+    if (outcome.kind === 'accepted') pairs.taken(message.to)
+    else if (outcome.kind !== 'unknown') pairs.giveBack(message.to)
     return outcome
   }
 
@@ -98,24 +92,11 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     return { ...verdict, outcome: { ...outcome, afterMs: pairs.refused(message.to) } }
   }
 
-  async function receive(request: InboundRequest): Promise<InboundAnswer> {
-    const { answer, attempts } = readCall(request, config)
-    for (const attempt of attempts) await settle(attempt)
-    return answer
-  }
-
-  /** Before the statuses themselves: they are matched by the id that this one makes known. */
-  async function settle({ accountId, attemptId, providerId }: NamedAttempt): Promise<void> {
-    if (answered.get(attemptId)) return
-    await io.tellLate({ accountId, attemptId, outcome: { kind: 'accepted', providerId } })
-    answered.set(attemptId, true)
-  }
-
   return {
     concurrency,
     messagesPerSecond: config.messagesPerSecond ?? MESSAGES_PER_SECOND,
     send,
-    receive,
+    receive: async request => readCall(request, config),
     submitTemplate: templates.submit,
     readTemplate: templates.read,
     deleteTemplate: templates.remove,

@@ -79,7 +79,6 @@ export const template = (more: Partial<OutgoingTemplate> = {}): OutgoingTemplate
   ...more,
 })
 
-const OPAQUE = 'acc_00000000000000000000000001 msg_00000000000000000000000001.1'
 const sent = (content: object) => ({
   method: 'POST',
   path: MESSAGES,
@@ -88,7 +87,7 @@ const sent = (content: object) => ({
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
     to: '+447700900123',
-    biz_opaque_callback_data: OPAQUE,
+    biz_opaque_callback_data: 'msg_00000000000000000000000001.1',
     ...content,
   },
 })
@@ -296,7 +295,11 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   rejection(131021, 'RECIPIENT_REJECTED'),
   rejection(131030, 'RECIPIENT_REJECTED'),
   rejection(131049, 'RECIPIENT_REJECTED'),
-  rejection(131050, 'RECIPIENT_REJECTED'),
+  {
+    name: '131050: the recipient wants no more of this, of nobody',
+    answer: graphError(400, 131050),
+    outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', optedOut: true },
+  },
   rejection(131047, 'MESSAGE_REJECTED'),
   rejection(132000, 'MESSAGE_REJECTED'),
   rejection(132001, 'MESSAGE_REJECTED'),

@@ -6,6 +6,8 @@ export type GraphMeaning =
   | Meaning
   | { means: 'unregistered'; text: string }
   | { means: 'pair'; text: string }
+  /** A recipient who told WhatsApp that they want no more of this. */
+  | { means: 'opted out'; text: string }
   /** The template is paused or disabled there: the message is refused, and the template's state is news. */
   | { means: 'template'; text: string }
   /** Documented so that it may have been sent. */
@@ -65,7 +67,7 @@ const CODES: Readonly<Record<string, GraphMeaning>> = {
     means: 'recipient',
     text: 'WhatsApp does not deliver it, to keep the recipient from too much marketing.',
   },
-  '131050': { means: 'recipient', text: 'The recipient wants no marketing of this business.' },
+  '131050': { means: 'opted out', text: 'The recipient wants no marketing of this business.' },
   '131051': { means: 'message', text: 'The type of message is not supported.' },
   '131052': { means: 'message', text: 'The file could not be fetched.' },
   '131053': {

@@ -76,7 +76,13 @@ function refusalOf(
   return { kind: 'unavailable', detail: `WhatsApp could not say: ${why}` }
 }
 
-const AT_FAULT = new Set<GraphMeaning['means']>(['message', 'recipient', 'template', 'unregistered'])
+const AT_FAULT = new Set<GraphMeaning['means']>([
+  'message',
+  'recipient',
+  'template',
+  'unregistered',
+  'opted out',
+])
 
 /** Null where the answer is none of Graph's. */
 export function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {
@@ -117,6 +123,10 @@ function verdictOf(meaning: GraphMeaning, providerCode: string, answer: Answer, 
   switch (means) {
     case 'unregistered':
       return { outcome: { kind: 'rejected', code: 'CHATAPP_NOT_REGISTERED', detail, providerCode } }
+    case 'opted out':
+      return {
+        outcome: { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail, providerCode, optedOut: true },
+      }
     case 'template':
       return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }, template: true }
     case 'pair':

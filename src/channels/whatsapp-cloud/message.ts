@@ -33,7 +33,7 @@ export function bodyOf(message: Outgoing, media: Media): object {
     to: message.to,
     ...contentOf(message, media),
     // Comes back with each status: an attempt without an answer is told by it what became of it.
-    biz_opaque_callback_data: opaqueOf(message),
+    biz_opaque_callback_data: message.attemptId,
   }
 }
 
@@ -93,15 +93,4 @@ function buttonOf({ index, subType, text }: Button): object {
 
 function textParameter(text: string): object {
   return { type: 'text', text }
-}
-
-/** Whose attempt it is, in a word that means nothing to others. */
-function opaqueOf({ accountId, attemptId }: Outgoing): string {
-  return `${accountId} ${attemptId}`
-}
-
-export function readOpaque(text: unknown): { accountId: string; attemptId: string } | null {
-  const [, accountId, attemptId] =
-    typeof text === 'string' ? (/^(acc_[0-9a-z]{26}) (msg_[0-9a-z]{26}\.\d{1,5})$/.exec(text) ?? []) : []
-  return accountId && attemptId ? { accountId, attemptId } : null
 }

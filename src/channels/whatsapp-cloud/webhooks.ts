@@ -4,7 +4,6 @@ import { jsonOf, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
 import { entryOf } from '../http/table.ts'
 import type { Inbound, InboundAnswer, InboundMessage, Receipt, RejectCode } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
-import { readOpaque } from './message.ts'
 import { reasonOf, statusOf } from './templates.ts'
 
 export type WebhookConfig = {
@@ -14,31 +13,21 @@ export type WebhookConfig = {
   verifyToken: string
 }
 
-/** An attempt of ours that a status names: what became of one whose answer never came. */
-export type NamedAttempt = { accountId: string; attemptId: string; providerId: string }
-
-export type Call = { answer: InboundAnswer; attempts: readonly NamedAttempt[] }
-
 /**
  * What WhatsApp calls us with: the handshake by which it learns that the address is ours, or
  * events, signed with the app's secret. One app's numbers may share an address, so that what is
  * another number's is left alone, as is whatever we do not know.
  * Source: https://developers.facebook.com/docs/graph-api/webhooks/getting-started.
  */
-export function readCall(request: InboundRequest, config: WebhookConfig): Call {
-  if (request.method === 'GET') return alone(shakeHands(request, config.verifyToken))
-  if (!isSigned(request, config.appSecret)) return alone(UNAUTHORIZED)
+export function readCall(request: InboundRequest, config: WebhookConfig): InboundAnswer {
+  if (request.method === 'GET') return shakeHands(request, config.verifyToken)
+  if (!isSigned(request, config.appSecret)) return UNAUTHORIZED
   const said = jsonOf(request.body)
-  if (said === null) return alone(malformed('the body is no JSON object'))
-  const attempts: NamedAttempt[] = []
+  if (said === null) return malformed('the body is no JSON object')
   const inbound = objectsIn(said['entry']).flatMap(entry =>
-    objectsIn(entry['changes']).flatMap(change => readChange(change, entry, config, attempts)),
+    objectsIn(entry['changes']).flatMap(change => readChange(change, entry, config)),
   )
-  return { answer: { kind: 'taken', inbound }, attempts }
-}
-
-function alone(answer: InboundAnswer): Call {
-  return { answer, attempts: [] }
+  return { kind: 'taken', inbound }
 }
 
 /** The challenge, for whoever knows the token that was agreed on. */
@@ -59,16 +48,11 @@ function isSigned({ headers, body }: InboundRequest, appSecret: string): boolean
   return sameText(headers['x-hub-signature-256'] ?? '', wanted)
 }
 
-function readChange(
-  change: Fields,
-  entry: Fields,
-  config: WebhookConfig,
-  attempts: NamedAttempt[],
-): Inbound[] {
+function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbound[] {
   const value = asFields(change['value'])
   switch (change['field']) {
     case 'messages':
-      return isOurs(value, config) ? readMessages(value, attempts) : []
+      return isOurs(value, config) ? readMessages(value) : []
     case 'message_template_status_update':
       return String(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
     default:
@@ -81,12 +65,12 @@ function isOurs(value: Fields, { phoneNumberId }: WebhookConfig): boolean {
   return String(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
 }
 
-function readMessages(value: Fields, attempts: NamedAttempt[]): Inbound[] {
+function readMessages(value: Fields): Inbound[] {
   const to = withPlus(asFields(value['metadata'])['display_phone_number'])
-  const statuses = objectsIn(value['statuses'])
-  for (const status of statuses) noteAttempt(status, attempts)
   return [
-    ...statuses.map(readStatus).filter(each => each !== null),
+    ...objectsIn(value['statuses'])
+      .map(readStatus)
+      .filter(each => each !== null),
     ...objectsIn(value['messages'])
       .map(message => readMessage(message, to))
       .filter(each => each !== null),
@@ -106,12 +90,14 @@ function readStatus(status: Fields): Receipt | null {
   const providerId = status['id']
   const said = entryOf(STATUSES, String(status['status']))
   if (typeof providerId !== 'string' || !said) return null
+  const attemptId = textOf(status['biz_opaque_callback_data'])
   const [error] = objectsIn(status['errors'])
   const code = typeof error?.['code'] === 'number' ? String(error['code']) : null
   const reject = said === 'undelivered' && code !== null ? rejectOf(meaningOf(code)) : null
   return {
     kind: 'receipt',
     providerId,
+    ...(attemptId !== null && { attemptId }),
     status: said,
     ...(reject && { reject }),
     atMs: secondsOf(status['timestamp']),
@@ -126,6 +112,7 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
     case 'unregistered':
       return 'CHATAPP_NOT_REGISTERED'
     case 'recipient':
+    case 'opted out':
       return 'RECIPIENT_REJECTED'
     case 'message':
     case 'template':
@@ -139,12 +126,6 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
     default:
       return null
   }
-}
-
-/** A failure as well: WhatsApp had the message, and has said what became of it. */
-function noteAttempt(status: Fields, attempts: NamedAttempt[]): void {
-  const named = readOpaque(status['biz_opaque_callback_data'])
-  if (named && typeof status['id'] === 'string') attempts.push({ ...named, providerId: status['id'] })
 }
 
 /** What is no message of a person, such as news of a changed number, is left out. */
