@@ -1,3 +1,4 @@
+import { sweepInboundRefs } from '../core/inbound/store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
@@ -14,7 +15,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** No receipt comes later than this after its message. */
+/** No receipt comes later than this after its message, and no inbound message is told again. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
 const FEW = 500
 const MANY = 20_000
@@ -44,6 +45,11 @@ export function listChores(
       name: 'sweep provider ids',
       everyMs: 10 * MINUTE_MS,
       run: () => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
+    },
+    {
+      name: 'sweep inbound ids',
+      everyMs: 10 * MINUTE_MS,
+      run: () => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
     },
     {
       name: 'sweep attachments',

@@ -25,6 +25,9 @@ export const Estimate = Type.Object({
       parts: Type.Integer(),
     }),
   ),
+  scheduledAt: nullable(
+    Type.String({ format: 'date-time', description: 'When it would leave; null for at once' }),
+  ),
   billing: nullable(
     Type.Object({
       estimatedCost: Type.Number(),

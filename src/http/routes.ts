@@ -1,6 +1,7 @@
 import type { OpenApiInfo } from './openapi.ts'
 import type { Route } from './route.ts'
 import { accountRead } from './routes/account-read.ts'
+import { accountUpdate } from './routes/account-update.ts'
 import { adminAccountsCreate } from './routes/admin-accounts-create.ts'
 import { adminAccountsList } from './routes/admin-accounts-list.ts'
 import { adminAccountsRead } from './routes/admin-accounts-read.ts'
@@ -11,6 +12,7 @@ import { adminConnectionsList } from './routes/admin-connections-list.ts'
 import { adminConnectionsTest } from './routes/admin-connections-test.ts'
 import { adminConnectionsUpdate } from './routes/admin-connections-update.ts'
 import { adminCreditsCreate } from './routes/admin-credits-create.ts'
+import { adminInboundList } from './routes/admin-inbound-list.ts'
 import { adminKeysCreate } from './routes/admin-keys-create.ts'
 import { adminKeysRevoke } from './routes/admin-keys-revoke.ts'
 import { adminPricesList } from './routes/admin-prices-list.ts'
@@ -19,9 +21,12 @@ import { adminSendersApprove } from './routes/admin-senders-approve.ts'
 import { adminSendersCreate } from './routes/admin-senders-create.ts'
 import { adminSendersList } from './routes/admin-senders-list.ts'
 import { adminSendersReject } from './routes/admin-senders-reject.ts'
+import { adminSuppressionsDelete } from './routes/admin-suppressions-delete.ts'
+import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
+import { inboundList } from './routes/inbound-list.ts'
 import { ledgerList } from './routes/ledger-list.ts'
 import { messagesCancel } from './routes/messages-cancel.ts'
 import { messagesEstimate } from './routes/messages-estimate.ts'
@@ -34,6 +39,13 @@ import { sandboxMessagesList } from './routes/sandbox-messages-list.ts'
 import { smsSendersCreate } from './routes/sms-senders-create.ts'
 import { smsSendersDefault } from './routes/sms-senders-default.ts'
 import { smsSendersList } from './routes/sms-senders-list.ts'
+import { suppressionsCreate } from './routes/suppressions-create.ts'
+import { suppressionsDelete } from './routes/suppressions-delete.ts'
+import { suppressionsList } from './routes/suppressions-list.ts'
+import { templatesMediaContent } from './routes/templates-media-content.ts'
+import { templatesMediaCreate } from './routes/templates-media-create.ts'
+import { templatesMediaDelete } from './routes/templates-media-delete.ts'
+import { templatesMediaRead } from './routes/templates-media-read.ts'
 import { walletRead } from './routes/wallet-read.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
 import { webhooksDelete } from './routes/webhooks-delete.ts'
@@ -57,10 +69,19 @@ const ROUTES = [
   messagesPolicies, //       GET    /api/v2/messages/policies
   messagesRead, //           GET    /api/v2/messages/{messageId}
   messagesCancel, //         POST   /api/v2/messages/{messageId}/cancel
+  inboundList, //            GET    /api/v2/inbound
+  suppressionsCreate, //     POST   /api/v2/suppressions
+  suppressionsList, //       GET    /api/v2/suppressions
+  suppressionsDelete, //     DELETE /api/v2/suppressions/{id}
   accountRead, //            GET    /api/v2/account
+  accountUpdate, //          PATCH  /api/v2/account
   walletRead, //             GET    /api/v2/wallet
   ledgerList, //             GET    /api/v2/wallet/ledger
   sandboxMessagesList, //    GET    /api/v2/sandbox/messages
+  templatesMediaCreate, //   POST   /api/v2/templates/media
+  templatesMediaRead, //     GET    /api/v2/templates/media/{assetId}
+  templatesMediaDelete, //   DELETE /api/v2/templates/media/{assetId}
+  templatesMediaContent, //  GET    /api/v2/templates/media/{assetId}/content
   smsSendersCreate, //       POST   /api/v2/sms-senders
   smsSendersList, //         GET    /api/v2/sms-senders
   smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
@@ -89,6 +110,9 @@ const ROUTES = [
   adminSendersCreate, //     POST   /api/admin/sms-senders
   adminSendersApprove, //    POST   /api/admin/sms-senders/{id}/approve
   adminSendersReject, //     POST   /api/admin/sms-senders/{id}/reject
+  adminInboundList, //       GET    /api/admin/inbound
+  adminSuppressionsList, //  GET    /api/admin/suppressions
+  adminSuppressionsDelete, // DELETE /api/admin/suppressions/{id}
   adminConnectionsList, //   GET    /api/admin/connections
   adminConnectionsCreate, // POST   /api/admin/connections
   adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}

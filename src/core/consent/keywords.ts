@@ -45,6 +45,9 @@ const START_WORDS: readonly string[] = [
   ],
 ]
 
+/** What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic. */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f]/g
+
 const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...START_WORDS.map(word => [bare(word), 'start'] as const),
   ...STOP_WORDS.map(word => [bare(word), 'stop'] as const),
@@ -58,9 +61,6 @@ export function readKeyword(text: string | null): Keyword | null {
   if (text === null || text.length > LONGEST) return null
   return KEYWORDS.get(bare(text)) ?? null
 }
-
-/** What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic. */
-const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f]/g
 
 /** Letters and digits alone, without case and marks: "ARRÊT!" and "arret" are one. */
 function bare(text: string): string {

@@ -14,6 +14,9 @@ export type ToHold = {
   atMs: number
 }
 
+/** In ms since the epoch. */
+export type MayLeaveAt = (message: ToHold) => number
+
 /** Countries, by the minute: a campaign asks the same for every recipient. */
 const REMEMBERED = 2_000
 const MINUTE_MS = 60_000
@@ -23,7 +26,7 @@ const MINUTE_MS = 60_000
  * quiet hours, the moment at which the recipient's country is past them. What
  * has no country goes by the clocks of the account's own.
  */
-export function createQuietHours(): (message: ToHold) => number {
+export function createQuietHours(): MayLeaveAt {
   const opened = createLru<string, number>(REMEMBERED)
 
   return function mayLeaveAt({ messageType, country, account, atMs }) {

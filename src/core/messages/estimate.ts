@@ -2,6 +2,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Estimate } from '../../contract/estimate.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import { toIso } from '../../lib/clock.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { Planned, Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
@@ -22,6 +23,7 @@ export function createEstimate(deps: EstimateDeps): EstimateSend {
       resolved: null,
       rendered: null,
       sms: null,
+      scheduledAt: null,
       billing: null,
     }
     try {
@@ -60,6 +62,7 @@ function describe(estimate: Estimate, planned: Planned): void {
   }
   estimate.rendered = { text: planned.said.text, subject: planned.said.subject }
   estimate.sms = planned.said.sms
+  estimate.scheduledAt = planned.scheduledAt === null ? null : toIso(planned.scheduledAt)
 }
 
 function reasonsOf(problem: Problem): Estimate['reasons'] {

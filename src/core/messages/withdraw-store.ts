@@ -44,6 +44,15 @@ export async function failUnreadable(
   await withdraw(db, nowMs, items, UNREADABLE)
 }
 
+/** Ends marketing whose recipient asked for none while it waited; it has not left. */
+export async function failSuppressed(
+  db: Db,
+  nowMs: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+): Promise<void> {
+  await withdraw(db, nowMs, items, SUPPRESSED)
+}
+
 /**
  * Takes back messages whose sender was told that they were not accepted: they
  * never left, their money goes back, and their keys are free again. Which of
@@ -120,6 +129,13 @@ const UNREADABLE: Ending = {
   end: 'failed',
   errorCode: 'INTERNAL_ERROR',
   detail: 'its sealed words are gone, or another master key sealed them',
+}
+const SUPPRESSED: Ending = {
+  statuses: ['scheduled', 'queued'],
+  begunToo: false,
+  end: 'failed',
+  errorCode: 'RECIPIENT_SUPPRESSED',
+  detail: 'the recipient asked for no marketing while the message waited',
 }
 const STRANDED: Ending = {
   statuses: ['scheduled', 'queued'],

@@ -1,0 +1,40 @@
+import { Problem } from '../../contract/errors.ts'
+import { keyOf } from '../consent/address.ts'
+import type { SuppressedOn } from '../consent/lookup.ts'
+import type { OutboxItem } from '../outbox/dispatch-port.ts'
+
+type Addressed = Pick<
+  OutboxItem,
+  'accountId' | 'messageType' | 'channel' | 'connectionId' | 'recipient' | 'sender'
+>
+
+/** How far a suppression goes: another channel may still carry what is only unwanted `here`. */
+type Suppressed = 'everywhere' | 'here'
+
+/** Whether a message must not go to its recipient; asked of marketing alone. */
+export async function suppressionOf(
+  { accountId, messageType, channel, connectionId, recipient, sender }: Addressed,
+  suppressedOn: SuppressedOn,
+): Promise<Suppressed | null> {
+  if (messageType !== 'marketing') return null
+  const channels = await suppressedOn({ accountId, key: keyOf(recipient), connectionId, sender })
+  if (channels.includes(null)) return 'everywhere'
+  return channels.includes(channel) ? 'here' : null
+}
+
+/** Which of these messages must not leave any more: their recipients decided while they waited. */
+export async function findSuppressedAmong<Item extends Addressed>(
+  items: readonly Item[],
+  suppressedOn: SuppressedOn,
+): Promise<Set<Item>> {
+  const marketing = items.filter(item => item.messageType === 'marketing')
+  if (marketing.length === 0) return new Set()
+  const found = await Promise.all(marketing.map(item => suppressionOf(item, suppressedOn)))
+  return new Set(marketing.filter((_, at) => found[at] !== null))
+}
+
+export function recipientSuppressed(channel: string, how: Suppressed): Problem {
+  const where = how === 'here' ? ` over ${channel}` : ''
+  const message = `is on the list of those who get no marketing${where}`
+  return new Problem('RECIPIENT_SUPPRESSED', `to: ${message}`, { details: [{ path: 'to', message }] })
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { readKeyword } from '../../../src/core/consent/keywords.ts'
+
+describe('words that end marketing', () => {
+  test.each([
+    'STOP',
+    'stop',
+    ' Stop. ',
+    'S T O P',
+    '"stop"',
+    'STOP!!!',
+    'StopAll',
+    'stop all',
+    'Unsubscribe',
+    'CANCEL',
+    'end',
+    'QUIT',
+    'STOPP',
+    'abmelden',
+    'ARRÊT',
+    'arret',
+    'Arrêt.',
+    'BAJA',
+    'parar',
+    'Cancella',
+    'sair',
+    'Стоп',
+    'стоп!',
+    'إيقاف',
+    'ايقاف',
+    'إِيقاف',
+    'إلغاء',
+    'הסר',
+    '退订',
+    '停止',
+    'रोकें',
+    'iptal',
+    'İPTAL',
+    'ΣΤΟΠ',
+    'Διακοπή',
+  ])('%s', text => {
+    expect(readKeyword(text)).toBe('stop')
+  })
+})
+
+test.each(['START', 'unstop', 'Yes', 'yes!', 'Alta', 'ابدأ', 'opt-in'])('%s begins it again', text => {
+  expect(readKeyword(text)).toBe('start')
+})
+
+test.each([
+  null,
+  '',
+  '   ',
+  '!!!',
+  'please stop',
+  'stop it',
+  'stop by at five',
+  'nonstop',
+  'stopping',
+  'the end',
+  'yes please',
+  'no',
+  'रक',
+  `stop${'!'.repeat(100)}`,
+])('%s is a message like any other', text => {
+  expect(readKeyword(text)).toBeNull()
+})
