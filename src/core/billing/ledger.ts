@@ -9,7 +9,7 @@ import { selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
 export type Ledger = {
   /**
    * Movements of the wallet, by the time of their usage, the newest first; of a
-   * usage its outcome, then its hold. A page may be short, even empty, and still
+   * usage the last first. A page may be short, even empty, and still
    * have a next one: what a plan's pool paid is passed over.
    */
   list(account: { id: AccountId; currency: string }, query: PageQuery): Promise<Page<LedgerEntry>>
@@ -54,22 +54,36 @@ type Expanded = { entry: LedgerEntry; place: Place }
 
 /** The movements of one usage, the latest first. */
 function expand(usage: Usage, currency: string): Expanded[] {
-  const entry = (type: LedgerType, createdAtMs: number): LedgerEntry => ({
+  const entry = (type: LedgerType, amount: number, createdAtMs: number): LedgerEntry => ({
     id: fromUuid(usage.kind === null ? 'usg' : 'crd', usage.uuid),
     type,
-    amount: fromMicros(usage.amount),
+    amount: fromMicros(amount),
     currency,
     messageId: usage.messageUuid && fromUuid('msg', usage.messageUuid),
     note: usage.note,
     createdAt: toIso(createdAtMs),
   })
-  const startedAtMs = timeOf(fromUuid('usg', usage.uuid))
-  const endedAtMs = usage.moneyAtMs ?? startedAtMs
-  const entries =
-    usage.kind !== null
-      ? [entry(usage.kind, startedAtMs)]
-      : [...outcomeOf(usage).map(type => entry(type, endedAtMs)), entry('hold', startedAtMs)]
+  const entries = movementsOf(usage).map(([type, amount, atMs]) => entry(type, amount, atMs))
   return entries.map((each, shown) => ({ entry: each, place: { uuid: usage.uuid, shown } }))
+}
+
+type Movement = [type: LedgerType, amount: number, atMs: number]
+
+/** What a pool paid moves nothing; a message that changed its channel gave one hold back for the next. */
+function movementsOf(usage: Usage): Movement[] {
+  const startedAtMs = timeOf(fromUuid('usg', usage.uuid))
+  if (usage.kind !== null) return [[usage.kind, usage.amount, startedAtMs]]
+  const movements: Movement[] = []
+  let heldAtMs = startedAtMs
+  for (const { amount, funding, until } of usage.pastHolds ?? []) {
+    const untilMs = Date.parse(until)
+    if (funding === 'wallet') movements.unshift(['release', amount, untilMs], ['hold', amount, heldAtMs])
+    heldAtMs = untilMs
+  }
+  if (usage.funding !== 'wallet') return movements
+  const endedAtMs = usage.moneyAtMs ?? startedAtMs
+  const outcome = outcomeOf(usage).map((type): Movement => [type, usage.amount, endedAtMs])
+  return [...outcome, ['hold', usage.amount, heldAtMs], ...movements]
 }
 
 function outcomeOf(usage: Usage): LedgerType[] {
@@ -83,7 +97,7 @@ function placeOf(next: Expanded | undefined): string | null {
 
 function readPlace(cursor: string): Place {
   const fits = ([uuid, shown, ...rest]: string[]) =>
-    UUID.test(uuid ?? '') && /^[01]$/.test(shown ?? '') && rest.length === 0
+    UUID.test(uuid ?? '') && /^[0-9]{1,3}$/.test(shown ?? '') && rest.length === 0
   const [uuid, shown] = readCursor(cursor, fits)
   return { uuid: uuid!, shown: Number(shown) }
 }
