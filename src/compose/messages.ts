@@ -1,5 +1,5 @@
 import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
-import type { Io, LinkState, Provider } from '../channels/provider.ts'
+import type { Inbound, Io, LinkState, Provider } from '../channels/provider.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
@@ -10,6 +10,7 @@ import { createAccept } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { createBatches } from '../core/messages/batches.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
+import { createFailover } from '../core/messages/failover.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
 import type { Planned, World } from '../core/messages/prepare.ts'
 import { createMessages } from '../core/messages/read.ts'
@@ -18,17 +19,20 @@ import type { ResolveDeps } from '../core/messages/resolve.ts'
 import { createSend } from '../core/messages/send.ts'
 import { createSendBatch } from '../core/messages/send-batch.ts'
 import { createSettle } from '../core/messages/settle.ts'
+import { findSuppressedAmong } from '../core/messages/suppressed.ts'
 import type { SettlePolicy } from '../core/messages/transitions.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
 import { type ConnectionId, isId, timeOf } from '../lib/ids.ts'
+import { createCircuits } from '../workers/circuit.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import { createReconciler } from '../workers/reconcile.ts'
 import type { AccountRooms } from './accounts.ts'
+import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 
 export type MessageRooms = ReturnType<typeof createMessageRooms>
@@ -37,12 +41,14 @@ export type MessageRooms = ReturnType<typeof createMessageRooms>
 export function createMessageRooms(
   base: Foundation,
   rooms: AccountRooms,
+  consent: ConsentRooms,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
   stopping: () => boolean,
 ) {
   const { config, db, clock, ids, random, seal, log, metrics } = base
   const waiters = createWaiters()
+  const circuits = createCircuits({ clock, random })
   const accept = createAccept({ db, clock, node: lease.id, observe: items => metrics.batch('accept', items) })
   const settle = createSettle({
     db,
@@ -56,13 +62,33 @@ export function createMessageRooms(
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
   const receipts = createReceipts({ db, settle, clock, ids, random, policyOf, observe: metrics.receipt })
+  const inbox = createInbox(receipts, consent)
   const links: Links = createLinks({
     providers,
     log,
-    io: (spec, report) => createIo(base, receipts, spec, report),
+    io(spec, report) {
+      const hear = circuits.opened(spec.id)
+      return createIo(base, inbox, spec, state => {
+        report(state)
+        hear(state.state)
+      })
+    },
     openConfig: async id => (await rooms.connectionAdmin.openConfig(id))?.config ?? null,
     changed: () => dispatcher.relink(),
   })
+  const planning: ResolveDeps = {
+    clock,
+    world: caller => worldOf(rooms, caller),
+    checksRecipient: (planned: Planned) =>
+      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+    reaches: (planned: Planned) => reaches(base, links, planned),
+    phones: base.phones,
+    checkUrl: base.guarded.check,
+    sandboxForLive: config.sandbox,
+    suppressedOn: consent.suppressedOn,
+    mayLeaveAt: consent.mayLeaveAt,
+    ready: id => links.get(id) !== undefined && circuits.ready(id),
+  }
   const dispatcher = createDispatcher({
     db,
     clock,
@@ -73,7 +99,18 @@ export function createMessageRooms(
     links,
     settle,
     waiters,
+    circuits,
+    failover: createFailover({
+      ...planning,
+      db,
+      node: lease.id,
+      stopping,
+      account: rooms.accounts.snapshot,
+      maxAttempts: id => policyOf(id).maxAttempts,
+    }),
     files: createFileSources(db, base.guarded),
+    unwanted: rows => findSuppressedAmong(rows, consent.suppressedOn),
+    optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
     node: lease.id,
     policyOf,
     observe(outcome, item, provider) {
@@ -91,17 +128,6 @@ export function createMessageRooms(
     takeLate: receipts.takeLate,
     observe: metrics.lookup,
   })
-  const planning: ResolveDeps = {
-    clock,
-    world: (caller: Caller) => worldOf(rooms, caller),
-    checksRecipient: (planned: Planned) =>
-      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
-    reaches: (planned: Planned) => reaches(base, links, planned),
-    phones: base.phones,
-    checkUrl: base.guarded.check,
-    sandboxForLive: config.sandbox,
-    ready: id => links.get(id)?.state().state !== 'down',
-  }
   const idempotency = createIdempotency({ db, clock, syncWaitMs: config.syncWaitMs })
   const acceptMessage = createAcceptMessage({
     clock,
@@ -136,7 +162,7 @@ export function createMessageRooms(
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
     dispatcher,
     reconciler,
-    inbound: createInboundDoor(links, receipts),
+    inbound: createInboundDoor(links, inbox),
     send,
     sendBatch,
     estimate: createEstimate({
@@ -153,16 +179,33 @@ export function createMessageRooms(
 }
 
 /** Stored before it is answered: what the provider is told that we have, we have. */
-function createInboundDoor(links: Links, receipts: Receipts): InboundDoor {
+function createInboundDoor(links: Links, inbox: Inbox): InboundDoor {
   return {
     async receive(provider, connectionId, request) {
       const open = isId('cnn', connectionId) ? links.get(connectionId) : undefined
       if (open?.provider !== provider || !open.enabled || !open.link.receive) return { kind: 'unknown' }
       const answer = await open.link.receive(request)
       if (answer.kind !== 'taken') return answer
-      await receipts.take(open.id, answer.inbound)
+      await inbox.take(open, answer.inbound)
       return { kind: 'stored', ...(answer.reply && { reply: answer.reply }) }
     },
+  }
+}
+
+/** What providers tell us, by its kinds. */
+type Inbox = {
+  /** Resolves once all of it is stored. */
+  take(connection: { id: ConnectionId; provider: string }, inbound: readonly Inbound[]): Promise<void>
+  takeLate: Receipts['takeLate']
+}
+
+function createInbox(receipts: Receipts, { takeInbound }: ConsentRooms): Inbox {
+  return {
+    async take(connection, inbound) {
+      const messages = inbound.filter(each => each.kind === 'message')
+      await Promise.all([receipts.take(connection.id, inbound), takeInbound(connection, messages)])
+    },
+    takeLate: receipts.takeLate,
   }
 }
 
@@ -191,7 +234,7 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
 }
 
 /** What a send depends on; at once when the caches are warm. */
-function worldOf(rooms: AccountRooms, caller: Caller): World | Promise<World> {
+function worldOf(rooms: AccountRooms, caller: Pick<Caller, 'account'>): World | Promise<World> {
   const connections = rooms.connections.forAccount(caller.account.id)
   const senders = rooms.senders.forAccount(caller.account.id)
   const prices = rooms.prices.table()
@@ -208,12 +251,7 @@ function worldOf(rooms: AccountRooms, caller: Caller): World | Promise<World> {
 /** Enough not to be guessed, and short, since some providers limit the address that it stands in. */
 const RECEIPT_TOKEN_BYTES = 16
 
-function createIo(
-  base: Foundation,
-  receipts: Receipts,
-  spec: LinkSpec,
-  report: (state: LinkState) => void,
-): Io {
+function createIo(base: Foundation, inbox: Inbox, spec: LinkSpec, report: (state: LinkState) => void): Io {
   const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
   return {
     connectionId: spec.id,
@@ -224,8 +262,8 @@ function createIo(
     clock: base.clock,
     random: base.random,
     log,
-    emit: inbound => receipts.take(spec.id, inbound),
-    tellLate: late => receipts.takeLate(spec.id, late),
+    emit: inbound => inbox.take(spec, inbound),
+    tellLate: late => inbox.takeLate(spec.id, late),
     report(state) {
       report(state)
       log.debug({ state: state.state, detail: state.detail }, 'link')

@@ -1,10 +1,11 @@
 import type { Links, OpenLink } from '../channels/links.ts'
 import type { LinkLog, Outcome } from '../channels/provider.ts'
+import type { Failover, Onward } from '../core/messages/failover.ts'
 import { beginAttempts } from '../core/messages/hot-store.ts'
 import type { Settle } from '../core/messages/settle.ts'
 import { type Settlement, type SettlePolicy, settleOutcome } from '../core/messages/transitions.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
-import { failUnreadable } from '../core/messages/withdraw-store.ts'
+import { failSuppressed, failUnreadable } from '../core/messages/withdraw-store.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue, giveBack, type OwnedRow } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'
@@ -14,6 +15,7 @@ import type { Seal } from '../infra/seal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
+import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDeadlines } from './deadlines.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createMislaid } from './mislaid.ts'
@@ -28,9 +30,18 @@ export type Dispatcher = Dispatch & {
   onDue(wake: (dueAtMs: number) => void): void
   /** Brings the lanes in step with the open links. */
   relink(): void
-  stats(): { connectionId: ConnectionId; provider: string; busy: number; held: number; resting: boolean }[]
+  stats(): LaneStats[]
   /** Takes nothing new, gives back what is held, and resolves when nothing is in flight any more. */
   stop(): Promise<void>
+}
+
+type LaneStats = {
+  connectionId: ConnectionId
+  provider: string
+  busy: number
+  held: number
+  resting: boolean
+  circuit: CircuitPhase
 }
 
 export type DispatchDeps = {
@@ -43,7 +54,13 @@ export type DispatchDeps = {
   links: Links
   settle: Settle
   waiters: Waiters
+  failover: Failover
+  circuits: Circuits
   files: FileSources
+  /** Which of these must not leave any more: their recipients decided while they waited. */
+  unwanted(rows: readonly ClaimedRow[]): Promise<ReadonlySet<ClaimedRow>>
+  /** Keeps that a recipient has opted out, by the provider's word. */
+  optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
   node(): number
   /** How often a connection's messages are tried, and when an unknown one is closed. */
   policyOf(connectionId: ConnectionId): SettlePolicy
@@ -64,7 +81,7 @@ const MOST_CLAIMED = 500
  * never before the attempt is recorded. No transaction is open meanwhile.
  */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { clock, db, links, settle, waiters } = deps
+  const { circuits, clock, db, links, settle, waiters } = deps
   const lanes = new Map<ConnectionId, Lane>()
   const deadlines = createDeadlines(clock, deps.submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
   const beginner = createBatcher<OutboxItem, number | null>({ flush: begin })
@@ -85,7 +102,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (!lane || stopping) return { kind: 'wait', dueAt: clock.now() }
     const restsUntil = lane.restsUntil(accountId)
     if (restsUntil > 0) return { kind: 'wait', dueAt: restsUntil }
-    if (lane.tryEnter(accountId)) return { kind: 'begin' }
+    if (lane.tryEnter(accountId)) {
+      circuits.started(connectionId)
+      return { kind: 'begin' }
+    }
     return lane.room() > 0 ? { kind: 'hold' } : { kind: 'wait', dueAt: clock.now() }
   }
 
@@ -109,13 +129,16 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const room = lookedAt.filter(each => each.limit > 0)
     const rows = room.length === 0 || stopping ? [] : await claimDue(db, deps.node(), clock.now(), room)
     noteHungry(lookedAt, rows)
+    const unwanted = await deps.unwanted(rows)
     const unreadable: ClaimedRow[] = []
     for (const row of rows) {
+      if (unwanted.has(row)) continue
       const item = toItem(row)
       if (item) push(item, false)
       else unreadable.push(row)
     }
     await failUnreadable(db, clock.now(), unreadable)
+    await failSuppressed(db, clock.now(), [...unwanted])
     return rows.length
   }
 
@@ -210,7 +233,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function submit(lane: Lane | undefined, item: OutboxItem, attempt: number): Promise<void> {
     inFlight++
     const open = lane?.open ?? links.get(item.connectionId)
+    circuits.started(item.connectionId)
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
+    circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message')
       lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
@@ -219,11 +244,39 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       pump(lane)
       feed(lane)
     }
-    await write(item, attempt, outcome).catch(error => {
-      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
-    })
-    inHand.delete(item.id)
+    if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
+    const onward = await goOn(item, attempt, outcome)
+    if (onward.kind === 'moved') push(onward.item, false)
+    else {
+      await write(item, attempt, outcome, onward.tries).catch(error => {
+        deps.log.warn(
+          { err: error, messageId: item.id },
+          'an outcome could not be written down; it is unknown',
+        )
+      })
+      inHand.delete(item.id)
+    }
     landed()
+  }
+
+  /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
+  async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
+    await deps.optedOut(item, providerCode).catch(error => {
+      deps.log.warn(
+        { err: error, messageId: item.id },
+        'that a recipient has opted out could not be written down',
+      )
+    })
+  }
+
+  /** What was not taken here may be taken elsewhere: at once, and by this node. */
+  function goOn(item: OutboxItem, attempt: number, outcome: Outcome): Onward | Promise<Onward> {
+    const stays: Onward = { kind: 'stays', tries: attempt }
+    if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
+    return deps.failover.after(item, attempt, outcome).catch(error => {
+      deps.log.warn({ err: error, messageId: item.id }, 'no other connection could be found')
+      return stays
+    })
   }
 
   function landed(): void {
@@ -253,12 +306,13 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 
   async function write(
-    item: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>,
+    item: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & { channel?: OutboxItem['channel'] },
     attempt: number,
     outcome: Outcome,
+    tries = attempt,
   ): Promise<void> {
     const policy = deps.policyOf(item.connectionId)
-    const settlement = settleOutcome(outcome, attempt, policy, clock.now(), deps.random)
+    const settlement = settleOutcome(outcome, tries, policy, clock.now(), deps.random)
     const waiting = waiters.claimOf(item.id)
     const told = await settle.attempt({
       accountId: item.accountId,
@@ -271,7 +325,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
     // Where another word was faster, the store has it.
     const first = settlement.answer !== null && told?.answer === settlement.answer
-    if (settlement.answer) waiters.tell(item.id, first ? toWord(settlement) : null)
+    if (settlement.answer) waiters.tell(item.id, first ? toWord(item, settlement) : null)
     if (settlement.kind === 'queued') wakeAt(settlement.dueAt!)
   }
 
@@ -291,6 +345,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (open) lane.relink(open)
       else {
         lanes.delete(id)
+        circuits.forget(id)
         const held = lane.drain()
         if (held.length > 0) void returnItems(held)
       }
@@ -307,6 +362,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     release(connectionId) {
       const lane = lanes.get(connectionId)
       if (!lane) return
+      circuits.withdrawn(connectionId)
       lane.leave()
       pump(lane)
     },
@@ -321,6 +377,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       [...lanes.values()].map(lane => ({
         connectionId: lane.open.id,
         provider: lane.open.provider,
+        circuit: circuits.phase(lane.open.id),
         ...lane.stats(),
       })),
     async stop() {
@@ -335,8 +392,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 /** The link closed between accept and submit: nothing was sent. */
 const NO_LINK: Outcome = { kind: 'retry', detail: 'the connection is not open' }
 
-function toWord(settlement: Settlement) {
-  return { answer: settlement.answer!, errorCode: settlement.errorCode, errorDetail: settlement.errorDetail }
+/** Null where the store has to say it. */
+function toWord(
+  { channel, connectionId }: { channel?: OutboxItem['channel']; connectionId: ConnectionId },
+  { answer, errorCode, errorDetail }: Settlement,
+) {
+  return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
 }
 
 function lockOrder(item: OutboxItem): string {

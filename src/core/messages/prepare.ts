@@ -6,6 +6,8 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
+import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
+import type { AskedSender } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
 import { chooseRoute } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
@@ -26,6 +28,8 @@ export type PrepareDeps = {
   phones: Phones
   checkUrl: CheckUrl
   sandboxForLive: boolean
+  /** When a message may leave that is to leave at a time. */
+  mayLeaveAt: MayLeaveAt
   /** Whether a connection takes messages at the moment; one that does not is chosen last. */
   ready(id: ConnectionId): boolean
 }
@@ -43,6 +47,8 @@ export type Planned = {
   country: string | null
   sender: string | null
   senderSource: SenderSource
+  /** What the body says of its sender: another channel may choose by it again. */
+  asked: AskedSender | null
   said: Said
   attachment: AttachmentPlan | null
   context: Context | null
@@ -116,6 +122,7 @@ export function plan(
     country,
     sender: sender.from,
     senderSource: sender.source,
+    asked: readAsked(body),
     said,
     attachment,
     context,
@@ -123,8 +130,25 @@ export function plan(
     currency: caller.account.currency,
     parts,
     pooled: caller.account.plan.pools.some(pool => pool.channels.includes(route.channel)),
-    scheduledAt: readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs),
+    scheduledAt: whenToLeave(
+      { messageType, country, account: caller.account },
+      readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs),
+      nowMs,
+      deps,
+    ),
   }
+}
+
+/** Null for now. What waits for the end of quiet hours is scheduled, whatever the plan allows. */
+function whenToLeave(
+  message: Omit<ToHold, 'atMs'>,
+  askedMs: number | null,
+  nowMs: number,
+  { mayLeaveAt }: PrepareDeps,
+): number | null {
+  const atMs = askedMs ?? nowMs
+  const mayMs = mayLeaveAt({ ...message, atMs })
+  return mayMs > atMs ? mayMs : askedMs
 }
 
 /** Templates are looked up by id or key; an account that has none finds none. */
@@ -141,6 +165,15 @@ function refuseTemplate(body: SingleSendBody): void {
       },
     ],
   })
+}
+
+function readAsked({ sender, senderId, officialSenderId }: SingleSendBody): AskedSender | null {
+  if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
+  return {
+    ...(sender !== undefined && { sender }),
+    ...(senderId !== undefined && { senderId }),
+    ...(officialSenderId !== undefined && { officialSenderId }),
+  }
 }
 
 function readMetadata(body: SingleSendBody): unknown {

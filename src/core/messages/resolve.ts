@@ -3,16 +3,19 @@ import type { Channel } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { SuppressedOn } from '../consent/lookup.ts'
 import { notRegistered } from './answers.ts'
 import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
+import { recipientSuppressed, suppressionOf } from './suppressed.ts'
 
 export type ResolveDeps = PrepareDeps & {
   clock: Clock
-  world(caller: Caller): World | Promise<World>
+  world(caller: Pick<Caller, 'account'>): World | Promise<World>
   /** Whether the provider can say, before a send, that a recipient cannot be reached. */
   checksRecipient(planned: Planned): boolean
   /** The provider's word on the recipient; null when it has none in time. */
   reaches(planned: Planned): Promise<boolean | null>
+  suppressedOn: SuppressedOn
 }
 
 /** What a body comes to. A refusal still tells how far it came, for an estimate. */
@@ -68,7 +71,14 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
  * first. Null when nothing speaks against it; a failover asks it of its new channel too.
  */
 export async function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  return checkRegistered(planned, deps)
+  return (await checkWanted(planned, deps)) ?? (await checkRegistered(planned, deps))
+}
+
+/** Marketing to somebody who wants none. What they said of one channel alone leaves them the others. */
+async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  const how = await suppressionOf(planned, deps.suppressedOn)
+  if (how === null) return null
+  return { problem: recipientSuppressed(planned.channel, how), elsewhere: how === 'here', saidBy: null }
 }
 
 /** The provider's own word on the recipient. Where it has none, and for what goes out later, the send tells. */

@@ -110,7 +110,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const resolved = await resolve(
       body,
       request.caller,
-      accepted ? { ...deps, checksRecipient: () => false } : deps,
+      accepted ? { ...deps, checksRecipient: () => false, suppressedOn: async () => [] } : deps,
     )
     return { to, id, accepted, prepared: resolved.kind === 'prepared' ? resolved.prepared : resolved.problem }
   }
