@@ -1,18 +1,21 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
+import { json } from 'node:stream/consumers'
 
 /**
  * A webhook receiver that takes a second for each request. A program of its
- * own; prints its port, and for each line of input how many it has answered.
+ * own; prints its port, and for each line of input how many it has answered,
+ * and how long ago, in ms, that had happened of which it was told since the line before.
  */
 const TAKES_MS = 1_000
 let answered = 0
-const seen = new Set<string>()
+let lagsMs: number[] = []
 
-const server = createServer((request, response) => {
-  request.resume()
-  seen.add(String(request.headers['webhook-id']))
+const server = createServer(async (request, response) => {
+  const arrivedMs = Date.now()
+  const { timestamp } = (await json(request)) as { timestamp: string }
+  lagsMs.push(arrivedMs - Date.parse(timestamp))
   setTimeout(() => {
     answered++
     response.writeHead(204).end()
@@ -21,7 +24,8 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', async () => {
   console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }))
   for await (const _ of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify({ answered, distinct: seen.size }))
+    console.log(JSON.stringify({ answered, lagsMs }))
+    lagsMs = []
   }
   process.exit(0)
 })
