@@ -88,6 +88,28 @@ describe('the connection', () => {
     expect(route([{ ...first, allowedTypes: ['otp'] }, second], { messageType: 'otp' })[1]).toBe('first')
   })
 
+  test('is one that takes messages now, if there is one; ties of channels likewise', () => {
+    const down = (id: string) => id !== first.id
+    expect(route([first, second], { ready: down })).toEqual(['local_sms', 'second', ['local_sms']])
+    expect(route([first], { ready: down })).toEqual(['local_sms', 'first', ['local_sms']])
+    const chat = connection('chat', ['official_chatapp'], { priorityOrder: 200 })
+    expect(route([first, chat], { ready: down })).toEqual([
+      'official_chatapp',
+      'chat',
+      ['official_chatapp', 'local_sms'],
+    ])
+  })
+
+  test('is none of a channel that turned out not to reach the recipient', () => {
+    const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
+    expect(route([chat, first])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
+    expect(route([chat, first], { barred: ['official_chatapp'] })).toEqual([
+      'local_sms',
+      'first',
+      ['local_sms'],
+    ])
+  })
+
   test('is the sandbox for a live key only where nothing real carries the channel, and it may', () => {
     expect(route([first, sandbox])[1]).toBe('first')
     expect(
