@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Message, MessageWithTimeline } from '../../src/contract/message.ts'
 import type { SandboxMessage } from '../../src/contract/sandbox.ts'
 import type { Database } from '../../src/infra/db.ts'
+import type { FileStore } from '../../src/infra/file-store.ts'
 import { createLog, type LogLevel } from '../../src/infra/log.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { toUuid } from '../../src/lib/ids.ts'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 
 /** What came back from one request. */
@@ -55,12 +59,16 @@ export type TestApp = {
   operatorToken: string
   /** Of the account that a first start makes. */
   demoKey: string
+  /** Where it keeps its files. */
+  dataDir: string
   /** Every line that was logged, at whatever level. */
   log: readonly string[]
   call(path: string, request?: Request): Promise<Answer>
   /** As the operator, below `/api/admin`. */
   admin(method: string, path: string, body?: unknown): Promise<Answer>
   createAccount(options?: AccountOptions): Promise<TestAccount>
+  /** The time on its wall, in ms since the epoch. */
+  now(): number
   /** Lets time pass, for an app whose clock is the test's. */
   pass(ms: number): Promise<void>
   /** Lets a long time pass as one, and then a second in steps, in which what became due is done. */
@@ -88,9 +96,13 @@ export type TestAppOptions = {
   clock?: Clock
   /** Where the test's own clock begins, in ms since the epoch; by default now. */
   startMs?: number
+  /** One that several apps of a test share, or use one after the other; the caller drops it. */
+  database?: TestDatabase
   /** The way to a database that the caller drops. */
   databaseUrl?: string
   logLevel?: LogLevel
+  /** Where uploaded files go; a directory of its own by default. */
+  files?: FileStore
 }
 
 const STEP_MS = 100
@@ -101,14 +113,18 @@ const OPERATOR_TOKEN = 'ph_op_of-the-tests'
 
 /** The whole program on a free port of the loopback, with a database of its own. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const database = await createTestDatabase()
+  const database = options.database
+    ? { ...options.database, drop: async () => {} }
+    : await createTestDatabase()
   const fake = options.clock ? null : createFakeClock(options.startMs ?? Date.now())
   const log: string[] = []
+  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-test-'))
   const app = await startApp({
     config: readConfig({
       PORT: '0',
       DATABASE_URL: options.databaseUrl ?? database.url,
       POSTHORN_DB_POOL: '4',
+      POSTHORN_DATA_DIR: dataDir,
       ...options.env,
     }),
     secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('tests').digest() },
@@ -117,6 +133,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     progress: silentProgress,
     checkResponses: true,
     clock: options.clock ?? fake!,
+    ...(options.files && { files: options.files }),
   })
   const time = createTime(fake, database.db)
   const call = createCall(app.url)
@@ -126,6 +143,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   return {
     url: app.url,
     db: database.db,
+    now: () => (options.clock ?? fake!).now(),
     operatorToken: OPERATOR_TOKEN,
     demoKey: app.testKey!,
     log,
@@ -133,19 +151,22 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     admin,
     createAccount: options => createAccount(database.db, call, admin, options),
     ...time,
-    stop: () => stopAll(app, database, time.during),
+    dataDir,
+    stop: () => stopAll(app, database, dataDir, time.during),
   }
 }
 
 async function stopAll(
   app: App,
   database: { drop(): Promise<void> },
+  dataDir: string,
   during: TestApp['during'],
 ): Promise<void> {
   try {
     await during(app.stop())
   } finally {
     await database.drop()
+    await rm(dataDir, { recursive: true, force: true })
   }
 }
 
