@@ -20,6 +20,7 @@ const CORE = [
   'senders',
   'callbacks',
   'sandbox',
+  'media',
   'templates',
   'routing',
   'consent',

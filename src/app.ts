@@ -5,7 +5,9 @@ import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
 import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
+import { createConsentRooms } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
+import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
@@ -19,6 +21,7 @@ import { hashToken } from './http/auth.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
+import type { FileStore } from './infra/file-store.ts'
 import type { Log } from './infra/log.ts'
 import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
@@ -39,6 +42,8 @@ export type AppOptions = {
   /** The machine's, unless a test says otherwise. */
   clock?: Clock
   random?: Random
+  /** Where uploaded files go; as the configuration says, unless a test says otherwise. */
+  files?: FileStore
   /** Checks every answer against its schema: for tests. */
   checkResponses?: boolean
 }
@@ -66,6 +71,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const inbox = createSandboxInbox({ db })
   const providers = createRegistry(createSandboxProvider({ inbox }))
   const rooms = createAccountRooms(base, providers, () => messages)
+  const { media, mediaChore } = createMediaRooms(base, options.files)
   const sandboxMessages = createSandboxMessages({ db })
   await checkMasterKey(db, base.seal)
   await changes.start()
@@ -85,7 +91,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     alone: config.databaseUrl === undefined,
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
-  const messages: MessageRooms = createMessageRooms(base, rooms, providers, lease, () => stopping)
+  const consent = createConsentRooms(base)
+  const messages: MessageRooms = createMessageRooms(base, rooms, consent, providers, lease, () => stopping)
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -104,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   messages.dispatcher.onDue(poll.wakeAt)
   const courier = startCallbacks(base, callbackRooms.callbacks)
   const chores = startChores(
-    [...listChores(base, rooms, messages, sandboxMessages), freeCallbacks(base)],
+    [...listChores(base, rooms, messages, sandboxMessages), freeCallbacks(base), mediaChore],
     clock,
     log,
   )
@@ -126,14 +133,17 @@ export async function startApp(options: AppOptions): Promise<App> {
       {
         ...rooms,
         ...messages,
+        ...consent,
         ...callbackRooms,
         sandboxMessages,
+        media,
         readiness,
         metrics,
         publicUrl: config.publicUrl ?? null,
       },
       { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
     ),
+    media,
     checkResponses: options.checkResponses ?? false,
   })
   await server.listen({ host: config.host, port: config.port })

@@ -119,7 +119,8 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
     const cut = () => request.complete || fail(invalid('', 'The body ended too soon.'))
     request.on('error', cut)
     request.on('close', cut)
-    request.pipe(parser)
+    if (Number(request.headers['content-length']) > mostBytes) fail(tooLarge('', 'The form is too large.'))
+    else request.pipe(parser)
   })
 }
 

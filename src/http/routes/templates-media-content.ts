@@ -70,7 +70,7 @@ function disposition({ mediaType, fileName }: Asset): string {
   return `${how}; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
-function isFresh(condition: string | undefined, etag: string): boolean {
+function isFresh(condition: string | string[] | undefined, etag: string): boolean {
   return condition === undefined || condition === etag
 }
 
