@@ -31,6 +31,10 @@ export type Config = {
   syncWaitMs: number
   /** POSTHORN_UNKNOWN_DEADLINE_HOURS, in ms: when an unknown outcome counts as sent. */
   unknownDeadlineMs: number
+  /** POSTHORN_EVENTS_KEEP_DAYS, in ms: how long events and their deliveries stay at least; null is for ever. */
+  eventsKeepMs: number | null
+  /** POSTHORN_INBOUND_KEEP_DAYS, likewise for messages that came in. */
+  inboundKeepMs: number | null
   /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file stays that nothing needs. */
   mediaKeepMs: number
   /** POSTHORN_MEDIA_S3_…: a bucket for uploaded files instead of the data directory. */
@@ -53,6 +57,10 @@ type Read<T> = (text: string) => T
 
 const LOG_LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** A delivery is tried for three days, and an endpoint that fails is looked after for five. */
+const LEAST_EVENTS_DAYS = 7
+const MOST_DAYS = 36_500
 
 /**
  * Reads the environment: the only place that does. An empty value counts as
@@ -75,6 +83,8 @@ export function readConfig(env: Env = process.env): Config {
     logLevel: read('POSTHORN_LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     syncWaitMs: read('POSTHORN_SYNC_WAIT_MS', wholeNumber(0, 60_000), 2_000),
     unknownDeadlineMs: read('POSTHORN_UNKNOWN_DEADLINE_HOURS', numberUpTo(720), 24) * HOUR_MS,
+    eventsKeepMs: read('POSTHORN_EVENTS_KEEP_DAYS', daysOrForEver(LEAST_EVENTS_DAYS), 30 * DAY_MS),
+    inboundKeepMs: read('POSTHORN_INBOUND_KEEP_DAYS', daysOrForEver(1), null),
     mediaKeepMs: read('POSTHORN_MEDIA_KEEP_HOURS', numberUpTo(8_760), 24) * HOUR_MS,
     mediaBucket: readMediaBucket({ read, wrong }),
   }
@@ -186,6 +196,19 @@ function numberUpTo(most: number): Read<number> {
     const value = Number(text)
     if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value
     throw new Error(`must be a number above 0 and at most ${most}, not "${text}"`)
+  }
+}
+
+/** In ms; null for `forever`. */
+function daysOrForEver(least: number): Read<number | null> {
+  const days = wholeNumber(least, MOST_DAYS)
+  return text => {
+    if (text === 'forever') return null
+    try {
+      return days(text) * DAY_MS
+    } catch (error) {
+      throw new Error(`${(error as Error).message}, or "forever"`)
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
 import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
+import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAttachments } from '../core/outbox/store.ts'
 import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
@@ -27,7 +28,9 @@ export function listChores(
   messages: MessageRooms,
   sandbox: SandboxMessages,
 ): Chore[] {
-  const { db, clock } = base
+  const { db, clock, config } = base
+  const keep = { eventsMs: config.eventsKeepMs, inboundMs: config.inboundKeepMs }
+  const retention = createRetention({ db, clock, keep })
   return [
     // Two looks lie further apart than any answer of the database takes.
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
@@ -59,5 +62,11 @@ export function listChores(
     { name: 'sweep parked receipts', everyMs: HOUR_MS, run: () => sweepParked(db, clock.now() - DAY_MS) },
     { name: 'sweep the sandbox', everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
     { name: 'make partitions', everyMs: HOUR_MS, run: () => ensureMonths(db, clock.now()) },
+    { name: 'drop old months', everyMs: 10 * MINUTE_MS, run: () => dropOldMonths(base, retention) },
   ]
+}
+
+async function dropOldMonths({ log }: Foundation, retention: Retention): Promise<void> {
+  const months = await retention.round()
+  if (months.length > 0) log.info({ months }, 'what was kept long enough is gone')
 }

@@ -21,6 +21,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       syncWaitMs: 2_000,
       unknownDeadlineMs: 86_400_000,
+      eventsKeepMs: 30 * 86_400_000,
+      inboundKeepMs: null,
       mediaKeepMs: 86_400_000,
       mediaBucket: undefined,
     })
@@ -42,6 +44,8 @@ describe('the configuration', () => {
         POSTHORN_LOG_LEVEL: 'debug',
         POSTHORN_SYNC_WAIT_MS: '0',
         POSTHORN_UNKNOWN_DEADLINE_HOURS: '0.5',
+        POSTHORN_EVENTS_KEEP_DAYS: 'forever',
+        POSTHORN_INBOUND_KEEP_DAYS: '400',
         POSTHORN_MEDIA_KEEP_HOURS: '48',
         POSTHORN_MEDIA_S3_BUCKET: 'posthorn-media',
         POSTHORN_MEDIA_S3_ENDPOINT: 'https://s3.example.com/',
@@ -64,6 +68,8 @@ describe('the configuration', () => {
       logLevel: 'debug',
       syncWaitMs: 0,
       unknownDeadlineMs: 1_800_000,
+      eventsKeepMs: null,
+      inboundKeepMs: 400 * 86_400_000,
       mediaKeepMs: 172_800_000,
       mediaBucket: {
         bucket: 'posthorn-media',
@@ -127,6 +133,9 @@ describe('the configuration', () => {
     ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '0'],
     ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '-24'],
     ['POSTHORN_UNKNOWN_DEADLINE_HOURS', '721'],
+    ['POSTHORN_EVENTS_KEEP_DAYS', '6'],
+    ['POSTHORN_EVENTS_KEEP_DAYS', 'never'],
+    ['POSTHORN_INBOUND_KEEP_DAYS', '0'],
   ])('refuses %s = %s by name', (name, value) => {
     const read = () => readConfig({ [name]: value })
     expect(read).toThrow(Refusal)

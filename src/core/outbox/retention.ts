@@ -1,0 +1,54 @@
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import {
+  dropMonth,
+  hasPendingDeliveries,
+  listMonthsBefore,
+  type Monthly,
+  sweepStrays,
+} from './month-store.ts'
+
+/** How long what is kept; null is for ever. */
+export type Keep = {
+  /** Events, and their deliveries with them, in ms. */
+  eventsMs: number | null
+  /** What people wrote to us, in ms. */
+  inboundMs: number | null
+}
+
+export type Retention = {
+  /** Removes the months of which the last moment is older than may be kept; their names. */
+  round(): Promise<string[]>
+}
+
+const MOST_STRAYS = 20_000
+
+/** Forgets by the month: a partition goes in one step, whatever is in it, and leaves no holes behind. */
+export function createRetention({ db, clock, keep }: { db: Database; clock: Clock; keep: Keep }): Retention {
+  const tables: readonly [Monthly, number | null][] = [
+    ['deliveries', keep.eventsMs],
+    ['events', keep.eventsMs],
+    ['inbound_messages', keep.inboundMs],
+  ]
+
+  async function forget(table: Monthly, beforeMs: number): Promise<string[]> {
+    const dropped: string[] = []
+    for (const month of await listMonthsBefore(db, table, beforeMs)) {
+      if (table === 'deliveries' && (await hasPendingDeliveries(db, month))) continue
+      await dropMonth(db, month)
+      dropped.push(month)
+    }
+    await sweepStrays(db, table, beforeMs, MOST_STRAYS)
+    return dropped
+  }
+
+  return {
+    async round() {
+      const dropped: string[] = []
+      for (const [table, keepMs] of tables) {
+        if (keepMs !== null) dropped.push(...(await forget(table, clock.now() - keepMs)))
+      }
+      return dropped
+    },
+  }
+}
