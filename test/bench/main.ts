@@ -3,6 +3,7 @@ import { stopChildren } from './child.ts'
 import { measureMemory } from './memory.ts'
 import { type Figure, note, printFigures } from './report.ts'
 import { measureScale } from './scale.ts'
+import { measureSchedule } from './schedule.ts'
 import { measureThroughput, type ThroughputName } from './throughput.ts'
 
 /**
@@ -10,13 +11,13 @@ import { measureThroughput, type ThroughputName } from './throughput.ts'
  * run on the same machine: durable sends a second, memory, and what a send
  * costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [events] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [events] [schedule] [memory] [scale]
  *
  * Without names all of them run, in some seven minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
  */
 const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
-const NAMES = [...THROUGHPUT, 'events', 'memory', 'scale'] as const
+const NAMES = [...THROUGHPUT, 'events', 'schedule', 'memory', 'scale'] as const
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {
@@ -30,6 +31,7 @@ async function main(args: readonly string[]): Promise<void> {
   const throughput = THROUGHPUT.filter(name => wanted.has(name))
   if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
   if (wanted.has('events')) figures.push(...(await measureCallbacks(quick)))
+  if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

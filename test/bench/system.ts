@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +23,12 @@ export type System = {
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
   /** A request of the first account, below `/api/v2`. */
   call(method: string, path: string, body: unknown): Promise<Response>
+  /** Messages that the centre without receipts took so far. */
+  taken(): Promise<number>
+  /** The connection to it, and the accounts, by their ids. */
+  ids: { plain: string; accounts: readonly string[] }
+  /** Starts one more node on the same database. */
+  addNode(): Promise<void>
   /** CPU used so far, in ns; `tools` are the load, the centres, and this process. */
   cpu(): { node: number; postgres: number; tools: number }
   /** Items and calls of the coalesced flushes so far. */
@@ -61,7 +67,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     plain: await addConnection(admin, 'plain', sinks.plain),
     receipts: await addConnection(admin, 'receipts', sinks.receipts),
   }
-  const keys = await addAccounts(admin, options.accounts)
+  const accounts = await addAccounts(admin, options.accounts)
+  const keys = accounts.map(account => account.liveKey)
+  const nodes = [server]
   const generator: Child = await startChild(LOAD)
   let offset = 0
 
@@ -84,10 +92,21 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await untilBound(admin, connections[to])
   }
 
+  async function addNode(): Promise<void> {
+    const otherDir = join(dataDir, `node-${nodes.length + 1}`)
+    mkdirSync(otherDir)
+    const env = {
+      ...options.env,
+      DATABASE_URL: urlOf(socketDir),
+      POSTHORN_MASTER_KEY: readFileSync(join(dataDir, 'master-key'), 'utf8').trim(),
+    }
+    nodes.push(await startServer(otherDir, { ...options, env }))
+  }
+
   async function stop(): Promise<void> {
     await generator.stop()
     await db.end()
-    await server.stop()
+    for (const node of nodes.toReversed()) await node.stop()
     await sinks.plain.stop()
     await sinks.receipts.stop()
   }
@@ -106,7 +125,14 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
-    cpu: () => ({ node: cpuOf(server.pid), postgres: postgresCpu(), tools: toolsCpu() }),
+    taken: sinks.plain.submits,
+    ids: { plain: connections.plain, accounts: accounts.map(account => account.id) },
+    addNode,
+    cpu: () => ({
+      node: nodes.reduce((sum, node) => sum + cpuOf(node.pid), 0),
+      postgres: postgresCpu(),
+      tools: toolsCpu(),
+    }),
     batches: async () => readBatches(await (await fetch(`${server.url}/metrics`)).text()),
     stop,
   }
@@ -176,20 +202,24 @@ async function untilBound(admin: Admin, connection: string): Promise<void> {
   throw new Error('the connection to the message centre did not come up')
 }
 
-async function addAccounts(admin: Admin, count: number): Promise<string[]> {
-  const keys: string[] = []
+async function addAccounts(admin: Admin, count: number): Promise<{ id: string; liveKey: string }[]> {
+  const accounts: { id: string; liveKey: string }[] = []
   for (let number = 1; number <= count; number++) {
-    const { liveKey } = await admin<{ liveKey: string }>('POST', '/accounts', {
-      name: `Bench ${number}`,
-      homeCountry: 'DE',
-      currency: 'EUR',
-      phone: { number: '+4915112000000', verified: true },
-      plan: { rateLimitPerSecond: 1_000_000 },
-      balance: BALANCE,
-    })
-    keys.push(liveKey)
+    const { account, liveKey } = await admin<{ account: { id: string }; liveKey: string }>(
+      'POST',
+      '/accounts',
+      {
+        name: `Bench ${number}`,
+        homeCountry: 'DE',
+        currency: 'EUR',
+        phone: { number: '+4915112000000', verified: true },
+        plan: { rateLimitPerSecond: 1_000_000 },
+        balance: BALANCE,
+      },
+    )
+    accounts.push({ id: account.id, liveKey })
   }
-  return keys
+  return accounts
 }
 
 function readBatches(metrics: string): Batches {

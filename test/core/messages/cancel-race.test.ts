@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { acceptSends, beginAttempts } from '../../../src/core/messages/hot-store.ts'
+import { cancelMessage } from '../../../src/core/messages/withdraw-store.ts'
+import { claimDue, registerNode } from '../../../src/core/outbox/store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+const ids = createIds(systemClock, createRandom())
+const accountId: AccountId = ids.next('acc')
+const connectionId = ids.next('cnn')
+
+let database: TestDatabase
+let node: number
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  node = await registerNode(database.db, 'cancel', Date.now(), false)
+  await database.db.query({
+    name: 'cancel_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 1000, 1000)',
+    values: [toUuid(accountId)],
+  })
+})
+afterAll(() => database.drop())
+
+async function dueMessage(): Promise<MessageId> {
+  const id = ids.next('msg')
+  const row = acceptRow(
+    { accountId, id, connectionId, dueAt: Date.now() - 1 },
+    { status: 'scheduled', scheduledAt: Date.now() - 1, owned: false, begun: false },
+  )
+  await acceptSends(database.db, node, Date.now(), [row], false)
+  return id
+}
+
+/** Resolves once a session waits for another's lock. */
+async function someoneWaits(): Promise<void> {
+  for (;;) {
+    const { rows } = await database.db.query<{ waits: boolean }>({
+      name: 'someone_waits',
+      text: `select exists (select 1 from pg_stat_activity
+               where datname = current_database() and wait_event_type = 'Lock') as waits`,
+    })
+    if (rows[0]!.waits) return
+  }
+}
+
+async function wallet(): Promise<{ balance: number; held: number }> {
+  const { rows } = await database.db.query<{ balance: number; held: number }>({
+    name: 'cancel_read_wallet',
+    text: 'select balance::float8 as balance, held::float8 as held from wallets where account_id = $1',
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!
+}
+
+const claim = (db: Db) => claimDue(db, node, Date.now(), [{ connectionId, limit: 10 }])
+const begin = (db: Db, id: MessageId) => beginAttempts(db, node, Date.now(), [{ accountId, id }], false)
+const cancel = (db: Db, id: MessageId) => cancelMessage(db, Date.now(), accountId, id)
+
+test('a cancel that comes while the attempt is being recorded waits, and finds it too late', async () => {
+  const id = await dueMessage()
+  await claim(database.db)
+  let cancelled: Promise<boolean> | undefined
+  await database.db.transaction(async tx => {
+    expect(await begin(tx, id)).toEqual([1])
+    cancelled = cancel(database.db, id)
+    await someoneWaits()
+  })
+  expect(await cancelled).toBe(false)
+  expect(await wallet()).toEqual({ balance: 990, held: 10 })
+})
+
+test('an attempt that is to be recorded while the message is cancelled is not, and the money is back', async () => {
+  const id = await dueMessage()
+  await claim(database.db)
+  const before = await wallet()
+  let begun: Promise<(number | null)[]> | undefined
+  await database.db.transaction(async tx => {
+    expect(await cancel(tx, id)).toBe(true)
+    begun = begin(database.db, id)
+    await someoneWaits()
+  })
+  expect(await begun).toEqual([null])
+  expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
+})
+
+test('a message that is being cancelled is not claimed, and its cancel does not wait for a claim', async () => {
+  const id = await dueMessage()
+  await database.db.transaction(async tx => {
+    expect(await cancel(tx, id)).toBe(true)
+    expect(await claim(database.db)).toEqual([])
+  })
+  expect(await begin(database.db, id)).toEqual([null])
+})
