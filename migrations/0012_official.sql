@@ -47,3 +47,6 @@ create table sandbox_templates (
 );
 create index sandbox_templates_name on sandbox_templates (connection_id, name, language, id);
 create index sandbox_templates_due on sandbox_templates (connection_id, decided_at) where not told;
+
+-- Why a message was refused after all, where its receipt came before the submit's answer.
+alter table parked_receipts add column error_code text;

@@ -1,10 +1,12 @@
 drop function if exists apply_receipts;
 
 -- Applies delivery receipts, in any order and any number of times: statuses only
--- move forward. A receipt for an id that nobody knows yet is parked.
+-- move forward. A receipt for an id that nobody knows yet is parked. One that says
+-- `failed` has an error code: the message was refused after all, and what was held
+-- or captured for it is given back.
 create function apply_receipts(
   p_now timestamptz, p_connection uuid[], p_provider_id text[], p_status text[], p_at timestamptz[],
-  p_provider_code text[], p_detail text[], p_event uuid[]
+  p_provider_code text[], p_error_code text[], p_detail text[], p_event uuid[]
 ) returns table (item integer, status text)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -14,53 +16,89 @@ set enable_seqscan = off
 set jit = off
 as $$
 #variable_conflict use_column
+declare
+  v_item integer[];
+  v_status text[];
+  v_account uuid[];
+  v_id uuid[];
 begin
-  insert into parked_receipts (connection_id, provider_id, status, at, provider_code, detail, received_at)
-    select i.connection, i.provider_id, i.status, i.at, i.provider_code, i.detail, p_now
-      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_detail)
-        as i (connection, provider_id, status, at, provider_code, detail)
+  insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
+    select i.connection, i.provider_id, i.status, i.at, i.provider_code, i.error_code, i.detail, p_now
+      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_error_code, p_detail)
+        as i (connection, provider_id, status, at, provider_code, error_code, detail)
      where not exists (
        select 1 from provider_refs r where r.connection_id = i.connection and r.provider_id = i.provider_id);
 
-  return query
   with matched as (
-    select r.account_id, r.message_id, i.status, coalesce(i.at, p_now) as at, i.provider_code, i.detail, i.event, i.n
-      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_detail, p_event) with ordinality
-        as i (connection, provider_id, status, at, provider_code, detail, event, n)
+    select r.account_id, r.message_id, i.status, coalesce(i.at, p_now) as at, i.provider_code, i.error_code, i.detail,
+           i.event, i.n
+      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_error_code, p_detail, p_event)
+        with ordinality as i (connection, provider_id, status, at, provider_code, error_code, detail, event, n)
       join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id
   ), applied as (
     update messages m set
       status = i.status,
-      money = case when m.money = 'held' then 'captured' else m.money end,
-      money_at = case when m.money = 'held' then p_now else m.money_at end,
-      sent_at = coalesce(m.sent_at, p_now),
+      money = case when m.money not in ('held', 'captured') then m.money
+                   when i.status = 'failed' then 'released' else 'captured' end,
+      money_at = case when m.money = 'held' or (m.money = 'captured' and i.status = 'failed') then p_now
+                      else m.money_at end,
+      -- Of a message that failed it says whether it was paid for until then.
+      sent_at = case when i.status = 'failed' then m.sent_at else coalesce(m.sent_at, p_now) end,
       delivered_at = case when i.status in ('delivered', 'read') then coalesce(m.delivered_at, i.at) else m.delivered_at end,
       read_at = case when i.status = 'read' then i.at else m.read_at end,
-      ended_at = case when i.status = 'undelivered' then i.at else m.ended_at end,
+      ended_at = case when i.status in ('undelivered', 'failed') then i.at else m.ended_at end,
       provider_code = coalesce(i.provider_code, m.provider_code),
+      error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
     where m.account_id = i.account_id and m.id = i.message_id and receipt_moves(m.status, i.status)
-    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.money_at, i.event, i.n
+    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.sent_at, i.event, i.n
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, a.event, 'message.' || a.status, a.id, p_now
         from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   ), settled as (
-    -- Only an unknown message still has a row here: the receipt says that it was taken.
+    -- Only an unknown message still has a row here: the receipt says that it was taken, or refused.
     delete from outbox o using applied a
      where o.account_id = a.account_id and o.message_id = a.id and o.begun
     returning o.account_id, o.message_id
+  ), moved as (
+    select a.account_id, a.amount,
+           case when a.money = 'captured' then 'capture' when a.sent_at is null then 'release' else 'refund' end as how
+      from applied a left join settled s on s.account_id = a.account_id and s.message_id = a.id
+     where a.funding = 'wallet' and (a.money = 'released' or (a.money = 'captured' and s.message_id is not null))
   ), wallet as (
-    update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
+    update wallets w set
+      held = w.held - s.captured - s.released,
+      captured = w.captured + s.captured - s.refunded,
+      balance = w.balance + s.released + s.refunded
       from (
-        select a.account_id, sum(a.amount)::bigint as amount
-          from applied a join settled using (account_id)
-         where settled.message_id = a.id and a.funding = 'wallet'
-         group by a.account_id order by a.account_id
+        select m.account_id,
+               coalesce(sum(m.amount) filter (where m.how = 'capture'), 0)::bigint as captured,
+               coalesce(sum(m.amount) filter (where m.how = 'release'), 0)::bigint as released,
+               coalesce(sum(m.amount) filter (where m.how = 'refund'), 0)::bigint as refunded
+          from moved m group by m.account_id order by m.account_id
       ) s
      where w.account_id = s.account_id
   )
-  select a.n::integer, a.status from applied a;
+  select array_agg(a.n::integer), array_agg(a.status),
+         array_agg(a.account_id) filter (where a.status = 'failed' and a.funding = 'pool'),
+         array_agg(a.id) filter (where a.status = 'failed' and a.funding = 'pool')
+    into v_item, v_status, v_account, v_id from applied a;
+  return query select * from unnest(v_item, v_status);
+
+  -- Rare: it costs nothing when no item asks for it.
+  if v_id is not null then
+    update pools p set used = greatest(0, p.used - s.n)
+      from (
+        select m.account_id, m.pool_id, count(*) as n
+          from unnest(v_account, v_id) as i (account_id, id)
+          join messages m on m.account_id = i.account_id and m.id = i.id
+          join pools q on q.account_id = m.account_id and q.id = m.pool_id
+         where m.id >= first_uuid_at(q.resets_at - interval '1 month')
+         group by m.account_id, m.pool_id order by m.account_id, m.pool_id
+      ) s
+     where p.account_id = s.account_id and p.id = s.pool_id;
+  end if;
 end $$;

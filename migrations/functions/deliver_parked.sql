@@ -9,6 +9,6 @@ begin
     with gone as (delete from parked_receipts where id = any (p_ids) returning *) select * from gone order by id
   loop
     perform apply_receipts(p_now, array[r.connection_id], array[r.provider_id], array[r.status], array[r.at],
-      array[r.provider_code], array[r.detail], array[uuid_at(p_now)]);
+      array[r.provider_code], array[r.error_code], array[r.detail], array[uuid_at(p_now)]);
   end loop;
 end $$;

@@ -7,6 +7,7 @@ create function receipt_moves(from_status text, to_status text) returns boolean 
     when 'sent' then from_status = 'unknown'
     when 'delivered' then from_status in ('sent', 'unknown')
     when 'undelivered' then from_status in ('sent', 'unknown')
+    when 'failed' then from_status in ('sent', 'unknown')
     when 'read' then from_status in ('sent', 'unknown', 'delivered')
     else false end
 $$;

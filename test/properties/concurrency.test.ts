@@ -106,15 +106,19 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     const some = new Set(
       Array.from({ length: 5 }, () => seen[dice.roll(seen.length || 1)]).filter(id => id !== undefined),
     )
-    const rows = [...some].map(providerId => ({
-      connectionId,
-      providerId,
-      status: 'delivered' as const,
-      atMs: null,
-      providerCode: null,
-      detail: null,
-      eventId: ids.next('evt'),
-    }))
+    const rows = [...some].map(providerId => {
+      const refused = dice.roll(4) === 0
+      return {
+        connectionId,
+        providerId,
+        status: refused ? ('failed' as const) : ('delivered' as const),
+        atMs: null,
+        providerCode: null,
+        errorCode: refused ? ('CHATAPP_NOT_REGISTERED' as const) : null,
+        detail: null,
+        eventId: ids.next('evt'),
+      }
+    })
     await tolerant(
       applyReceipts(
         db,

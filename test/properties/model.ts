@@ -248,8 +248,8 @@ function release(state: State, message: Message): void {
 
 /** docs/states.md, as a table: from → to. */
 export const RECEIPT_MOVES: Record<string, readonly string[]> = {
-  sent: ['delivered', 'undelivered', 'read'],
-  unknown: ['sent', 'delivered', 'undelivered', 'read'],
+  sent: ['delivered', 'undelivered', 'read', 'failed'],
+  unknown: ['sent', 'delivered', 'undelivered', 'read', 'failed'],
   delivered: ['read'],
 }
 
@@ -263,10 +263,22 @@ export function receipts(state: State, rows: Pick<ReceiptRow, 'providerId' | 'st
     const message = state.messages.get(id)!
     if (!RECEIPT_MOVES[message.status]?.includes(row.status)) return false
     message.status = row.status
-    capture(state, message)
+    if (row.status === 'failed') takeBack(state, message)
+    else capture(state, message)
     state.outbox.delete(id)
     return true
   })
+}
+
+/** What was paid comes back; what was only held is let go. */
+function takeBack(state: State, message: Message): void {
+  if (message.money === 'captured' && message.funding === 'wallet') {
+    const { wallet } = state.accounts.get(message.accountId)!
+    wallet.captured -= message.amount
+    wallet.held += message.amount
+  }
+  if (message.money === 'captured') message.money = 'held'
+  release(state, message)
 }
 
 /** Of one provider id, or of all. */

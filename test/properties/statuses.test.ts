@@ -14,7 +14,7 @@ const ARROWS: Record<MessageStatus, readonly MessageStatus[]> = {
   // Back to queued only for what was provably not taken.
   sending: ['sent', 'failed', 'queued', 'unknown', 'cancelled'],
   unknown: ['sent', 'failed', 'queued', 'delivered', 'undelivered', 'read', 'cancelled'],
-  sent: ['delivered', 'undelivered', 'read'],
+  sent: ['delivered', 'undelivered', 'read', 'failed'],
   delivered: ['read'],
   read: [],
   failed: [],

@@ -61,7 +61,13 @@ const outcome = fc.record({
 })
 const receipt = fc.record({
   provider: fc.nat({ max: 30 }),
-  status: fc.constantFrom('sent' as const, 'delivered' as const, 'undelivered' as const, 'read' as const),
+  status: fc.constantFrom(
+    'sent' as const,
+    'delivered' as const,
+    'undelivered' as const,
+    'read' as const,
+    'failed' as const,
+  ),
 })
 export const step = fc.oneof(
   {
@@ -335,6 +341,7 @@ export async function take(world: World, action: Step): Promise<void> {
         connectionId: world.connectionId,
         atMs: null,
         providerCode: null,
+        errorCode: each.status === 'failed' ? ('CHATAPP_NOT_REGISTERED' as const) : null,
         detail: null,
         eventId: world.ids.next('evt'),
       }))

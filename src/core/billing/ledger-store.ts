@@ -15,6 +15,8 @@ export type Usage = {
   messageUuid: string | null
   money: 'held' | 'captured' | 'released' | null
   moneyAtMs: number | null
+  /** When a provider took the message: what was released after that had been captured. */
+  sentAtMs: number | null
   funding: 'wallet' | 'pool' | null
   /** What was held before, where the message went from one channel to another; null where there was nothing. */
   pastHolds: PastHold[] | null
@@ -40,12 +42,13 @@ export async function selectUsages(
     name: 'ledger_usages',
     text: `select * from (
         (select u.id as uuid, u.amount, null as kind, null as note, u.id as "messageUuid", u.money,
-                (extract(epoch from u.money_at) * 1000)::bigint as "moneyAtMs", u.funding, u.past_holds as "pastHolds"
-           from (select id, amount, funding, money, money_at, past_holds from messages
+                (extract(epoch from u.money_at) * 1000)::bigint as "moneyAtMs",
+                (extract(epoch from u.sent_at) * 1000)::bigint as "sentAtMs", u.funding, u.past_holds as "pastHolds"
+           from (select id, amount, funding, money, money_at, sent_at, past_holds from messages
                   where account_id = $1 and id <= $2 order by id desc limit $4) u
           where u.funding = 'wallet' or u.past_holds is not null order by u.id desc limit $3)
         union all
-        (select l.id, l.amount, l.kind, l.note, l.message_id, null, null, null, null
+        (select l.id, l.amount, l.kind, l.note, l.message_id, null, null, null, null, null
            from ledger l where l.account_id = $1 and l.id <= $2 order by l.id desc limit $3)
       ) usages order by uuid desc limit $3`,
     values: [toUuid(accountId), upTo ?? LAST_UUID, limit, maxScanned],

@@ -81,14 +81,20 @@ function movementsOf(usage: Usage): Movement[] {
     heldAtMs = untilMs
   }
   if (usage.funding !== 'wallet') return movements
-  const endedAtMs = usage.moneyAtMs ?? startedAtMs
-  const outcome = outcomeOf(usage).map((type): Movement => [type, usage.amount, endedAtMs])
-  return [...outcome, ['hold', usage.amount, heldAtMs], ...movements]
+  return [...outcomeOf(usage), ['hold', usage.amount, heldAtMs], ...movements]
 }
 
-function outcomeOf(usage: Usage): LedgerType[] {
-  if (usage.money === 'captured') return ['capture']
-  return usage.money === 'released' ? ['release'] : []
+/** The latest first. What a provider took and refused after all was paid for in between. */
+function outcomeOf({ money, amount, moneyAtMs, sentAtMs }: Usage): Movement[] {
+  if (moneyAtMs === null) return []
+  if (money === 'captured') return [['capture', amount, moneyAtMs]]
+  if (money !== 'released') return []
+  return sentAtMs === null
+    ? [['release', amount, moneyAtMs]]
+    : [
+        ['refund', amount, moneyAtMs],
+        ['capture', amount, sentAtMs],
+      ]
 }
 
 function placeOf(next: Expanded | undefined): string | null {

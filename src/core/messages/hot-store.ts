@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -37,6 +38,7 @@ export type AcceptRow = {
   connectionId: ConnectionId
   sender: string | null
   senderSource: string
+  templateId: Id<'tpl'> | null
   candidates: string
   /** JSON text. */
   content: string | null
@@ -126,7 +128,7 @@ export async function acceptSends(
       textArray(rows.map(row => row.candidates)),
       textArray(rows.map(row => row.content)),
       textArray(rows.map(row => row.metadata)),
-      bareArray(rows.map(() => null)),
+      bareArray(rows.map(row => row.templateId && toUuid(row.templateId))),
       bareArray(rows.map(() => null)),
       bareArray(rows.map(row => row.amount)),
       bareArray(rows.map(row => row.parts)),
@@ -253,9 +255,11 @@ export async function settleAttempts(
 export type ReceiptRow = {
   connectionId: ConnectionId
   providerId: string
-  status: 'sent' | 'delivered' | 'read' | 'undelivered'
+  status: 'sent' | 'delivered' | 'read' | 'undelivered' | 'failed'
   atMs: number | null
   providerCode: string | null
+  /** Of `failed` alone: why the message was refused after all. */
+  errorCode: ErrorCode | null
   detail: string | null
   eventId: Id<'evt'>
 }
@@ -264,7 +268,7 @@ export type ReceiptRow = {
 export async function applyReceipts(db: Db, nowMs: number, rows: readonly ReceiptRow[]): Promise<boolean[]> {
   const { rows: applied } = await db.query<{ item: number }>({
     name: 'apply_receipts',
-    text: 'select * from apply_receipts($1,$2,$3,$4,$5,$6,$7,$8)',
+    text: 'select * from apply_receipts($1,$2,$3,$4,$5,$6,$7,$8,$9)',
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       toIso(nowMs),
@@ -273,6 +277,7 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
       bareArray(rows.map(row => row.status)),
       timeArray(rows.map(row => row.atMs)),
       textArray(rows.map(row => row.providerCode)),
+      textArray(rows.map(row => row.errorCode)),
       textArray(rows.map(row => row.detail)),
       uuids(rows, row => row.eventId),
     ],

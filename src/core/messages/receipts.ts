@@ -5,7 +5,7 @@ import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } fro
 import type { Random } from '../../lib/random.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { Settle } from './settle.ts'
-import { type SettlePolicy, settleOutcome } from './transitions.ts'
+import { PUBLIC_CODE, type SettlePolicy, settleOutcome } from './transitions.ts'
 
 /** Takes what providers report later about messages that they were given. */
 export type Receipts = {
@@ -29,13 +29,15 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   const { settle, ids } = deps
 
   function takeReceipt(connectionId: ConnectionId, receipt: Receipt): Promise<boolean> {
-    const { providerId, status, atMs, providerCode, detail } = receipt
+    const { providerId, status, reject, atMs, providerCode, detail } = receipt
     return settle.receipt({
       connectionId,
       providerId,
-      status,
+      // Refused after all: that is more than not delivered, and not paid for.
+      status: reject === undefined ? status : 'failed',
       atMs,
       providerCode,
+      errorCode: reject === undefined ? null : PUBLIC_CODE[reject],
       detail,
       eventId: ids.next('evt'),
     })

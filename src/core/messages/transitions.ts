@@ -28,7 +28,7 @@ export type SettlePolicy = {
 const BACKOFF_CAP_MS = 3_600_000
 
 /** The public code of each reason that a provider can give. */
-const PUBLIC_CODE: Record<RejectCode, ErrorCode> = {
+export const PUBLIC_CODE: Record<RejectCode, ErrorCode> = {
   RECIPIENT_REJECTED: 'RECIPIENT_REJECTED',
   CHATAPP_NOT_REGISTERED: 'CHATAPP_NOT_REGISTERED',
   MESSAGE_REJECTED: 'MESSAGE_REJECTED',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LedgerEntry } from '../../../src/contract/wallet.ts'
 import { createLedger } from '../../../src/core/billing/ledger.ts'
 import type { Db, Query } from '../../../src/infra/db.ts'
+import { toIso } from '../../../src/lib/clock.ts'
 import { type AccountId, type MessageId, sameAs, toUuid } from '../../../src/lib/ids.ts'
 import { fromMicros } from '../../../src/lib/money.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -23,7 +24,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-type Money = 'held' | 'captured' | 'released'
+/** `refunded`: released after a provider had taken it. */
+type Money = 'held' | 'captured' | 'released' | 'refunded'
 
 /** A message as the hot path leaves it, with the wallet that goes with it. */
 async function addMessage(
@@ -39,24 +41,26 @@ async function addMessage(
     await tx.query({
       name: 'test_message',
       text: `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
-          connection_id, sender_source, candidates, amount, funding, money, money_at)
+          connection_id, sender_source, candidates, amount, funding, money, money_at, sent_at)
         values ($1, $2, $3, 'sent', 'int_sms', 'utility', '+447700900123', 'smpp', gen_random_uuid(), 'platform',
-          'int_sms', $4, $5, $6, case when $6 = 'held' then null else to_timestamp($7 / 1000.0) end)`,
+          'int_sms', $4, $5, $6, case when $6 = 'held' then null else to_timestamp($7 / 1000.0) end,
+          case when $8 then to_timestamp($7 / 1000.0) - interval '1 second' end)`,
       values: [
         toUuid(accountId),
         toUuid(id),
         funding !== 'none',
         amount,
         funding,
-        money,
+        money === 'refunded' ? 'released' : money,
         clock.now() + 1_500,
+        money === 'refunded' || money === 'captured',
       ],
     })
     if (funding !== 'wallet') return
     await tx.query({
       name: `test_wallet_${money}`,
       text:
-        money === 'released'
+        money === 'released' || money === 'refunded'
           ? 'select $1::uuid, $2::bigint'
           : `update wallets set balance = balance - $2, ${money} = ${money} + $2 where account_id = $1`,
       values: [toUuid(accountId), amount],
@@ -103,6 +107,18 @@ describe('the ledger', () => {
     expect(credit!.id).toMatch(/^crd_/)
   })
 
+  test('tells of a message that was refused after it was paid for how its money came back', async () => {
+    const account = await newAccount(10)
+    await addMessage(account.id, { amount: 5_000, money: 'refunded' })
+    const movements = (await readAll(account, 50)).map(({ type, createdAt }) => [type, createdAt])
+    expect(movements).toEqual([
+      ['refund', toIso(clock.now() + 1_500)],
+      ['capture', toIso(clock.now() + 500)],
+      ['hold', toIso(clock.now())],
+      ['credit', expect.any(String)],
+    ])
+  })
+
   test('leaves out what the wallet did not pay', async () => {
     const account = await newAccount(0)
     await addMessage(account.id, { amount: 5, money: 'captured', funding: 'pool' })
@@ -116,7 +132,7 @@ describe('the ledger', () => {
       fc.record({
         kind: fc.constant('message' as const),
         amount: fc.integer({ min: 0, max: 5_000_000 }),
-        money: fc.constantFrom<Money>('held', 'captured', 'released'),
+        money: fc.constantFrom<Money>('held', 'captured', 'released', 'refunded'),
         funding: fc.constantFrom('wallet' as const, 'wallet' as const, 'pool' as const),
       }),
     )

@@ -151,6 +151,7 @@ function receiptOf(providerId: string): ReceiptRow {
     status: 'delivered',
     atMs: null,
     providerCode: null,
+    errorCode: null,
     detail: null,
     eventId: ids.next('evt'),
   }

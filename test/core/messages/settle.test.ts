@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acceptSends, beginAttempts, type SettleRow } from '../../../src/core/messages/hot-store.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
+import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -61,13 +62,14 @@ function outcome(id: MessageId, more: Partial<SettleRow> = {}): SettleRow {
   return settleRow({ accountId: account, id, connectionId, eventId: ids.next('evt') }, more)
 }
 
-function receipt(providerId: string, status: 'delivered' | 'read' = 'delivered') {
+function receipt(providerId: string, status: 'delivered' | 'read' | 'failed' = 'delivered') {
   return {
     connectionId,
     providerId,
     status,
     atMs: null,
     providerCode: null,
+    errorCode: status === 'failed' ? ('CHATAPP_NOT_REGISTERED' as const) : null,
     detail: null,
     eventId: ids.next('evt'),
   }
@@ -143,6 +145,73 @@ describe('many words in one flush', () => {
     ])
     expect(told).toEqual({ status: 'fulfilled', value: { answer: 'sent' } })
     expect(failed.status).toBe('rejected')
+  })
+})
+
+describe('a receipt that says refused after all', () => {
+  async function wallet() {
+    const { rows } = await database.db.query({
+      name: 'settle_wallet_of',
+      text: 'select balance, held, captured from wallets where account_id = $1',
+      values: [toUuid(account)],
+    })
+    return rows[0]
+  }
+
+  async function message() {
+    const { rows } = await database.db.query({
+      name: 'settle_failed',
+      text: `select status, money, error_code, sent_at is not null as sent, ended_at is not null as ended
+        from messages where account_id = $1`,
+      values: [toUuid(account)],
+    })
+    return rows[0]
+  }
+
+  const FAILED = { status: 'failed', money: 'released', error_code: 'CHATAPP_NOT_REGISTERED', ended: true }
+
+  test('gives back what was captured, once', async () => {
+    const [id] = await accepted(1)
+    await settle.attempt(outcome(id!, { providerId: 'late', answer: 'sent' }))
+    expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
+    expect(await settle.receipt(receipt('late', 'failed'))).toBe(true)
+    expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
+    expect(await message()).toEqual({ ...FAILED, sent: true })
+    expect(await settle.receipt(receipt('late', 'failed'))).toBe(false)
+    expect(await settle.receipt(receipt('late', 'delivered'))).toBe(false)
+    expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
+  })
+
+  test('gives back what an attempt without an answer holds, and closes it', async () => {
+    const [id] = await accepted(1)
+    await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
+    await settle.receipt(receipt('named', 'failed'))
+    await database.db.query({
+      name: 'settle_name',
+      text: `insert into provider_refs values ($1, 'named', $2, $3)`,
+      values: [toUuid(connectionId), toUuid(account), toUuid(id!)],
+    })
+    expect(await wallet()).toEqual({ balance: 9_990, held: 10, captured: 0 })
+    expect(await applyParked(database.db, clock.now())).toBe(1)
+    expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
+    expect(await message()).toEqual({ ...FAILED, sent: false })
+    expect(await closeUnknown(database.db, clock.now() + 86_400_000, 10)).toBe(0)
+  })
+
+  test('is kept until the answer to its submit has come', async () => {
+    const [id] = await accepted(1)
+    expect(await settle.receipt(receipt('soon', 'failed'))).toBe(false)
+    await settle.attempt(outcome(id!, { providerId: 'soon', answer: 'sent' }))
+    expect(await message()).toEqual({ ...FAILED, sent: true })
+    expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
+  })
+
+  test('says nothing of a message that has arrived', async () => {
+    const [id] = await accepted(1)
+    await settle.attempt(outcome(id!, { providerId: 'there', answer: 'sent' }))
+    await settle.receipt(receipt('there', 'delivered'))
+    expect(await settle.receipt(receipt('there', 'failed'))).toBe(false)
+    expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
   })
 })
 
