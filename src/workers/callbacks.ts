@@ -269,12 +269,14 @@ const NOTHING: Taken = { taken: 0, more: false }
 
 /**
  * The status is the whole answer. A short body is let through to its end, within
- * the time of the attempt: to cut it off costs more, here and at the receiver.
+ * the time of the attempt, for the sake of the connection; a long one ends it.
  */
-function leaveUnread({ status, headers, body }: GuardedResponse): void {
-  const short = status === 204 || Number(headers['content-length'] ?? LONG_BODY_BYTES) < LONG_BODY_BYTES
-  if (short) body.resume()
-  else body.destroy()
+function leaveUnread({ body }: GuardedResponse): void {
+  let left = LONG_BODY_BYTES
+  body.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left <= 0) body.destroy()
+  })
 }
 
 const LONG_BODY_BYTES = 16_384

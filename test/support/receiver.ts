@@ -27,6 +27,8 @@ export type Receiver = {
   react(how: Reaction | ((got: Got) => Reaction)): void
   /** Resolves when this many requests have come in. */
   count(n: number): Promise<void>
+  /** How many connections were ever taken. */
+  connections(): number
   close(): Promise<void>
 }
 
@@ -50,6 +52,8 @@ export async function startReceiver(): Promise<Receiver> {
     answer(response, reaction(entry), entry)
     signals.notify()
   })
+  let connections = 0
+  server.on('connection', () => connections++)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -61,6 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
       reaction = typeof how === 'function' ? how : () => how
     },
     count: n => signals.until(() => got.length >= n),
+    connections: () => connections,
     async close() {
       const closed = once(server, 'close')
       server.close()

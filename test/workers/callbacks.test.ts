@@ -137,6 +137,17 @@ describe('an event', () => {
     expect(receiver.got.map(({ path }) => path)).toEqual(['/hook', '/hook'])
   })
 
+  test('goes over the connection of the one before it', async () => {
+    await listen()
+    const node = await world.startNode()
+    for (let count = 1; count <= 5; count++) {
+      await something()
+      await node.turn()
+    }
+    expect(receiver.got).toHaveLength(5)
+    expect(receiver.connections()).toBe(1)
+  })
+
   test('is tried again when the answer takes more than 15 s', async () => {
     const { id } = await listen()
     receiver.react('silence')
