@@ -11,6 +11,7 @@ import { adminConnectionsDelete } from './routes/admin-connections-delete.ts'
 import { adminConnectionsList } from './routes/admin-connections-list.ts'
 import { adminConnectionsTest } from './routes/admin-connections-test.ts'
 import { adminConnectionsUpdate } from './routes/admin-connections-update.ts'
+import { adminConnectionsWebhook } from './routes/admin-connections-webhook.ts'
 import { adminCreditsCreate } from './routes/admin-credits-create.ts'
 import { adminInboundList } from './routes/admin-inbound-list.ts'
 import { adminKeysCreate } from './routes/admin-keys-create.ts'
@@ -143,6 +144,7 @@ const ROUTES = [
   adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}
   adminConnectionsDelete, // DELETE /api/admin/connections/{id}
   adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
+  adminConnectionsWebhook, // GET    /api/admin/connections/{id}/webhook
 
   webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
   webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}
