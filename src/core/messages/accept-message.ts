@@ -4,7 +4,7 @@ import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
 import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
-import { assetGone, carriedAssets } from './assets.ts'
+import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
 import type { Prepared } from './prepare.ts'
@@ -43,7 +43,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
 
   async function acceptMessage(id: MessageId, prepared: Prepared, claim: KeyClaim | null) {
     const content = await storeContent(id, prepared)
-    await useAssets(id, prepared, content)
+    const assets = carriedAssets(content)
+    if (assets.length > 0) await useAssets(id, prepared, assets)
     const admission = admit(prepared)
     let verdict: AcceptVerdict | null = null
     try {
@@ -94,8 +95,12 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   }
 
   /** From here on its files stay as long as the message does; one that went meanwhile refuses it. */
-  async function useAssets(id: MessageId, { accountId }: Prepared, content: StoredContent): Promise<void> {
-    for (const asset of carriedAssets(content)) {
+  async function useAssets(
+    id: MessageId,
+    { accountId }: Prepared,
+    assets: readonly CarriedAsset[],
+  ): Promise<void> {
+    for (const asset of assets) {
       if (!(await deps.useAsset(asset.id, { accountId, id }))) throw assetGone(asset.path)
     }
   }

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import type { AssetId } from '../../lib/ids.ts'
 import type { Asset } from '../media/asset.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 
@@ -27,8 +28,14 @@ export function assetGone(path: string): Problem {
   return new Problem('NOT_FOUND', `${path}: ${message}`, { details: [{ path, message }] })
 }
 
-/** The uploaded files that a message carries. */
-export function carriedAssets({ attachment, template }: StoredContent) {
+/** An uploaded file that a message carries, and the field that brought it. */
+export type CarriedAsset = { id: AssetId; path: string }
+
+const CARRIES_NONE: readonly CarriedAsset[] = []
+
+/** The uploaded files that a message carries; most carry none. */
+export function carriedAssets({ attachment, template }: StoredContent): readonly CarriedAsset[] {
+  if (!attachment && !template) return CARRIES_NONE
   const header = template?.header
   const file = header && header.type !== 'text' ? header.file : null
   return [
