@@ -157,6 +157,8 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       case 'state':
         return { status: word.state.status, reason: word.state.reason, providerTemplateId }
       case 'unknown':
+        // Nothing stands in the sandbox by itself: what is bound to there is put there.
+        if (line.sandbox) return { ...(await submit(draft, line, providerName)), providerTemplateId }
         return { status: 'pending', reason: NOT_FOUND_THERE, providerTemplateId }
       case 'unasked':
         throw approverUnavailable('it could not be asked about the template')
