@@ -42,6 +42,8 @@ export type CreateTemplateDeps = {
   media: TemplateMedia
   approvers: Approvers
   tell: TellTemplate
+  /** This node works by what was committed: whoever made a template may send by it at once. */
+  applied(accountId: AccountId): void
   /** Throws a 400 for an official sender that there is not. */
   lineOf(owner: TemplateOwner, asked: string | undefined): Promise<Line>
 }
@@ -178,8 +180,8 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     }
   }
 
-  function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
-    return db.transaction(async tx => {
+  async function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
+    await db.transaction(async tx => {
       const header = row.spec.header
       if (header && header.type !== 'text' && header.file && !(await deps.media.keep(tx, header.file))) {
         throw invalid('headerAssetId', 'the file is gone')
@@ -191,8 +193,9 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       if (row.status !== 'active') {
         await deps.tell(tx, row, row.status, { from: null, reason: row.reason, drift: false })
       }
-      return row
     })
+    deps.applied(row.accountId)
+    return row
   }
 
   return create
