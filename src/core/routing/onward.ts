@@ -1,6 +1,6 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { type Carrier, type Carrying, carriersOf, SANDBOX } from './route.ts'
+import { type Carrier, type Carrying, carriersOf, isSimulated, SANDBOX } from './route.ts'
 
 export type OnwardRequest = Carrying & {
   /** Where the message was tried last. */
@@ -27,7 +27,7 @@ export function onwardCarriers(request: OnwardRequest): Carrier[] {
   const fresh = carriersOf(
     channels.filter(channel => !request.deaf.includes(channel)),
     request,
-  ).filter(each => (each.connection.provider === SANDBOX) === simulated && !wasTried(each, request))
+  ).filter(each => isSimulated(each) === simulated && !wasTried(each, request))
   const rank = ({ channel, connection }: Carrier) =>
     (request.ready(connection.id) ? 0 : 2) + (channel === request.channel ? 0 : 1)
   return fresh.sort((a, b) => rank(a) - rank(b))

@@ -70,16 +70,31 @@ function automatic(request: RouteRequest): Channel[] {
 export type Carrying = Pick<RouteRequest, 'mode' | 'messageType' | 'connections' | 'sandboxForLive' | 'ready'>
 
 /**
- * Every way over the wanted channels: what takes messages now before what does
- * not; channels by the order of their first connection, ties as they are wanted.
+ * Every way over the wanted channels: channels by the order of their first
+ * connection, ties as they are wanted; what takes messages now before what does not.
  */
 export function carriersOf(wanted: readonly Channel[], request: Carrying): Carrier[] {
   const all = wanted.flatMap(channel =>
     connectionsOf(channel, request).map(connection => ({ channel, connection })),
   )
-  const isReady = ({ connection }: Carrier) => request.ready(connection.id)
-  if (all.every(isReady)) return byChannel(all)
-  return [...byChannel(all.filter(isReady)), ...byChannel(all.filter(each => !isReady(each)))]
+  const ordered = byChannel(all)
+  if (ordered.every(each => request.ready(each.connection.id))) return ordered
+  // What is real never gives way to the sandbox for being out of order: each side among its own.
+  const simulated = readyFirst(ordered.filter(isSimulated), request)
+  const real = readyFirst(
+    ordered.filter(each => !isSimulated(each)),
+    request,
+  )
+  return ordered.map(each => (isSimulated(each) ? simulated : real).shift()!)
+}
+
+export function isSimulated({ connection }: Carrier): boolean {
+  return connection.provider === SANDBOX
+}
+
+function readyFirst(carriers: Carrier[], { ready }: Carrying): Carrier[] {
+  const isReady = ({ connection }: Carrier) => ready(connection.id)
+  return [...byChannel(carriers.filter(isReady)), ...byChannel(carriers.filter(each => !isReady(each)))]
 }
 
 function byChannel(carriers: Carrier[]): Carrier[] {

@@ -100,6 +100,14 @@ describe('the connection', () => {
     ])
   })
 
+  test('is real though it rests, where only the sandbox is ready', () => {
+    expect(route([first, sandbox], { ready: id => id === sandbox.id })).toEqual([
+      'local_sms',
+      'first',
+      ['local_sms', 'official_chatapp'],
+    ])
+  })
+
   test('is none of a channel that turned out not to reach the recipient', () => {
     const chat = connection('chat', ['official_chatapp'], { priorityOrder: 10 })
     expect(route([chat, first])).toEqual(['official_chatapp', 'chat', ['official_chatapp', 'local_sms']])
