@@ -17,6 +17,8 @@ export type LoadPlan = {
   /** No request is begun beyond so many, nor after so many seconds. */
   requests: number
   seconds: number
+  /** By this template instead of a text; it comes to the same words. */
+  template?: string
   /** Where the numbering starts: no idempotency key is used twice. */
   offset: number
 }
@@ -39,6 +41,11 @@ const FIRST_RECIPIENT = 15_112_000_000
 /** One part in GSM-7. */
 const TEXT =
   'Your parcel 4711-0815 arrives today between 14:00 and 16:00. Not at home? Tell us: example.com/p'
+/** The same words with places, and what fills them. */
+export const TEMPLATE = {
+  content: 'Your parcel {{1}} arrives today between {{2}} and {{3}}. Not at home? Tell us: example.com/p',
+  values: ['4711-0815', '14:00', '16:00'],
+}
 /** Beyond the plan's time, for the answers that are still out. */
 const PATIENCE_MS = 20_000
 
@@ -53,7 +60,7 @@ function run(plan: LoadPlan): Promise<LoadResult> {
   function next(): string | null {
     if (begun >= plan.requests || performance.now() >= untilMs) return null
     const number = begun++
-    return request(plan.keys[number % plan.keys.length]!, plan.offset + number)
+    return request(plan.keys[number % plan.keys.length]!, plan.offset + number, plan.template)
   }
 
   function note(answer: string, latencyMs: number): void {
@@ -129,9 +136,13 @@ function endOf(answer: string): number | null {
   return head + 4 + Number(length ?? 0)
 }
 
-function request(apiKey: string, number: number): string {
+function request(apiKey: string, number: number, template: string | undefined): string {
   const recipient = FIRST_RECIPIENT + (number % RECIPIENTS)
-  const body = `{"to":"+49${recipient}","channel":"local_sms","messageType":"utility","content":{"text":"${TEXT}"}}`
+  const words =
+    template === undefined
+      ? `"content":{"text":"${TEXT}"}`
+      : `"template":{"id":"${template}","variablesIndexed":${JSON.stringify(TEMPLATE.values)}}`
+  const body = `{"to":"+49${recipient}","channel":"local_sms","messageType":"utility",${words}}`
   return (
     `POST /api/v2/messages/send HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
     `Idempotency-Key: ${scatter(number)}\r\nContent-Type: application/json\r\n` +

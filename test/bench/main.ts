@@ -4,6 +4,7 @@ import { measureMemory } from './memory.ts'
 import { type Figure, note, printFigures } from './report.ts'
 import { measureScale } from './scale.ts'
 import { measureSchedule } from './schedule.ts'
+import { measureRendering, measureTemplated } from './templates.ts'
 import { measureThroughput, type ThroughputName } from './throughput.ts'
 
 /**
@@ -11,13 +12,13 @@ import { measureThroughput, type ThroughputName } from './throughput.ts'
  * run on the same machine: durable sends a second, memory, and what a send
  * costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [events] [schedule] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [events] [schedule] [render] [templated] [memory] [scale]
  *
  * Without names all of them run, in some seven minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
  */
 const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
-const NAMES = [...THROUGHPUT, 'events', 'schedule', 'memory', 'scale'] as const
+const NAMES = [...THROUGHPUT, 'events', 'schedule', 'render', 'templated', 'memory', 'scale'] as const
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {
@@ -32,6 +33,8 @@ async function main(args: readonly string[]): Promise<void> {
   if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
   if (wanted.has('events')) figures.push(...(await measureCallbacks(quick)))
   if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
+  if (wanted.has('render')) figures.push(measureRendering(quick))
+  if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

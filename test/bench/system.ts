@@ -21,6 +21,8 @@ export type System = {
   /** Sends by the one centre or the other from here on. */
   route(to: 'plain' | 'receipts'): Promise<void>
   load(plan: Omit<LoadPlan, 'port' | 'offset'>): Promise<LoadResult>
+  /** A request of the operator, below `/api/admin`; the data of its answer. */
+  admin: Admin
   /** A request of the first account, below `/api/v2`. */
   call(method: string, path: string, body: unknown): Promise<Response>
   /** Messages that the centre without receipts took so far. */
@@ -119,6 +121,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     keys,
     route,
     load,
+    admin,
     call: (method, path, body) =>
       fetch(`${server.url}/api/v2${path}`, {
         method,

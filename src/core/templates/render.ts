@@ -27,7 +27,8 @@ export type RenderedTemplate = { text: string; subject: string | null; header: s
 export function renderTemplate(template: CompiledTemplate, values: readonly string[]): RenderedTemplate {
   const { body, html, subject, header } = template
   return {
-    text: html ? fillEscaped(body, values) : fill(body, values),
+    // Each value once, however many places it has.
+    text: fill(body, html ? values.map(escapeHtml) : values),
     subject: subject && oneLine(fill(subject, values)),
     header: header && fill(header, values),
   }
@@ -41,14 +42,6 @@ export function joinParts(template: CompiledTemplate, { header, text }: Rendered
 function fill(segments: Segments, values: readonly string[]): string {
   let text = ''
   for (const segment of segments) text += typeof segment === 'string' ? segment : values[segment - 1]!
-  return text
-}
-
-function fillEscaped(segments: Segments, values: readonly string[]): string {
-  let text = ''
-  for (const segment of segments) {
-    text += typeof segment === 'string' ? segment : escapeHtml(values[segment - 1]!)
-  }
   return text
 }
 
