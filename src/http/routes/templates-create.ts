@@ -3,6 +3,7 @@ import { SmsTemplateCreated, TemplateView } from '../../contract/template.ts'
 import { TemplateCreate } from '../../contract/template-create.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
+import { TEMPLATE_FORM, withHeaderFile } from '../template-form.ts'
 
 /** `POST /api/v2/templates`: local ones are active at once, official ones wait for the provider's word. */
 export const templatesCreate = (deps: { templates: Templates }) =>
@@ -10,6 +11,7 @@ export const templatesCreate = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates',
     auth: { permission: 'messages:create' },
+    form: TEMPLATE_FORM,
     schema: {
       summary: 'Create a template',
       description:
@@ -28,7 +30,8 @@ export const templatesCreate = (deps: { templates: Templates }) =>
     },
     handler: async (request, reply) => {
       const { account, mode } = request.caller
-      const template = await deps.templates.create({ accountId: account.id, mode }, request.body)
+      const body = withHeaderFile(request.body, request.upload)
+      const template = await deps.templates.create({ accountId: account.id, mode }, body)
       reply.code(201)
       return { success: true, data: { template }, message: messageOf(template.status) }
     },

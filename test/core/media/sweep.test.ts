@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PLATFORM } from '../../../src/core/accounts/platform.ts'
+import { keyOf } from '../../../src/core/media/asset.ts'
+import { createMedia, type Media } from '../../../src/core/media/media.ts'
+import { createMediaSweep } from '../../../src/core/media/sweep.ts'
+import { type FileStore, FileStoreUnavailable } from '../../../src/infra/file-store.ts'
+import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { png } from '../../support/files.ts'
+
+const HOUR_MS = 3_600_000
+const KEEP_MS = 24 * HOUR_MS
+
+describe('the sweep of media', () => {
+  let database: TestDatabase
+  let clock: FakeClock
+  let media: Media
+  let sweep: () => Promise<number>
+  let owner: AccountId
+  let files: Map<string, Buffer>
+  let away: boolean
+  const ids = createIds({ now: () => clock.now(), monotonic: () => 0, after: () => () => {} }, createRandom())
+
+  beforeEach(async () => {
+    database = await createTestDatabase()
+    clock = createFakeClock(Date.now())
+    owner = ids.next('acc')
+    files = new Map()
+    away = false
+    const store = memoryStore()
+    const deps = { db: database.db, clock, ids, files: store, log: { warn() {} } }
+    media = createMedia({
+      ...deps,
+      previews: { urlOf: () => '', read: () => null },
+      guarded: { check: () => null, fetch: () => Promise.reject(new Error('nobody fetches here')) },
+    })
+    sweep = createMediaSweep({ ...deps, keepMs: KEEP_MS })
+  })
+  afterEach(() => database.drop())
+
+  function memoryStore(): FileStore {
+    const reach = () => {
+      if (away) throw new FileStoreUnavailable(new Error('away'))
+    }
+    return {
+      async write(key, bytes) {
+        reach()
+        const chunks: Buffer[] = []
+        for await (const chunk of bytes) {
+          chunks.push(chunk)
+          files.set(key, Buffer.concat(chunks))
+        }
+      },
+      read: () => Promise.reject(new Error('nobody reads here')),
+      async remove(key) {
+        reach()
+        files.delete(key)
+      },
+    }
+  }
+
+  async function* bytes() {
+    yield png()
+  }
+  const take = (accountId = owner, source: AsyncIterable<Buffer> = bytes()) =>
+    media.take(accountId, { path: 'file', fileName: 'a.png', declared: '', bytes: source })
+
+  async function rows(): Promise<string[]> {
+    const { rows } = await database.db.query<{ state: string }>({
+      name: 'states',
+      text: 'select state from media order by id',
+    })
+    return rows.map(({ state }) => state)
+  }
+
+  const message = () => ({ accountId: owner, id: ids.next('msg') })
+
+  async function inOutbox({ accountId, id }: ReturnType<typeof message>): Promise<void> {
+    await database.db.query({
+      name: 'in_outbox',
+      text: `insert into outbox (account_id, message_id, connection_id, due_at, begun)
+             values ($1, $2, $3, now(), false)`,
+      values: [toUuid(accountId), toUuid(id), toUuid(ids.next('cnn'))],
+    })
+  }
+
+  it('leaves alone what was uploaded a moment ago, and takes it when its time is over', async () => {
+    const asset = await take()
+    await clock.advance(KEEP_MS - 1_000)
+    expect(await sweep()).toBe(0)
+    expect(files.has(keyOf(asset.id))).toBe(true)
+    await clock.advance(2_000)
+    expect(await sweep()).toBe(1)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('leaves alone what a message waits with; its time begins when the message is done', async () => {
+    const asset = await take()
+    const waiting = message()
+    expect(await media.use(asset.id, waiting)).toBe(true)
+    await inOutbox(waiting)
+    await clock.advance(10 * KEEP_MS)
+    expect(await sweep()).toBe(0)
+    await database.db.query({ name: 'done', text: 'delete from outbox' })
+    expect(await sweep()).toBe(0)
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweep()).toBe(1)
+  })
+
+  it('leaves alone what a template shows', async () => {
+    const asset = await take(PLATFORM)
+    await database.db.query({
+      name: 'template',
+      text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status,
+                                    spec, compiled, header_asset_id)
+             values ($1, $2, 'a', 'message', 'free', '', 'internal', 'active', '{}', '{}', $3)`,
+      values: [toUuid(PLATFORM), toUuid(ids.next('tpl')), toUuid(asset.id)],
+    })
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweep()).toBe(0)
+    await media.discard(asset)
+    expect(await rows()).toEqual(['stored'])
+  })
+
+  it('ends the use of a message that was never accepted', async () => {
+    const asset = await take()
+    await media.use(asset.id, message())
+    await clock.advance(2 * HOUR_MS)
+    await sweep()
+    const { rows } = await database.db.query({ name: 'uses', text: 'select 1 from media_uses' })
+    expect(rows).toEqual([])
+    await media.discard(asset)
+    expect(files.size).toBe(0)
+  })
+
+  it('takes what an upload left whose node died', async () => {
+    let died!: () => void
+    const reached = new Promise<void>(resolve => {
+      died = resolve
+    })
+    async function* endless() {
+      yield Buffer.concat([png(), Buffer.alloc(70_000)])
+      died()
+      await new Promise(() => {})
+    }
+    void take(owner, endless())
+    await reached
+    expect([await rows(), files.size]).toEqual([['storing'], 1])
+    expect(await sweep()).toBe(0)
+    await clock.advance(HOUR_MS + 1_000)
+    expect(await sweep()).toBe(1)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('hides first, and tries again where the store is away', async () => {
+    const asset = await take()
+    await clock.advance(KEEP_MS + 1_000)
+    away = true
+    await expect(sweep()).rejects.toThrow(FileStoreUnavailable)
+    expect(await rows()).toEqual(['leaving'])
+    expect((await media.find(owner, [asset.id])).size).toBe(0)
+    expect(await media.use(asset.id, message())).toBe(false)
+    away = false
+    expect(await sweep()).toBe(1)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('never takes a file away under a message that comes for it at the same time', async () => {
+    for (let round = 0; round < 20; round++) {
+      const asset = await take()
+      const [used] = await Promise.all([media.use(asset.id, message()), media.discard(asset)])
+      expect(files.has(keyOf(asset.id))).toBe(used)
+    }
+  })
+
+  it('does not let a template name what leaves at the same time', async () => {
+    for (let round = 0; round < 20; round++) {
+      const asset = await take()
+      const kept = database.db.transaction(async tx => {
+        const stays = await media.keep(tx, asset)
+        if (stays) await media.use(asset.id, message())
+        return stays
+      })
+      const [stays] = await Promise.all([kept, media.discard(asset)])
+      expect(files.has(keyOf(asset.id))).toBe(stays)
+    }
+  })
+
+  it('serves the platform’s to every account, and no other’s', async () => {
+    const platforms = await take(PLATFORM)
+    const others = await take(ids.next('acc'))
+    expect([...(await media.find(owner, [platforms.id, others.id])).keys()]).toEqual([platforms.id])
+    expect(await media.use(platforms.id, message())).toBe(true)
+    expect(await media.use(others.id, message())).toBe(false)
+  })
+})
