@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ConnectionState, ConnectionView } from '../../../src/contract/admin.ts'
+import type { Estimate } from '../../../src/contract/estimate.ts'
+import { FAILURES_TO_OPEN } from '../../../src/workers/circuit.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Gateway, type GatewayOptions, notNow, startSmsGateway, taken } from '../../support/gateways.ts'
+
+const TO = '+12025550123'
+const ONCE = { maxAttempts: 1, backoffMs: 100 }
+
+let app: TestApp
+let account: TestAccount
+let first: Gateway
+let second: Gateway
+const open: Gateway[] = []
+
+beforeAll(async () => {
+  app = await startTestApp()
+}, 60_000)
+afterAll(() => app.stop())
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(gateway => gateway.close()))
+})
+
+async function start(...options: GatewayOptions[]): Promise<void> {
+  account = await app.createAccount()
+  for (const each of options) open.push(await startSmsGateway(app, { account, ...each }))
+  first = open[0]!
+  second = open[1]!
+}
+
+const send = () => app.during(account.send({ to: TO, text: 'Hello' }, { live: true }))
+
+async function sendThrough(gateway: Gateway): Promise<void> {
+  const before = gateway.peer.requests.length
+  expect((await send()).body).toMatchObject({ status: 'sent' })
+  expect(gateway.peer.requests).toHaveLength(before + 1)
+}
+
+async function stateOf({ connectionId }: Gateway): Promise<ConnectionState> {
+  const list = (await app.admin('GET', '/connections?limit=500')).body['data'] as ConnectionView[]
+  return list.find(({ id }) => id === connectionId)!.state
+}
+
+async function metricOf({ connectionId }: Gateway): Promise<string | undefined> {
+  const { text } = await app.call('/metrics')
+  const line = text
+    .split('\n')
+    .find(each => each.startsWith('posthorn_circuit_open{') && each.includes(connectionId))
+  return line?.split(' ').at(-1)
+}
+
+describe('a connection that fails again and again', () => {
+  test('is asked no more while another one works, then by one message, and is first again when that is taken', async () => {
+    await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
+    first.act(notNow)
+    for (let at = 0; at < FAILURES_TO_OPEN; at++)
+      expect((await send()).body).toMatchObject({ status: 'sent' })
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
+    expect((await stateOf(first)).circuit).toBe('open')
+    expect([await metricOf(first), await metricOf(second)]).toEqual(['1', '0'])
+
+    for (let at = 0; at < 3; at++) await sendThrough(second)
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
+
+    // Its first wait is over; the probe fails, and it waits longer.
+    await app.pass(1_100)
+    expect((await stateOf(first)).circuit).toBe('half_open')
+    expect((await send()).body).toMatchObject({ status: 'sent' })
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN + 1)
+    await sendThrough(second)
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN + 1)
+
+    first.act(nth => taken(nth))
+    await app.pass(2_100)
+    await sendThrough(first)
+    expect((await stateOf(first)).circuit).toBe('closed')
+    await sendThrough(first)
+  })
+
+  test('is what an estimate leaves out as well', async () => {
+    await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
+    first.act(notNow)
+    for (let at = 0; at < FAILURES_TO_OPEN; at++) await send()
+    const told = await app.call('/api/v2/messages/estimate', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { to: TO, text: 'Hello' },
+    })
+    const sent = await send()
+    expect((told.body['data'] as Estimate).resolved).toEqual(sent.body['resolved'])
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN)
+  })
+
+  test('is asked by its policy where there is no other', async () => {
+    await start({ retryPolicy: ONCE })
+    first.act(notNow)
+    for (let at = 0; at < FAILURES_TO_OPEN + 3; at++)
+      expect((await send()).body['code']).toBe('PROVIDER_UNAVAILABLE')
+    expect(first.peer.requests).toHaveLength(FAILURES_TO_OPEN + 3)
+    expect((await stateOf(first)).circuit).toBe('open')
+    first.act(nth => taken(nth))
+    await sendThrough(first)
+    expect((await stateOf(first)).circuit).toBe('closed')
+  })
+
+  test('loses the messages that wait for their next try over it', async () => {
+    await start({ retryPolicy: { maxAttempts: 9, backoffMs: 60_000 } })
+    first.act(notNow)
+    const waiting: string[] = []
+    for (let at = 0; at < FAILURES_TO_OPEN; at++) waiting.push(messageIdOf(await send()))
+    expect((await stateOf(first)).circuit).not.toBe('closed')
+    open.push(await startSmsGateway(app, { account }))
+    for (const id of waiting) {
+      const message = await app.until(
+        () => account.message(id),
+        found => found.status === 'sent',
+      )
+      expect(message).toMatchObject({ connectionId: open[1]!.connectionId })
+      // Once more over the dead one, not nine times.
+      expect(message.attempts).toBe(3)
+    }
+  })
+
+  test('begins anew when the operator changes it', async () => {
+    await start({ retryPolicy: ONCE }, { retryPolicy: ONCE })
+    first.act(notNow)
+    for (let at = 0; at < FAILURES_TO_OPEN; at++) await send()
+    first.act(nth => taken(nth))
+    const changed = await app.admin('PATCH', `/connections/${first.connectionId}`, { name: 'mended' })
+    expect((changed.body['data'] as ConnectionView).state).toMatchObject({ circuit: 'closed' })
+    await sendThrough(first)
+  })
+})
+
+test('a connection that is closed says so', async () => {
+  await start({})
+  const closed = await app.admin('PATCH', `/connections/${first.connectionId}`, { enabled: false })
+  expect((closed.body['data'] as ConnectionView).state).toEqual({
+    link: 'closed',
+    detail: 'disabled, or its configuration does not work',
+    circuit: 'closed',
+  })
+})
