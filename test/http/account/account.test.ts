@@ -27,6 +27,7 @@ test('GET /api/v2/account tells account, money, plan, key and senders', async ()
     homeCountry: 'US',
     phone: { number: '+12025550123', verified: true },
     currency: 'USD',
+    quietHours: null,
     wallet: { balance: 7.5, held: 0 },
     plan: {
       name: 'default',

@@ -56,6 +56,7 @@ describe('POST /api/admin/accounts', () => {
           homeCountry: 'US',
           currency: 'USD',
           phone: { number: '+12025550123', verified: true },
+          quietHours: null,
           plan: {
             ...FULL.plan,
             pool: FULL.plan.pool.map(pool => ({ ...pool, used: 0, resetsAt: '2026-12-01T00:00:00.000Z' })),
