@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import { claimLookups, closeUnknown, type Lookup } from '../../../src/core/outbox/reconcile-store.ts'
+import { registerNode } from '../../../src/core/outbox/store.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+const DAY_MS = 24 * 3_600_000
+const WAITS_MS = [30_000, 90_000, 600_000]
+const START_MS = Date.UTC(2026, 0, 1)
+const ids = createIds(systemClock, createRandom())
+const accountId: AccountId = ids.next('acc')
+
+let database: TestDatabase
+let node: number
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  node = await registerNode(database.db, 'reconcile', START_MS, false)
+  await database.db.query({
+    name: 'reconcile_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 1000000, 1000000)',
+    values: [toUuid(accountId)],
+  })
+})
+afterAll(() => database.drop())
+
+/** Messages of a connection of their own that became unknown at the start, and their deadline a day later. */
+async function unknownMessages(count: number): Promise<{ connectionId: ConnectionId; all: MessageId[] }> {
+  const connectionId = ids.next('cnn')
+  const rows = Array.from({ length: count }, () =>
+    acceptRow({ accountId, id: ids.next('msg'), connectionId, dueAt: START_MS }),
+  )
+  await acceptSends(database.db, node, START_MS, rows, false)
+  const settles = rows.map(row =>
+    settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: START_MS + DAY_MS }),
+  )
+  await settleAttempts(database.db, node, START_MS, settles, false)
+  return { connectionId, all: rows.map(row => row.id) }
+}
+
+const claim = (connectionId: ConnectionId, atMs: number, limit = 100): Promise<Lookup[]> =>
+  claimLookups(database.db, START_MS + atMs, [{ connectionId, limit }], WAITS_MS)
+
+const idsOf = (lookups: readonly Lookup[]) => lookups.map(lookup => lookup.id).toSorted()
+
+test('however many nodes ask at once, each question is asked by one of them', async () => {
+  const { connectionId, all } = await unknownMessages(60)
+  const planned = await Promise.all(Array.from({ length: 8 }, () => claim(connectionId, 0, 10)))
+  expect(idsOf(planned.flat())).toEqual(all.toSorted())
+  expect(planned.flat().every(lookup => lookup.nth === 0)).toBe(true)
+  const asked = await Promise.all(Array.from({ length: 8 }, () => claim(connectionId, 30_000, 10)))
+  expect(idsOf(asked.flat())).toEqual(all.toSorted())
+  expect(asked.flat().every(lookup => lookup.nth === 1)).toBe(true)
+})
+
+test('what was claimed by one that died is asked at its next time, and not before', async () => {
+  const { connectionId, all } = await unknownMessages(3)
+  await claim(connectionId, 0)
+  expect(await claim(connectionId, 29_999)).toEqual([])
+  // This one never asks.
+  expect(await claim(connectionId, 30_000)).toHaveLength(3)
+  expect(await claim(connectionId, 119_999)).toEqual([])
+  const second = await claim(connectionId, 120_000)
+  expect(idsOf(second)).toEqual(all.toSorted())
+  expect(second.map(lookup => lookup.nth)).toEqual([2, 2, 2])
+  // The last pause again and again.
+  expect(await claim(connectionId, 720_000)).toHaveLength(3)
+  expect(await claim(connectionId, 1_319_999)).toEqual([])
+  expect(await claim(connectionId, 1_320_000)).toHaveLength(3)
+})
+
+test('a connection gives no more than it has room for, and another one is not asked for it', async () => {
+  const { connectionId } = await unknownMessages(5)
+  const other = await unknownMessages(5)
+  expect(await claim(connectionId, 0, 2)).toHaveLength(2)
+  expect(await claim(connectionId, 0, 100)).toHaveLength(3)
+  expect(await claim(other.connectionId, 0)).toHaveLength(5)
+})
+
+test('what is known by now is not asked about', async () => {
+  const { connectionId, all } = await unknownMessages(2)
+  await claim(connectionId, 0)
+  const [known] = all
+  const taken = settleRow(
+    { accountId, id: known!, connectionId, eventId: ids.next('evt') },
+    { kind: 'sent', providerId: 'late' },
+  )
+  await settleAttempts(database.db, node, START_MS + 1, [taken], false)
+  expect(idsOf(await claim(connectionId, 30_000))).toEqual([all[1]])
+})
+
+test('the deadline ends it to the millisecond, whatever was planned', async () => {
+  const { connectionId, all } = await unknownMessages(4)
+  await claim(connectionId, 0)
+  const statuses = async () => {
+    const { rows } = await database.db.query<{ status: string; money: string }>({
+      name: 'reconcile_statuses',
+      text: 'select status, money from messages where account_id = $1 and id = any ($2::uuid[])',
+      values: [toUuid(accountId), `{${all.map(toUuid).join(',')}}`],
+    })
+    return new Set(rows.map(row => `${row.status}, ${row.money}`))
+  }
+  await closeUnknown(database.db, START_MS + DAY_MS - 1, 1_000)
+  expect(await statuses()).toEqual(new Set(['unknown, held']))
+  await closeUnknown(database.db, START_MS + DAY_MS, 1_000)
+  expect(await statuses()).toEqual(new Set(['sent, captured']))
+  expect(await claim(connectionId, 2 * DAY_MS)).toEqual([])
+})

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { Links, OpenLink } from '../../src/channels/links.ts'
+import type { LateOutcome, Link, LinkLog, Outcome } from '../../src/channels/provider.ts'
+import type { Db } from '../../src/infra/db.ts'
+import { fromUuid } from '../../src/lib/ids.ts'
+import { createReconciler } from '../../src/workers/reconcile.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+const UUID = '00000000-0000-7000-8000-000000000001'
+const connectionId = fromUuid('cnn', UUID)
+const silentLog: LinkLog = { info() {}, warn() {}, debug() {} }
+
+/** A reconciler whose store gives `rows` lookups in all, and a provider that answers as `find` does. */
+function start(find: Link['find'], rows: number) {
+  const clock = createFakeClock()
+  const told: LateOutcome[] = []
+  const outcomes: Outcome['kind'][] = []
+  const limits: number[] = []
+  let left = rows
+  const db = {
+    async query({ values }: { values: string[] }) {
+      const limit = Number(/\d+/.exec(values[2]!)![0])
+      limits.push(limit)
+      const count = Math.min(limit, left)
+      left -= count
+      const row = { account_id: UUID, id: UUID, connection_id: UUID, attempt: 1, asks: 1 }
+      return { rows: Array.from({ length: count }, () => row), rowCount: count }
+    },
+  } as unknown as Db
+  const open = { id: connectionId, provider: 'test', link: { ...(find && { find }) } } as unknown as OpenLink
+  const links = { get: () => open, all: () => [open] } as unknown as Links
+  const reconciler = createReconciler({
+    db,
+    clock,
+    log: silentLog,
+    links,
+    takeLate: async (_, late) => void told.push(late),
+    observe: (_, outcome) => outcomes.push(outcome),
+  })
+  return { clock, reconciler, told, outcomes, limits }
+}
+
+test('a provider that cannot be asked is not', async () => {
+  const { reconciler, limits } = start(undefined, 5)
+  expect(await reconciler.round()).toBe(0)
+  expect(limits).toEqual([])
+})
+
+test.each<[string, Link['find']]>([
+  [
+    'throws before it asks',
+    () => {
+      throw new Error('no')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no'))],
+  ['does not know', async () => ({ kind: 'unknown', detail: '' })],
+  ['wants to be asked more slowly', async () => ({ kind: 'throttled', afterMs: 1_000 })],
+])('one that %s tells nothing', async (_, find) => {
+  const { reconciler, told, outcomes } = start(find, 3)
+  expect(await reconciler.round()).toBe(3)
+  await reconciler.idle()
+  expect(outcomes).toHaveLength(3)
+  expect(told).toEqual([])
+})
+
+test('one that hangs is given up, even where it does not heed its signal; its places are free again', async () => {
+  let aborted = 0
+  const { clock, reconciler, told, outcomes, limits } = start((_, signal) => {
+    signal.addEventListener('abort', () => aborted++)
+    return new Promise(() => {})
+  }, 20)
+  expect(await reconciler.round()).toBe(8)
+  expect(await reconciler.round()).toBe(0)
+  expect(limits).toEqual([8])
+  await clock.advance(17_000)
+  await reconciler.idle()
+  expect([aborted, outcomes.length, told.length]).toEqual([8, 8, 0])
+  expect(await reconciler.round()).toBe(8)
+  await reconciler.stop()
+})
+
+test('one that hangs does not keep the process', async () => {
+  const { reconciler, told } = start(() => new Promise(() => {}), 3)
+  await reconciler.round()
+  await reconciler.stop()
+  expect(told).toEqual([])
+  expect(await reconciler.round()).toBe(0)
+})
