@@ -2,7 +2,6 @@ import type { Caller } from '../../contract/caller.ts'
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
-import type { TemplateCategory } from '../../contract/template.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
@@ -12,17 +11,16 @@ import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
+import { officialConnections } from '../senders/official-route.ts'
 import type { SendersSnapshot } from '../senders/snapshot.ts'
-import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
-import type { TemplateId } from '../templates/store.ts'
-import { isUsable } from '../templates/transitions.ts'
+import type { TemplatesSnapshot } from '../templates/snapshot.ts'
 import type { NamedAssets } from './assets.ts'
 import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
-import { checkContent, compose, readMessageType, type Said } from './content.ts'
+import { checkContent, readMessageType } from './content.ts'
 import { type Context, readContext } from './context.ts'
 import { readSchedule } from './schedule.ts'
 import { channelByTemplate, connectionsByTemplate, findTemplate, typeByTemplate } from './template-find.ts'
-import { sayByTemplate, sayCode } from './template-say.ts'
+import { findWords, type Words } from './words.ts'
 
 /** What sends of an account depend on; from caches, so that preparing waits for nothing. */
 export type World = {
@@ -45,7 +43,7 @@ export type PrepareDeps = {
 }
 
 /** A send that is routed and rendered. */
-export type Planned = {
+export type Planned = Words & {
   accountId: AccountId
   mode: KeyMode
   channel: Channel
@@ -59,13 +57,12 @@ export type Planned = {
   senderSource: SenderSource
   /** What the body says of its sender: another channel may choose by it again. */
   asked: AskedSender | null
-  said: Said
-  /** The template that gave the words; `stored` where its provider fills it in. */
-  template: { id: TemplateId; stored: StoredTemplate | null } | null
   attachment: AttachmentPlan | null
   context: Context | null
   metadata: unknown
   currency: string
+  /** Free text that may go only to somebody who wrote to its sender not long ago. */
+  needsWindow: boolean
   /** SMS alone. */
   parts: number | null
   /** Whether a pool of the plan includes the channel. */
@@ -115,19 +112,25 @@ export function plan(
     contextChannel,
     homeCountry,
     mode: caller.mode,
-    connections: named
-      ? connectionsByTemplate(body, named, caller.mode, world.connections)
-      : world.connections,
+    connections: officialConnections(
+      { body, accountId: caller.account.id, mode: caller.mode, choice: world.senders.officialChoice },
+      named ? connectionsByTemplate(body, named, caller.mode, world.connections) : world.connections,
+    ),
     sandboxForLive: deps.sandboxForLive,
     barred,
     ready: deps.ready,
   })
-  const { said, template } = say(body, route, named?.template ?? null, world, caller.mode, deps)
+  const { said, template } = findWords(body, route, named?.template ?? null, {
+    checkUrl: deps.checkUrl,
+    assets: world.assets,
+    templates: world.templates,
+    mode: caller.mode,
+  })
   const attachment = planAttachment(body.attachment, route.channel, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
   })
-  const sender = chooseSender(body, route.channel, caller.account.id, world.senders)
+  const sender = chooseSender(body, route.channel, caller.account.id, world.senders, route.connection)
   const country = recipient.kind === 'phone' ? recipient.country : null
   const parts = said.sms?.parts ?? null
 
@@ -149,6 +152,7 @@ export function plan(
     attachment,
     context,
     metadata: readMetadata(body),
+    needsWindow: needsWindow(route, messageType, template?.stored ?? null),
     currency: caller.account.currency,
     parts,
     pooled: caller.account.plan.pools.some(pool => pool.channels.includes(route.channel)),
@@ -161,6 +165,19 @@ export function plan(
   }
 }
 
+/** On the official chat app alone: an approved template may go at any time. */
+export function needsWindow(
+  { channel, connection }: Carrier,
+  messageType: MessageType,
+  stored: StoredTemplate | null,
+): boolean {
+  return (
+    channel === 'official_chatapp' &&
+    stored === null &&
+    connection.sendModeByType[messageType] === 'template_optional'
+  )
+}
+
 /** Null for now. What waits for the end of quiet hours is scheduled, whatever the plan allows. */
 function whenToLeave(
   message: Omit<ToHold, 'atMs'>,
@@ -171,53 +188,6 @@ function whenToLeave(
   const atMs = askedMs ?? nowMs
   const mayMs = mayLeaveAt({ ...message, atMs })
   return mayMs > atMs ? mayMs : askedMs
-}
-
-/** The words: those of the template that is named, of the default for codes, or the body's own. */
-function say(
-  body: SingleSendBody,
-  { channel, connection }: Carrier,
-  named: TemplateSnapshot | null,
-  world: World,
-  mode: KeyMode,
-  { checkUrl }: PrepareDeps,
-): Pick<Planned, 'said' | 'template'> {
-  const code = named ? undefined : bareCode(body)
-  const template = code === undefined ? named : codeTemplate(channel, connection, mode, world.templates)
-  if (!template) return { said: compose(body, channel), template: null }
-  const { said, stored } =
-    code === undefined
-      ? sayByTemplate(body, template, channel, { checkUrl, assets: world.assets })
-      : sayCode(template, channel, code)
-  return { said, template: { id: template.id, stored } }
-}
-
-/** A code for which the sender has no words. */
-function bareCode({ content, text }: SingleSendBody): string | undefined {
-  return content?.text || text || content?.subject !== undefined ? undefined : content?.otpCode
-}
-
-const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
-  local_sms: 'sms',
-  int_sms: 'sms',
-  email_user: 'email',
-  official_chatapp: 'chatapp',
-  user_chatapp_session: 'chatapp',
-}
-
-/** The default template for codes on a channel; null where there is none that this very connection may carry. */
-function codeTemplate(
-  channel: Channel,
-  connection: ConnectionSnapshot,
-  mode: KeyMode,
-  templates: TemplatesSnapshot,
-): TemplateSnapshot | null {
-  const category = CATEGORY_OF[channel]
-  const template = category === undefined ? null : templates.defaultOf(category, 'otp')
-  if (!template || !isUsable(template.status) || template.compiled.places !== 1) return null
-  const { official } = template
-  if ((official !== null) !== (channel === 'official_chatapp')) return null
-  return !official || mode === 'test' || official.connectionId === connection.id ? template : null
 }
 
 function readAsked({ sender, senderId, officialSenderId }: SingleSendBody): AskedSender | null {

@@ -1,0 +1,62 @@
+import type { Channel, KeyMode } from '../../contract/enums.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import type { TemplateCategory } from '../../contract/template.ts'
+import type { StoredTemplate } from '../outbox/stored-content.ts'
+import type { Carrier } from '../routing/route.ts'
+import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
+import type { TemplateId } from '../templates/store.ts'
+import { isUsable } from '../templates/transitions.ts'
+import { compose, type Said } from './content.ts'
+import type { HeaderSources } from './template-header.ts'
+import { sayByTemplate, sayCode } from './template-say.ts'
+
+/** What a message says, and the template that says it; `stored` where its provider fills it in. */
+export type Words = {
+  said: Said
+  template: { id: TemplateId; stored: StoredTemplate | null } | null
+}
+
+export type WordSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
+
+/** The words: those of the template that is named, of the default for codes, or the body's own. */
+export function findWords(
+  body: SingleSendBody,
+  carrier: Carrier,
+  named: TemplateSnapshot | null,
+  sources: WordSources,
+): Words {
+  const code = named ? undefined : bareCode(body)
+  const template = code === undefined ? named : codeTemplate(carrier, sources)
+  if (!template) return { said: compose(body, carrier.channel), template: null }
+  const { said, stored } =
+    code === undefined
+      ? sayByTemplate(body, template, carrier.channel, sources)
+      : sayCode(template, carrier.channel, code)
+  return { said, template: { id: template.id, stored } }
+}
+
+/** A code for which the sender has no words. */
+function bareCode({ content, text }: SingleSendBody): string | undefined {
+  return content?.text || text || content?.subject !== undefined ? undefined : content?.otpCode
+}
+
+const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
+  local_sms: 'sms',
+  int_sms: 'sms',
+  email_user: 'email',
+  official_chatapp: 'chatapp',
+  user_chatapp_session: 'chatapp',
+}
+
+/** The default template for codes on a channel; null where there is none that this very connection may carry. */
+function codeTemplate(
+  { channel, connection }: Carrier,
+  { templates, mode }: WordSources,
+): TemplateSnapshot | null {
+  const category = CATEGORY_OF[channel]
+  const template = category === undefined ? null : templates.defaultOf(category, 'otp')
+  if (!template || !isUsable(template.status) || template.compiled.places !== 1) return null
+  const { official } = template
+  if ((official !== null) !== (channel === 'official_chatapp')) return null
+  return !official || mode === 'test' || official.connectionId === connection.id ? template : null
+}
