@@ -1,0 +1,1 @@
+-- 0014_verification
