@@ -1,17 +1,19 @@
 -- Official senders: connections of the channel official_chatapp, and what their
 -- providers say of them.
 
--- By the provider's word, as of the last look; a row exists once it has said something.
+-- By the provider's word, as of the last look; the name is null until it has said something.
 create table official_senders (
   account_id uuid not null,
   connection_id uuid not null,
   -- E.164 with its plus.
   phone_number text,
-  display_name text not null,
+  display_name text,
   quality_rating text,
   messaging_limit text,
   status text,
-  checked_at timestamptz not null,
+  checked_at timestamptz,
+  -- When a node may look again: also the claim of the one that looks.
+  next_check_at timestamptz not null,
   primary key (account_id, connection_id)
 );
 

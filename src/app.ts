@@ -5,10 +5,11 @@ import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
 import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
-import { createConsentRooms } from './compose/consent.ts'
+import { createConsentRooms, giveUpParts } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
+import { identifyOfficial } from './compose/official.ts'
 import { createTemplateRooms, pollTemplates, type TemplateRooms } from './compose/templates.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
@@ -18,7 +19,6 @@ import { SANDBOX } from './core/routing/route.ts'
 import { createSandboxMessages } from './core/sandbox/messages.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
 import { seed } from './core/seed.ts'
-import { createConnectionSenders } from './core/templates/official-senders.ts'
 import { hashToken } from './http/auth.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
@@ -98,7 +98,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     base,
     rooms,
     media,
-    createConnectionSenders(rooms.connections),
+    rooms.officialSenders,
     () => messages,
   )
   const messages: MessageRooms = createMessageRooms(
@@ -132,8 +132,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     [
       ...listChores(base, rooms, messages, sandboxMessages),
       freeCallbacks(base),
+      giveUpParts(consent),
       mediaChore,
       pollTemplates(templateRooms),
+      identifyOfficial(base, messages),
     ],
     clock,
     log,

@@ -15,6 +15,7 @@ import { createDecisionTeller } from '../core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
 import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
+import { createOfficialSenders } from '../core/senders/official.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
@@ -45,18 +46,31 @@ export function createAccountRooms(
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
   const applied = (id: AccountId) => changes.publish('accounts', id)
+  const connections = createConnectionSnapshots({ db, clock, changes })
+  const officialSenders = createOfficialSenders({
+    db,
+    connections,
+    sandboxForLive: base.config.sandbox,
+    applied: id => changes.publish('official_defaults', id),
+  })
   const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
   return {
     accounts,
     keys: createKeys({ db, clock, changes, accounts }),
     prices: createPrices({ db, clock, changes }),
-    connections: createConnectionSnapshots({ db, clock, changes }),
+    connections,
+    officialSenders,
     senders: createSenderSnapshots({ db, clock, changes }),
     wallets,
     ledger: createLedger({ db }),
     senderReview,
     ownSenders: createOwnSenders({ db, ids, seal, checkUrl: base.guarded.check }),
-    account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    account: createAccountReader({
+      db,
+      clock,
+      sendersOf: senderReview.ofAccount,
+      officialSendersOf: officialSenders.list,
+    }),
     ownAccount: createOwnAccount({ db, applied }),
     accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
     webhookAddresses: createWebhookAddresses({

@@ -1,4 +1,5 @@
 import { sweepInboundRefs } from '../core/inbound/store.ts'
+import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
@@ -7,6 +8,7 @@ import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAttachments } from '../core/outbox/store.ts'
 import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
+import { sweepOfficial } from '../core/senders/official-store.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
@@ -54,6 +56,12 @@ export function listChores(
       everyMs: 10 * MINUTE_MS,
       run: () => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
     },
+    {
+      name: 'sweep conversation windows',
+      everyMs: 10 * MINUTE_MS,
+      run: () => sweepWindows(db, clock.now(), MANY),
+    },
+    { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
     {
       name: 'sweep attachments',
       everyMs: 10 * MINUTE_MS,

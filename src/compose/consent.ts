@@ -5,6 +5,7 @@ import { createSuppressions } from '../core/consent/suppressions.ts'
 import { createKeepInbound } from '../core/inbound/keep.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
 import { createInbox } from '../core/inbound/take.ts'
+import { createConversationWindows } from '../core/inbound/windows.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -21,6 +22,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation) {
     mayLeaveAt: createQuietHours(),
     inboundMessages: createInboundMessages({ db, phones }),
     takeInbound: inbox.take,
+    windows: createConversationWindows({ db, clock }),
     giveUpParts: inbox.giveUpParts,
   }
 }

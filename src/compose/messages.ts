@@ -40,6 +40,7 @@ import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 import type { MediaRooms } from './media.ts'
 import type { TemplateRooms } from './templates.ts'
+import { receiptTokenOf, receiptUrlOf } from './webhook-address.ts'
 
 export type MessageRooms = ReturnType<typeof createMessageRooms>
 
@@ -94,6 +95,7 @@ export function createMessageRooms(
     checkUrl: base.guarded.check,
     sandboxForLive: config.sandbox,
     suppressedOn: consent.suppressedOn,
+    windowOpen: consent.windows.isOpen,
     mayLeaveAt: consent.mayLeaveAt,
     ready: id => links.get(id) !== undefined && circuits.ready(id),
   }
@@ -220,7 +222,7 @@ type Inbox = {
 
 function createInbox(
   receipts: Receipts,
-  { takeInbound }: ConsentRooms,
+  { takeInbound, windows }: ConsentRooms,
   { templateStates }: TemplateRooms,
 ): Inbox {
   return {
@@ -230,6 +232,7 @@ function createInbox(
       await Promise.all([
         receipts.take(connection.id, inbound),
         takeInbound(connection, messages),
+        windows.heard(connection.id, messages),
         ...states.map(({ state }) => templateStates.take(connection.id, state)),
       ])
     },
@@ -305,17 +308,12 @@ function worldOf(
   )
 }
 
-/** Enough not to be guessed, and short, since some providers limit the address that it stands in. */
-const RECEIPT_TOKEN_BYTES = 16
-
 function createIo(base: Foundation, inbox: Inbox, spec: LinkSpec, report: (state: LinkState) => void): Io {
   const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
   return {
     connectionId: spec.id,
-    receiptUrl: base.config.publicUrl
-      ? `${base.config.publicUrl}/webhooks/${spec.provider}/${spec.id}`
-      : null,
-    receiptToken: base.seal.hashSecret(`receipts:${spec.id}`).toString('base64url', 0, RECEIPT_TOKEN_BYTES),
+    receiptUrl: receiptUrlOf(base, spec),
+    receiptToken: receiptTokenOf(base, spec),
     clock: base.clock,
     random: base.random,
     log,

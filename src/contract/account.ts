@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CHANNELS, KEY_MODES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { OfficialSender } from './official.ts'
 import { SmsSenderView } from './sender.ts'
 
 export const ACCOUNT_STATUSES = ['active', 'suspended'] as const
@@ -61,6 +62,6 @@ export const AccountView = Type.Object({
     permissions: Type.Array(Type.Enum(PERMISSIONS)),
   }),
   smsSenders: Type.Array(SmsSenderView),
-  officialSenders: Type.Array(Type.Unknown()),
+  officialSenders: Type.Array(OfficialSender),
 })
 export type AccountView = Static<typeof AccountView>

@@ -39,6 +39,8 @@ import { messagesPolicies } from './routes/messages-policies.ts'
 import { messagesRead } from './routes/messages-read.ts'
 import { messagesSend } from './routes/messages-send.ts'
 import { metricsRead } from './routes/metrics.ts'
+import { officialSendersDefault } from './routes/official-senders-default.ts'
+import { officialSendersList } from './routes/official-senders-list.ts'
 import { sandboxMessagesList } from './routes/sandbox-messages-list.ts'
 import { smsSendersCreate } from './routes/sms-senders-create.ts'
 import { smsSendersDefault } from './routes/sms-senders-default.ts'
@@ -98,6 +100,8 @@ const ROUTES = [
   smsSendersCreate, //       POST   /api/v2/sms-senders
   smsSendersList, //         GET    /api/v2/sms-senders
   smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
+  officialSendersList, //    GET    /api/v2/official-senders
+  officialSendersDefault, // POST   /api/v2/official-senders/{id}/default
 
   templatesCreate, //        POST   /api/v2/templates
   templatesList, //          GET    /api/v2/templates

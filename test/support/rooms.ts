@@ -16,6 +16,7 @@ import { createDecisionTeller } from '../../src/core/callbacks/sender-decisions.
 import { createConnectionAdmin } from '../../src/core/connections/admin.ts'
 import { createConnectionSnapshots } from '../../src/core/connections/snapshot.ts'
 import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
+import { createOfficialSenders } from '../../src/core/senders/official.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
 import { createSenderSnapshots } from '../../src/core/senders/snapshot.ts'
 import { explain } from '../../src/http/schema-faults.ts'
@@ -73,6 +74,8 @@ export async function openRooms(
   const providers = createRegistry(
     createSandboxProvider({ inbox: createSandboxInbox({ db }) }) as unknown as Provider,
   )
+  const connections = createConnectionSnapshots(shared)
+  const officialSenders = createOfficialSenders({ db, connections, sandboxForLive: true, applied: () => {} })
   const rooms = {
     clock,
     ids,
@@ -87,7 +90,7 @@ export async function openRooms(
     senders: createSenderSnapshots(shared),
     ledger: createLedger({ db }),
     prices: createPrices(shared),
-    connections: createConnectionSnapshots(shared),
+    connections,
     connectionAdmin: createConnectionAdmin({
       db,
       ids,
@@ -99,7 +102,13 @@ export async function openRooms(
       stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),
       applied: async () => {},
     }),
-    account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
+    account: createAccountReader({
+      db,
+      clock,
+      sendersOf: senderReview.ofAccount,
+      officialSendersOf: officialSenders.list,
+    }),
+    officialSenders,
     /** Resolves when this node has heard every change that was committed before the call. */
     caughtUp: () => caughtUp(db, changes),
     /** As the hot path leaves a pool that was drawn on. */

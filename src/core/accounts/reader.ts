@@ -1,6 +1,7 @@
 import type { AccountView } from '../../contract/account.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { OfficialSender } from '../../contract/official.ts'
 import type { SmsSenderView } from '../../contract/sender.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -16,12 +17,14 @@ export function createAccountReader(deps: {
   db: Db
   clock: Clock
   sendersOf(accountId: AccountId): Promise<SmsSenderView[]>
+  officialSendersOf(caller: Caller): Promise<OfficialSender[]>
 }): AccountReader {
   return {
     async read(caller) {
-      const [row, smsSenders] = await Promise.all([
+      const [row, smsSenders, officialSenders] = await Promise.all([
         selectAccount(deps.db, caller.account.id),
         deps.sendersOf(caller.account.id),
+        deps.officialSendersOf(caller),
       ])
       if (!row) throw new Problem('NOT_FOUND', 'Account not found')
       const nowMs = deps.clock.now()
@@ -48,8 +51,7 @@ export function createAccountReader(deps: {
           permissions: [...caller.permissions],
         },
         smsSenders,
-        // Official senders come with the official chat-app channel's provider; without one there are none.
-        officialSenders: [],
+        officialSenders,
       }
     },
   }

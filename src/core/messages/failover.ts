@@ -9,10 +9,11 @@ import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { onwardCarriers } from '../routing/onward.ts'
 import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
+import { officialConnections } from '../senders/official-route.ts'
 import { compose } from './content.ts'
 import { type Destination, failOver, type LeftAttempt } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
-import { type Planned, price, type World } from './prepare.ts'
+import { needsWindow, type Planned, price, type World } from './prepare.ts'
 import { type ResolveDeps, vet } from './resolve.ts'
 
 /** An attempt that was provably not taken. */
@@ -81,7 +82,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     const carriers = onwardCarriers({
       mode: row.live ? 'live' : 'test',
       messageType: row.messageType,
-      connections: world.connections,
+      connections: connectionsFor(row, item, world),
       sandboxForLive: deps.sandboxForLive,
       ready: deps.ready,
       channel: row.channel,
@@ -113,7 +114,7 @@ export function createFailover(deps: FailoverDeps): Failover {
       return { ...where, sender, senderSource, amount, parts }
     }
     try {
-      const planned = replan(row, item, where, account, world)
+      const planned = replan(row, item, { channel, connection }, account, world)
       if (await vet(planned, deps)) return null
       const { sender, senderSource, amount, parts } = price(planned, world)
       return { ...where, sender, senderSource, amount, parts }
@@ -158,30 +159,49 @@ function leftConnections(row: MessageRow) {
   return row.pastAttempts.flatMap(({ left, connectionId }) => (left ? [{ ...left, connectionId }] : []))
 }
 
-/** A session, a bot, or a number that was asked for is one connection's alone. */
-function keepsConnection({ channel, sender, senderSource }: MessageRow): boolean {
+/** None for a sender that was asked for and is no more. */
+function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, world: World) {
+  const mode = row.live ? 'live' : 'test'
+  const choice = world.senders.officialChoice
+  try {
+    return officialConnections({ body: content.asked ?? {}, accountId, mode, choice }, world.connections)
+  } catch (error) {
+    if (error instanceof Problem) return []
+    throw error
+  }
+}
+
+/** A session, a bot, a number that was asked for, or one's template is one connection's alone. */
+function keepsConnection({ channel, sender, senderSource, content }: MessageRow): boolean {
+  if (content?.template != null) return true
   if (senderSource === 'session' || senderSource === 'bot') return sender !== null
   return channel === 'official_chatapp' && senderSource === 'request'
 }
 
-/** A template is approved for its channel, and a file goes where it was checked for. */
-function keepsChannel({ templateId, content }: MessageRow): boolean {
-  return templateId !== null || content?.template != null || content?.attachment != null
+/**
+ * A template is approved for its channel, and a file goes where it was checked for. One
+ * that was rendered here is words like others: a send that names it has one channel
+ * anyway, and a code in the account's default words may go elsewhere.
+ */
+function keepsChannel({ content }: MessageRow): boolean {
+  return content?.template != null || content?.attachment != null
 }
 
 /** The message as a send over the new channel would plan it. Throws a Problem where it does not fit there. */
 function replan(
   row: MessageRow,
   { content }: OutboxItem,
-  where: Pick<Destination, 'connectionId' | 'provider' | 'channel'>,
+  { channel, connection }: Carrier,
   account: AccountSnapshot,
   world: World,
 ): Planned {
   const body: SingleSendBody = { ...content.asked, to: row.recipient, content: { text: content.text ?? '' } }
-  const said = compose(body, where.channel)
-  const sender = chooseSender(body, where.channel, account.id, world.senders)
+  const said = compose(body, channel)
+  const sender = chooseSender(body, channel, account.id, world.senders, connection)
   return {
-    ...where,
+    connectionId: connection.id,
+    provider: connection.provider,
+    channel,
     accountId: row.accountId,
     mode: row.live ? 'live' : 'test',
     candidates: row.candidates,
@@ -196,9 +216,10 @@ function replan(
     attachment: null,
     context: null,
     metadata: row.metadata,
+    needsWindow: needsWindow({ channel, connection }, row.messageType, null),
     currency: account.currency,
     parts: said.sms?.parts ?? null,
-    pooled: account.plan.pools.some(pool => pool.channels.includes(where.channel)),
+    pooled: account.plan.pools.some(pool => pool.channels.includes(channel)),
     scheduledAt: null,
   }
 }

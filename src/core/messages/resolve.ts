@@ -1,8 +1,9 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel } from '../../contract/enums.ts'
-import { Problem } from '../../contract/errors.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
 import type { SuppressedOn } from '../consent/lookup.ts'
 import { notRegistered } from './answers.ts'
 import { type Planned, type PrepareDeps, type Prepared, plan, price, type World } from './prepare.ts'
@@ -17,6 +18,8 @@ export type ResolveDeps = PrepareDeps & {
   /** The provider's word on the recipient; null when it has none in time. */
   reaches(planned: Planned): Promise<boolean | null>
   suppressedOn: SuppressedOn
+  /** Whether a recipient has written to a sender so lately that a free text may go to them at that time. */
+  windowOpen(key: { connectionId: ConnectionId; recipient: string }, atMs: number): Promise<boolean>
 }
 
 /** What a body comes to. A refusal still tells how far it came, for an estimate. */
@@ -72,7 +75,11 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
  * first. Null when nothing speaks against it; a failover asks it of its new channel too.
  */
 export async function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  return (await checkWanted(planned, deps)) ?? (await checkRegistered(planned, deps))
+  return (
+    (await checkWanted(planned, deps)) ??
+    (await checkWindow(planned, deps)) ??
+    (await checkRegistered(planned, deps))
+  )
 }
 
 /** Marketing to somebody who wants none. What they said of one channel alone leaves them the others. */
@@ -80,6 +87,14 @@ async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal
   const how = await suppressionOf(planned, deps.suppressedOn)
   if (how === null) return null
   return { problem: recipientSuppressed(planned.channel, how), elsewhere: how === 'here', saidBy: null }
+}
+
+/** Free text on the official chat app, which is for whoever wrote within the last 24 hours. */
+async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps): Promise<Refusal | null> {
+  if (!planned.needsWindow) return null
+  if (await windowOpen(planned, planned.scheduledAt ?? clock.now())) return null
+  const problem = invalid('template', 'free text needs an approved template outside the 24-hour window')
+  return { problem, elsewhere: true, saidBy: null }
 }
 
 /** The provider's own word on the recipient. Where it has none, and for what goes out later, the send tells. */

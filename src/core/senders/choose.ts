@@ -3,29 +3,30 @@ import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId } from '../../lib/ids.ts'
+import type { ConnectionSnapshot } from '../connections/snapshot.ts'
+import { officialSource } from './official-route.ts'
 import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
 
 /** Who a message comes from; `from` is null where the connection speaks for itself. */
 export type SenderChoice = { from: string | null; source: SenderSource }
 
-/** The literal that names the platform's own official number. */
-const PLATFORM_OFFICIAL = 'platform'
-
 /**
  * Chooses the sender of a message (contract, rule 6): the one that was asked for,
- * else the account's approved default, else the platform's. Throws a 400 that
- * names the field for a sender that is unknown or not approved.
+ * else the account's approved default, else the platform's. On the official chat app
+ * the connection is the sender, and is chosen by then (official-route.ts). Throws a
+ * 400 that names the field for a sender that is unknown or not approved.
  */
 export function chooseSender(
   body: SingleSendBody,
   channel: Channel,
   accountId: AccountId,
   senders: SendersSnapshot,
+  connection: Pick<ConnectionSnapshot, 'accountId'>,
 ): SenderChoice {
   if (isSms(channel)) return smsSender(body, accountId, senders)
   switch (channel) {
     case 'official_chatapp':
-      return officialSender(body)
+      return { from: null, source: officialSource(body, connection, senders.officialChoice) }
     case 'user_chatapp_session':
       return { from: body.conversationContext?.accountId ?? null, source: 'session' }
     case 'botapp_bot':
@@ -52,13 +53,4 @@ function requested(sender: SenderSnapshot | undefined, path: string): SenderChoi
   if (sender.status !== 'approved')
     throw invalid(path, `the SMS sender "${sender.name}" is ${sender.status}, not approved`)
   return { from: sender.name, source: 'request' }
-}
-
-function officialSender(body: SingleSendBody): SenderChoice {
-  const asked = body.sender?.officialId ?? body.officialSenderId
-  if (asked !== undefined && asked !== PLATFORM_OFFICIAL) {
-    const path = body.sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
-    throw invalid(path, 'there is no such official sender')
-  }
-  return { from: null, source: asked === undefined ? 'official_default' : 'request' }
 }

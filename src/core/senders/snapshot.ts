@@ -5,6 +5,8 @@ import { createFreshCache } from '../../infra/fresh-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
+import type { OfficialChoice } from './official-route.ts'
+import { selectOfficialDefault } from './official-store.ts'
 import { type SenderRow, selectSendersFor } from './store.ts'
 
 export type SenderSnapshot = {
@@ -16,13 +18,15 @@ export type SenderSnapshot = {
   status: SenderStatus
 }
 
-/** The SMS senders that an account may name: its own and the platform's. */
+/** The senders that an account may name: its own and the platform's. */
 export type SendersSnapshot = {
   byId: ReadonlyMap<string, SenderSnapshot>
   /** Its own before the platform's of the same name. */
   byName: ReadonlyMap<string, SenderSnapshot>
   /** The account's approved default, else the platform's; null where there is neither. */
   default: SenderSnapshot | null
+  /** The default that the account chose on the official chat app. */
+  officialChoice: OfficialChoice
 }
 
 export type SenderSnapshots = {
@@ -31,6 +35,7 @@ export type SenderSnapshots = {
 }
 
 const MAX_ACCOUNTS = 10_000
+const TABLES = new Set(['sms_senders', 'official_defaults'])
 
 export function createSenderSnapshots(deps: {
   db: Db
@@ -42,11 +47,17 @@ export function createSenderSnapshots(deps: {
     fresh: deps.changes.fresh,
     maxEntries: MAX_ACCOUNTS,
     ownerOf: accountId => accountId,
-    load: async accountId => assemble(await selectSendersFor(deps.db, accountId)),
+    async load(accountId) {
+      const [rows, officialChoice] = await Promise.all([
+        selectSendersFor(deps.db, accountId),
+        selectOfficialDefault(deps.db, accountId),
+      ])
+      return assemble(rows, officialChoice)
+    },
   })
   deps.changes.subscribe({
     changed(table, accountId) {
-      if (table !== 'sms_senders' || !accountId) return
+      if (!TABLES.has(table) || !accountId) return
       if (accountId === PLATFORM) cache.clear()
       else cache.forget(accountId)
     },
@@ -57,7 +68,7 @@ export function createSenderSnapshots(deps: {
 }
 
 /** The account's own come last, and so win over the platform's. */
-function assemble(rows: readonly SenderRow[]): SendersSnapshot {
+function assemble(rows: readonly SenderRow[], officialChoice: OfficialChoice): SendersSnapshot {
   const ownLast = rows.toSorted((a, b) => rank(a) - rank(b))
   const usable = ownLast.filter(row => row.isDefault && row.status === 'approved')
   const first = usable.at(-1)
@@ -65,6 +76,7 @@ function assemble(rows: readonly SenderRow[]): SendersSnapshot {
     byId: new Map(ownLast.map(row => [row.id, snapshotOf(row)])),
     byName: new Map(ownLast.map(row => [row.name, snapshotOf(row)])),
     default: first ? snapshotOf(first) : null,
+    officialChoice,
   }
 }
 

@@ -1,0 +1,22 @@
+import { createOfficialCheck, type IdentifiedLink } from '../core/senders/official-check.ts'
+import { OFFICIAL } from '../core/senders/official-route.ts'
+import type { Chore } from '../workers/chores.ts'
+import type { LinkRoom } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+
+/** How often this node looks which sender is due; each has its own, longer pace. */
+const LOOK_EVERY_MS = 5_000
+
+/** Reads from their providers who the official senders are, and how well they do. */
+export function identifyOfficial({ db, clock, log }: Foundation, { links }: Pick<LinkRoom, 'links'>): Chore {
+  const identified = (): IdentifiedLink[] =>
+    links.all().flatMap(({ id, accountId, channels, link }) => {
+      const identity = channels.includes(OFFICIAL) ? link.identity : undefined
+      return identity ? [{ accountId, connectionId: id, identity }] : []
+    })
+  return {
+    name: 'identify official senders',
+    everyMs: LOOK_EVERY_MS,
+    run: createOfficialCheck({ db, clock, log, links: identified }),
+  }
+}

@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable } from './envelope.ts'
+import { TemplateSender } from './template.ts'
+
+/** An official sender as its account sees it: what a template shows of it, and what its provider says. */
+export const OfficialSender = Type.Object({
+  ...TemplateSender.properties,
+  status: Type.String({
+    description:
+      '`disabled` where the operator turned it off, `unknown` until the provider has said anything, else the provider’s own word in lower case, such as `connected`, `flagged` or `banned`',
+  }),
+  qualityRating: nullable(Type.String({ description: 'In the provider’s words, such as `GREEN`' })),
+  messagingLimit: nullable(
+    Type.String({
+      description:
+        'With how many recipients it may begin a conversation in 24 hours, in the provider’s words, such as `TIER_1K`',
+    }),
+  ),
+  lastCheckedAt: nullable(IsoTime),
+})
+export type OfficialSender = Static<typeof OfficialSender>

@@ -1,0 +1,61 @@
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+
+export type WindowEnd = { recipient: string; untilMs: number }
+
+/** Keeps each window open until then, or for longer where it is already; a recipient stands there once. */
+export async function openWindows(
+  db: Db,
+  connectionId: ConnectionId,
+  ends: readonly WindowEnd[],
+): Promise<void> {
+  await db.query({
+    name: 'windows_open',
+    text: `insert into conversation_windows as w (connection_id, recipient, open_until)
+      select $1, recipient, until from unnest($2::text[], $3::timestamptz[]) as i (recipient, until)
+       order by recipient
+      on conflict (connection_id, recipient) do update set open_until = excluded.open_until
+       where w.open_until < excluded.open_until`,
+    values: [
+      toUuid(connectionId),
+      textArray(ends.map(({ recipient }) => recipient)),
+      timeArray(ends.map(({ untilMs }) => untilMs)),
+    ],
+  })
+}
+
+export type WindowKey = { connectionId: ConnectionId; recipient: string }
+
+/** Until when each is open, in ms since the epoch; null for one that is not there. */
+export async function findWindows(db: Db, keys: readonly WindowKey[]): Promise<(number | null)[]> {
+  const { rows } = await db.query<{ item: number; open_until: Date }>({
+    name: 'windows_find',
+    text: `select i.n::integer as item, w.open_until
+      from unnest($1::uuid[], $2::text[]) with ordinality as i (connection_id, recipient, n)
+      cross join lateral (
+        select open_until from conversation_windows c
+         where c.connection_id = i.connection_id and c.recipient = i.recipient limit 1
+      ) w`,
+    values: [
+      bareArray(keys.map(({ connectionId }) => toUuid(connectionId))),
+      textArray(keys.map(({ recipient }) => recipient)),
+    ],
+  })
+  const ends: (number | null)[] = keys.map(() => null)
+  for (const { item, open_until } of rows) ends[item - 1] = open_until.getTime()
+  return ends
+}
+
+/** Forgets windows that closed before then; returns how many. */
+export async function sweepWindows(db: Db, beforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'windows_sweep',
+    text: `delete from conversation_windows where (connection_id, recipient) in (
+        select connection_id, recipient from conversation_windows where open_until < $1
+         order by open_until limit $2)`,
+    values: [toIso(beforeMs), limit],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,103 @@
+import type { Channel, KeyMode } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
+import { PLATFORM_SENDER } from '../../contract/template.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { ConnectionSnapshot } from '../connections/snapshot.ts'
+
+/** The channel whose senders are connections. */
+export const OFFICIAL: Channel = 'official_chatapp'
+const SANDBOX = 'sandbox'
+
+/** The default that an account chose: null is the platform's number, undefined no choice. */
+export type OfficialChoice = ConnectionId | null | undefined
+
+export type OfficialRequest = {
+  body: Pick<SingleSendBody, 'sender' | 'officialSenderId'>
+  accountId: AccountId
+  mode: KeyMode
+  choice: OfficialChoice
+}
+
+/**
+ * The connections in the order in which the official channel may use them: the
+ * sender that was asked for alone, else the account's default, else its own, else
+ * the platform's. The other channels stay as they are. Pure; throws a 400 that
+ * names the field for a sender that is unknown, another's, or disabled.
+ */
+export function officialConnections(
+  request: OfficialRequest,
+  connections: readonly ConnectionSnapshot[],
+): readonly ConnectionSnapshot[] {
+  const asked = readAsked(request, connections)
+  const official = connections.filter(each => each.channels.includes(OFFICIAL))
+  if (asked === undefined && official.length < 2) return connections
+  const allowed = asked === undefined ? official : allowedBy(asked, request, official)
+  const ranked = allowed.toSorted((a, b) => rank(a, request) - rank(b, request))
+  return [...ranked.map(each => over(each, [OFFICIAL])), ...connections.map(withoutOfficial)]
+}
+
+/** The connection that was asked for; null for the platform's, undefined where none was. */
+function readAsked(
+  { body: { sender, officialSenderId }, accountId }: OfficialRequest,
+  connections: readonly ConnectionSnapshot[],
+): ConnectionSnapshot | null | undefined {
+  const asked = sender?.officialId ?? officialSenderId
+  if (asked === undefined) return undefined
+  if (asked === PLATFORM_SENDER) return null
+  const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+  const found = connections.find(
+    each => each.id === asked && each.accountId === accountId && each.channels.includes(OFFICIAL),
+  )
+  if (!found) throw invalid(path, 'there is no such official sender')
+  if (!found.enabled) throw invalid(path, 'this official sender is disabled')
+  return found
+}
+
+/**
+ * A test key knows the sandbox alone, whichever sender it names. The sandbox stands
+ * for the platform's number only where nothing real carries the channel.
+ */
+function allowedBy(
+  asked: ConnectionSnapshot | null,
+  { mode }: OfficialRequest,
+  official: readonly ConnectionSnapshot[],
+): readonly ConnectionSnapshot[] {
+  if (mode === 'test') {
+    return asked?.provider === SANDBOX ? [asked] : official.filter(({ provider }) => provider === SANDBOX)
+  }
+  if (asked !== null) return [asked]
+  const hasReal = official.some(({ provider }) => provider !== SANDBOX)
+  return official.filter(each => each.accountId === PLATFORM && (!hasReal || each.provider !== SANDBOX))
+}
+
+function rank({ id, accountId }: ConnectionSnapshot, { choice }: OfficialRequest): number {
+  const own = accountId !== PLATFORM
+  if (choice !== undefined && (choice === null ? !own : id === choice)) return 0
+  return own ? 1 : 2
+}
+
+function over(connection: ConnectionSnapshot, channels: readonly Channel[]): ConnectionSnapshot {
+  return { ...connection, channels }
+}
+
+function withoutOfficial(connection: ConnectionSnapshot): ConnectionSnapshot {
+  const { channels } = connection
+  return channels.includes(OFFICIAL)
+    ? over(
+        connection,
+        channels.filter(each => each !== OFFICIAL),
+      )
+    : connection
+}
+
+/** How the sender of a message on the official channel was chosen. */
+export function officialSource(
+  { sender, officialSenderId }: OfficialRequest['body'],
+  connection: Pick<ConnectionSnapshot, 'accountId'>,
+  choice: OfficialChoice,
+): SenderSource {
+  if ((sender?.officialId ?? officialSenderId) !== undefined) return 'request'
+  return connection.accountId === PLATFORM && choice !== null ? 'platform' : 'official_default'
+}

@@ -1,0 +1,162 @@
+import type { Caller } from '../../contract/caller.ts'
+import type { KeyMode } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { OfficialSender } from '../../contract/official.ts'
+import { PLATFORM_SENDER, type TemplateSender } from '../../contract/template.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { ConnectionSnapshot, ConnectionSnapshots } from '../connections/snapshot.ts'
+import { OFFICIAL, type OfficialChoice } from './official-route.ts'
+import {
+  type KnownIdentity,
+  selectIdentities,
+  selectOfficialDefault,
+  storeOfficialDefault,
+} from './official-store.ts'
+
+/** The senders of the official chat-app channel: each is a connection of the account or the platform. */
+export type OfficialSenders = {
+  /** The account's own, in the order in which they are tried, then the platform's where there is one for this key. */
+  list(caller: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]>
+  /** NOT_FOUND for one that is not in the list, CONFLICT for one that is disabled. Again is no error. */
+  makeDefault(caller: Pick<Caller, 'account' | 'mode'>, id: string): Promise<OfficialSender>
+  /** The same senders as templates show them. */
+  forAccount(accountId: AccountId): Promise<{
+    own: ReadonlyMap<ConnectionId, TemplateSender>
+    platform: TemplateSender
+    chosen: OfficialChoice
+  }>
+}
+
+export type OfficialSendersDeps = {
+  db: Db
+  connections: ConnectionSnapshots
+  /** Whether live keys may fall back on the sandbox where there is no real connection. */
+  sandboxForLive: boolean
+  /** This node goes by the account's new default at once. */
+  applied(accountId: AccountId): void
+}
+
+const SANDBOX = 'sandbox'
+
+export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSenders {
+  const { db, connections, sandboxForLive } = deps
+
+  async function read(accountId: AccountId): Promise<Senders> {
+    const [all, identities, chosen] = await Promise.all([
+      connections.forAccount(accountId),
+      selectIdentities(db, accountId),
+      selectOfficialDefault(db, accountId),
+    ])
+    const official = all.filter(each => each.channels.includes(OFFICIAL))
+    const own = official.filter(each => each.accountId === accountId && accountId !== PLATFORM)
+    const known = new Map(identities.map(each => [each.connectionId, each]))
+    return { official, own, known, chosen, defaultId: defaultOf(own, chosen) }
+  }
+
+  async function list({ account, mode }: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]> {
+    const senders = await read(account.id)
+    const platform = platformOf(senders, mode, sandboxForLive)
+    return [
+      ...senders.own.map(each => ({
+        ...viewOwn(each, senders),
+        ...viewStatus(each, senders.known.get(each.id)),
+      })),
+      ...(platform
+        ? [{ ...viewPlatform(platform, senders), ...viewStatus(platform, senders.known.get(platform.id)) }]
+        : []),
+    ]
+  }
+
+  return {
+    list,
+    async makeDefault(caller, id) {
+      const sender = (await list(caller)).find(each => each.id === id)
+      if (!sender) throw new Problem('NOT_FOUND', 'Official sender not found')
+      if (sender.status === 'disabled') throw new Problem('CONFLICT', 'The official sender is disabled.')
+      await storeOfficialDefault(db, caller.account.id, sender.isPlatform ? null : (id as ConnectionId))
+      deps.applied(caller.account.id)
+      return { ...sender, isDefault: true }
+    },
+    async forAccount(accountId) {
+      const senders = await read(accountId)
+      const platform = platformOf(senders, 'live', true)
+      return {
+        own: new Map(senders.own.map(each => [each.id, viewOwn(each, senders)])),
+        platform: viewPlatform(platform, senders),
+        chosen: senders.chosen,
+      }
+    },
+  }
+}
+
+type Senders = {
+  official: readonly ConnectionSnapshot[]
+  own: readonly ConnectionSnapshot[]
+  known: ReadonlyMap<ConnectionId, KnownIdentity>
+  chosen: OfficialChoice
+  /** The connection that is used where nobody asks for one; null for the platform's. */
+  defaultId: ConnectionId | null
+}
+
+/** As sends choose it: what was chosen and works, else the first of its own, else the platform's. */
+function defaultOf(own: readonly ConnectionSnapshot[], chosen: OfficialChoice): ConnectionId | null {
+  if (chosen === null) return null
+  const working = own.filter(each => each.enabled)
+  const found = working.find(each => each.id === chosen) ?? working.find(each => each.provider !== SANDBOX)
+  return found?.id ?? null
+}
+
+/** The platform's number; the sandbox is it for test keys, and for live ones while nothing real carries the channel. */
+function platformOf({ official }: Senders, mode: KeyMode, sandboxForLive: boolean) {
+  const platform = official.filter(each => each.accountId === PLATFORM)
+  const sandbox = platform.find(each => each.provider === SANDBOX)
+  if (mode === 'test') return sandbox
+  const real = official.filter(each => each.provider !== SANDBOX)
+  if (real.length === 0) return sandboxForLive && sandbox?.enabled ? sandbox : undefined
+  return platform.find(each => each.enabled && each.provider !== SANDBOX)
+}
+
+function viewOwn({ id, name }: ConnectionSnapshot, { known, defaultId }: Senders): TemplateSender {
+  const { phoneNumber = null, displayName = '' } = known.get(id) ?? {}
+  const shown = displayName === '' ? name : displayName
+  return {
+    id,
+    scope: 'official_sender',
+    isPlatform: false,
+    isDefault: id === defaultId,
+    label: phoneNumber === null ? shown : `${shown} (${phoneNumber})`,
+    phoneNumber,
+    displayName: shown,
+  }
+}
+
+/** Its number is the platform's business. */
+function viewPlatform(
+  platform: ConnectionSnapshot | undefined,
+  { known, defaultId }: Senders,
+): TemplateSender {
+  const displayName = platform && known.get(platform.id)?.displayName
+  return {
+    id: PLATFORM_SENDER,
+    scope: 'platform',
+    isPlatform: true,
+    isDefault: defaultId === null,
+    label: null,
+    phoneNumber: null,
+    displayName: displayName || 'Platform',
+  }
+}
+
+function viewStatus({ enabled, provider }: ConnectionSnapshot, known: KnownIdentity | undefined) {
+  // Disabled for live keys, the sandbox still carries test keys.
+  const off = !enabled && provider !== SANDBOX
+  return {
+    status: off ? 'disabled' : (known?.status?.toLowerCase() ?? 'unknown'),
+    qualityRating: known?.qualityRating ?? null,
+    messagingLimit: known?.messagingLimit ?? null,
+    lastCheckedAt: known ? toIso(known.checkedAtMs) : null,
+  }
+}
