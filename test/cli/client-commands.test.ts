@@ -128,17 +128,28 @@ describe('posthorn', () => {
       'port=2',
       '--priority',
       '7',
+      '--type',
+      'otp',
+      '--type',
+      'utility',
+      '--mode',
+      'otp=plain_text',
     ])
     expect(updated).toMatchObject({
       config: { host: '127.0.0.1', port: 2 },
       secretsSet: ['password'],
       priorityOrder: 7,
+      allowedTypes: ['otp', 'utility'],
+      sendModeByType: { otp: 'plain_text' },
       enabled: false,
     })
     expect((await posthorn(['connection', 'list'])).out).toMatch(
-      new RegExp(`^${id} +smtp +Mail +email_user +no +7`, 'm'),
+      new RegExp(`^${id} +smtp +Mail +email_user +no +7 +all +closed$`, 'm'),
     )
     expect((await posthorn(['connection', 'test', id])).out).toMatch(/^does not work: ./)
+    expect((await posthorn(['connection', 'webhook', id])).out).toMatch(
+      /^Nobody can call this server: .*POSTHORN_PUBLIC_URL/,
+    )
     expect((await posthorn(['connection', 'remove', id])).out).toBe(`${id} is removed.\n`)
     expect(await posthorn(['connection', 'remove', id])).toMatchObject({
       code: 1,
@@ -171,6 +182,37 @@ describe('posthorn', () => {
   })
 })
 
+describe('with an API key, posthorn', () => {
+  test('keeps the list of those who get no marketing', async () => {
+    const [{ id: accountId }] = await json<[AdminAccount]>(['account', 'list', '--limit', '1'])
+    const { apiKey } = await json<{ apiKey: string }>([
+      'key',
+      'create',
+      accountId,
+      '--name',
+      'List',
+      '--mode',
+      'test',
+    ])
+    const env = { POSTHORN_API_KEY: apiKey }
+    const added = await posthorn(
+      ['suppression', 'add', '+1 202 555 0199', '--channel', 'local_sms', '--reason', 'asked'],
+      { env },
+    )
+    expect(added).toMatchObject({ code: 0, err: '' })
+    const id = /sup_\w+/.exec(added.out)![0]
+    const listed = await posthorn(['suppression', 'list', '--to', '+12025550199'], { env })
+    expect(listed.out).toMatch(new RegExp(`^${id} +\\+12025550199 +local_sms +api +asked`, 'm'))
+    expect(await posthorn(['suppression', 'remove', id], { env })).toMatchObject({ code: 0 })
+    expect(await posthorn(['suppression', 'remove', id], { env })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^NOT_FOUND/),
+    })
+    const refused = await posthorn(['suppression', 'add', 'nobody'], { env })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/^VALIDATION_ERROR: to: /) })
+  })
+})
+
 describe('posthorn ends with', () => {
   test('1 and the code where the API refuses, every fault named', async () => {
     const ended = await posthorn(['account', 'create', '--name', 'X', '--country', 'XX', '--currency', 'ABC'])
@@ -186,6 +228,7 @@ describe('posthorn ends with', () => {
     [['account', 'show'], 'wrong number of words'],
     [['account', 'list', '--colour'], "Unknown option '--colour'"],
     [['connection', 'update', 'cnn_x', '--priority', 'high'], '--priority must be a number'],
+    [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode is written TYPE=MODE'],
     [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
     [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
   ])('2 where it is called wrongly: %s', async (args, reason) => {

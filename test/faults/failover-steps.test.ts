@@ -44,6 +44,8 @@ beforeAll(async () => {
     channels: ['official_chatapp'],
     config: whatsAppCloudFixture.configFor(chat.url),
     priorityOrder: 1,
+    // No 24-hour window.
+    sendModeByType: { free_text: 'plain_text' },
   })
   await admin(node.url, 'POST', '/connections', {
     provider: 'smpp',

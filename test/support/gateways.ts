@@ -16,6 +16,7 @@ export type GatewayOptions = {
   priorityOrder?: number
   retryPolicy?: { maxAttempts: number; backoffMs: number }
   allowedTypes?: string[]
+  sendModeByType?: Record<string, string>
 }
 
 const json = (status: number, body: unknown): PeerAct => ({
@@ -47,9 +48,10 @@ export async function startSmsGateway(app: TestApp, options: GatewayOptions = {}
   }))
 }
 
-/** WhatsApp's Cloud API, by `test/channels/whatsapp-cloud.exchange.ts`. */
+/** WhatsApp's Cloud API, by `test/channels/whatsapp-cloud.exchange.ts`, without its 24-hour window for free text. */
 export async function startChatGateway(app: TestApp, options: GatewayOptions = {}): Promise<Gateway> {
-  return start(app, 'whatsapp-cloud', ['official_chatapp'], options, whatsAppCloudFixture.configFor)
+  const noWindow = { sendModeByType: { free_text: 'plain_text' }, ...options }
+  return start(app, 'whatsapp-cloud', ['official_chatapp'], noWindow, whatsAppCloudFixture.configFor)
 }
 
 async function start(
