@@ -65,6 +65,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Remove a connection',
     load: async () => ({ run: (await import('./connection.ts')).remove }),
   },
+  'connection webhook': {
+    summary: 'Show where a provider may call its connection',
+    load: async () => ({ run: (await import('./connection.ts')).webhook }),
+  },
   'connection test': {
     summary: 'Ask a provider whether its connection works',
     load: async () => ({ run: (await import('./connection.ts')).test }),
@@ -80,6 +84,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'sender reject': {
     summary: 'Reject an SMS sender name',
     load: async () => ({ run: (await import('./sender.ts')).reject }),
+  },
+  'suppression list': {
+    summary: 'List who gets no marketing',
+    load: async () => ({ run: (await import('./suppression.ts')).list }),
+  },
+  'suppression add': {
+    summary: 'Send somebody no more marketing',
+    load: async () => ({ run: (await import('./suppression.ts')).add }),
+  },
+  'suppression remove': {
+    summary: 'End a suppression',
+    load: async () => ({ run: (await import('./suppression.ts')).remove }),
   },
   send: {
     summary: 'Send a message',

@@ -1,4 +1,4 @@
-import type { ConnectionTest, ConnectionView } from '../contract/admin.ts'
+import type { ConnectionTest, ConnectionView, ConnectionWebhook } from '../contract/admin.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
 import { readJsonFile } from './files.ts'
@@ -83,6 +83,15 @@ export const remove = clientCommand({
   words: 1,
   ask: ({ client, words }) => client.admin('DELETE', `/connections/${encodeURIComponent(words[0]!)}`),
   show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
+})
+
+export const webhook = clientCommand({
+  usage: 'connection webhook CONNECTION',
+  words: 1,
+  ask: ({ client, words }) => client.admin('GET', `/connections/${encodeURIComponent(words[0]!)}/webhook`),
+  show: answer =>
+    (answer['data'] as ConnectionWebhook).url ??
+    'Nobody can call this server: set POSTHORN_PUBLIC_URL to the address under which it is reached.',
 })
 
 export const test = clientCommand({

@@ -1,0 +1,59 @@
+import type { SuppressionView } from '../contract/suppression.ts'
+import { clientCommand } from './client-command.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+const KEY = '  (with --key or POSTHORN_API_KEY)'
+
+export const list = clientCommand({
+  usage: `suppression list [--to RECIPIENT] [--channel CHANNEL] [--limit 50] [--cursor CURSOR]${KEY}`,
+  words: 0,
+  options: {
+    to: { type: 'string' },
+    channel: { type: 'string' },
+    limit: { type: 'string' },
+    cursor: { type: 'string' },
+  },
+  ask: given => given.client.api('GET', `/suppressions${pageQuery(given, 'to', 'channel')}`),
+  show: answer =>
+    table(
+      ['id', 'to', 'channel', 'source', 'reason', 'created'],
+      (answer['data'] as SuppressionView[]).map(each => [
+        each.id,
+        each.to,
+        each.channel ?? 'all',
+        each.source,
+        each.reason,
+        each.createdAt,
+      ]),
+    ),
+})
+
+export const add = clientCommand({
+  usage: `suppression add RECIPIENT [--channel CHANNEL] [--reason TEXT]${KEY}`,
+  words: 1,
+  options: { channel: { type: 'string' }, reason: { type: 'string' } },
+  ask: given =>
+    given.client.api('POST', '/suppressions', {
+      to: given.words[0],
+      channel: given.text('channel'),
+      reason: given.text('reason'),
+    }),
+  show(answer) {
+    const { suppression } = answer['data'] as { suppression: SuppressionView }
+    return card([
+      ['id', suppression.id],
+      ['to', suppression.to],
+      ['channel', suppression.channel ?? 'all'],
+      ['source', suppression.source],
+      ['reason', suppression.reason],
+    ])
+  },
+})
+
+export const remove = clientCommand({
+  usage: `suppression remove SUPPRESSION${KEY}`,
+  words: 1,
+  ask: ({ client, words }) => client.api('DELETE', `/suppressions/${encodeURIComponent(words[0]!)}`),
+  show: () => 'They get marketing again.',
+})
