@@ -2,7 +2,7 @@ import type { Links, OpenLink } from '../channels/links.ts'
 import type { LateOutcome, LinkLog, Outcome } from '../channels/provider.ts'
 import { claimLookups, type Lookup } from '../core/outbox/reconcile-store.ts'
 import type { Db } from '../infra/db.ts'
-import { type Clock, withinMs } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 
 /** Asks providers what became of attempts whose answer never came. */
@@ -27,7 +27,7 @@ export type ReconcileDeps = {
 
 const MINUTE_MS = 60_000
 /** Asked 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
-export const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
+const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
 /** Questions under way at once to one connection: they must not stand in the way of its sends. */
 const MOST_AT_ONCE = 8
 const ASK_TIMEOUT_MS = 15_000
@@ -43,10 +43,9 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   const { clock, db, links, log } = deps
   const busy = new Map<ConnectionId, number>()
   const underWay = new Set<Promise<void>>()
-  const stopping = new AbortController()
-  const stopped = new Promise<Outcome>(resolve => {
-    stopping.signal.addEventListener('abort', () => resolve(NO_ANSWER), { once: true })
-  })
+  /** Ends each question that is under way. */
+  const ends = new Set<() => void>()
+  let stopping = false
 
   async function round(): Promise<number> {
     let asked = 0
@@ -61,7 +60,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
 
   /** Of connections that can be asked, and as many as they have room for. */
   async function claim(): Promise<Lookup[]> {
-    if (stopping.signal.aborted) return []
+    if (stopping) return []
     const room = links
       .all()
       .filter(open => open.link.find !== undefined)
@@ -103,19 +102,27 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   }
 
   /** What the provider knows; that it does not know, does not answer or throws, is no answer. */
-  async function ask({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
-    const giveUp = new AbortController()
-    const cancel = clock.after(ASK_TIMEOUT_MS, () => giveUp.abort())
-    const signal = AbortSignal.any([giveUp.signal, stopping.signal])
-    const answer = Promise.resolve()
-      .then(() => link.find!(attemptId, signal))
-      .catch((error: unknown) => {
-        log.warn({ err: error, provider }, 'a provider could not be asked about an unknown message')
-        return NO_ANSWER
-      })
-    const outcome = await withinMs(clock, ASK_TIMEOUT_MS + ASK_GRACE_MS, Promise.race([answer, stopped]))
-    cancel()
-    return outcome || NO_ANSWER
+  function ask({ link, provider }: OpenLink, attemptId: string): Promise<Outcome> {
+    return new Promise(resolve => {
+      const time = new AbortController()
+      const cancelTime = clock.after(ASK_TIMEOUT_MS, () => time.abort())
+      const cancelGrace = clock.after(ASK_TIMEOUT_MS + ASK_GRACE_MS, () => end(NO_ANSWER))
+      const stop = () => end(NO_ANSWER)
+      function end(outcome: Outcome): void {
+        ends.delete(stop)
+        cancelTime()
+        cancelGrace()
+        time.abort()
+        resolve(outcome)
+      }
+      ends.add(stop)
+      Promise.resolve()
+        .then(() => link.find!(attemptId, time.signal))
+        .then(end, error => {
+          log.warn({ err: error, provider }, 'a provider could not be asked about an unknown message')
+          end(NO_ANSWER)
+        })
+    })
   }
 
   async function idle(): Promise<void> {
@@ -126,7 +133,8 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     round,
     idle,
     async stop() {
-      stopping.abort()
+      stopping = true
+      for (const end of ends) end()
       await idle()
     },
   }
