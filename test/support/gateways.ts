@@ -62,8 +62,14 @@ async function start(
   configFor: (url: string) => object,
 ): Promise<Gateway> {
   let next: (nth: number) => PeerAct = taken
+  let sends = 0
   let since = 0
-  const peer = await startHttpPeer((_, nth) => next(nth - since))
+  const peer = await startHttpPeer(request => {
+    // Who the sender is, which is asked when it is time.
+    if (request.method === 'GET') return json(404, {})
+    sends++
+    return next(sends - since)
+  })
   const answer = await app.admin('POST', '/connections', {
     provider,
     name: provider,
@@ -75,10 +81,15 @@ async function start(
   })
   if (answer.status !== 201) throw new Error(`no connection: ${answer.text}`)
   return {
-    peer,
+    peer: {
+      ...peer,
+      get requests() {
+        return peer.requests.filter(request => request.method !== 'GET')
+      },
+    },
     connectionId: (answer.body['data'] as { connection: { id: string } }).connection.id,
     act(act) {
-      since = peer.requests.length
+      since = sends
       next = typeof act === 'function' ? act : () => act
     },
     close: async () => void (await peer.close()),

@@ -181,7 +181,7 @@ describe('the sender', () => {
     ['asked for by name', { sender: { name: 'Posthorn' } }, 'request', 'Posthorn'],
     ['asked for by the alias', { senderId: own.id }, 'request', 'Own'],
     ['null, which is none', { sender: { id: null }, senderId: null }, 'account_default', 'Own'],
-    ['an official default', { channel: 'official_chatapp' }, 'official_default', null],
+    ['the official number of the platform', { channel: 'official_chatapp' }, 'platform', null],
     [
       'the official platform number',
       { channel: 'official_chatapp', officialSenderId: 'platform' },
