@@ -82,12 +82,6 @@ begin
   ), gone as (
     delete from outbox o using applied a
      where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
-  ), refs as (
-    insert into provider_refs (connection_id, provider_id, account_id, message_id)
-      select p_connection[a.n], p_provider_id[a.n], a.account_id, a.id
-        from applied a where a.status = 'sent' and p_provider_id[a.n] is not null
-    on conflict (connection_id, provider_id) do update
-      set account_id = excluded.account_id, message_id = excluded.message_id
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, p_event[a.n], 'message.' || a.status, a.id, p_now
@@ -96,6 +90,19 @@ begin
   )
   select array_agg(a.n::integer), array_agg(a.answer) into v_item, v_answer from applied a;
   return query select * from unnest(v_item, v_answer);
+
+  -- A provider gives new ids, as a rule: a plain insert spares looking first.
+  begin
+    insert into provider_refs (connection_id, provider_id, account_id, message_id)
+      select p_connection[n], p_provider_id[n], p_account[n], p_id[n]
+        from unnest(v_item) as n where p_kind[n] = 'sent' and p_provider_id[n] is not null;
+  exception when unique_violation then
+    insert into provider_refs (connection_id, provider_id, account_id, message_id)
+      select p_connection[n], p_provider_id[n], p_account[n], p_id[n]
+        from unnest(v_item) as n where p_kind[n] = 'sent' and p_provider_id[n] is not null
+    on conflict (connection_id, provider_id) do update
+      set account_id = excluded.account_id, message_id = excluded.message_id;
+  end;
 
   -- Everything below is rare: it costs nothing when no item asks for it.
   if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
