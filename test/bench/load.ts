@@ -17,6 +17,8 @@ export type LoadPlan = {
   /** No request is begun beyond so many, nor after so many seconds. */
   requests: number
   seconds: number
+  /** Recipients of each request: one alone is a single send, more are a batch. */
+  recipients?: number
   /** By this template instead of a text; it comes to the same words. */
   template?: string
   /** Where the numbering starts: no idempotency key is used twice. */
@@ -60,7 +62,7 @@ function run(plan: LoadPlan): Promise<LoadResult> {
   function next(): string | null {
     if (begun >= plan.requests || performance.now() >= untilMs) return null
     const number = begun++
-    return request(plan.keys[number % plan.keys.length]!, plan.offset + number, plan.template)
+    return request(plan.keys[number % plan.keys.length]!, plan.offset + number, plan)
   }
 
   function note(answer: string, latencyMs: number): void {
@@ -136,18 +138,23 @@ function endOf(answer: string): number | null {
   return head + 4 + Number(length ?? 0)
 }
 
-function request(apiKey: string, number: number, template: string | undefined): string {
-  const recipient = FIRST_RECIPIENT + (number % RECIPIENTS)
+function request(apiKey: string, number: number, { template, recipients = 1 }: LoadPlan): string {
+  const phones = Array.from({ length: recipients }, (_, at) => phone(number * recipients + at))
+  const to = recipients === 1 ? phones[0] : `[${phones}]`
   const words =
     template === undefined
       ? `"content":{"text":"${TEXT}"}`
       : `"template":{"id":"${template}","variablesIndexed":${JSON.stringify(TEMPLATE.values)}}`
-  const body = `{"to":"+49${recipient}","channel":"local_sms","messageType":"utility",${words}}`
+  const body = `{"to":${to},"channel":"local_sms","messageType":"utility",${words}}`
   return (
     `POST /api/v2/messages/send HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
     `Idempotency-Key: ${scatter(number)}\r\nContent-Type: application/json\r\n` +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   )
+}
+
+function phone(number: number): string {
+  return `"+49${FIRST_RECIPIENT + (number % RECIPIENTS)}"`
 }
 
 /** A key as random to an index as those of real clients, and one for each number: odd factors do not collide. */

@@ -40,7 +40,7 @@ export async function measure(
   const before = { cpu: system.cpu(), batches: await system.batches(), machine: machineCpu() }
   const startedMs = performance.now()
   const load = await system.load(plan)
-  const sends = load.answers['200'] ?? 0
+  const sends = (load.answers['200'] ?? 0) * (plan.recipients ?? 1)
   if (load.firstFailure !== null)
     throw new Error(`not every send was taken: ${JSON.stringify(load.answers)} ${load.firstFailure}`)
   if (!(await comesTrue(() => settled(sends)))) throw new Error(await describeUnsettled(system, sends))
