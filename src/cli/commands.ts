@@ -97,6 +97,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'End a suppression',
     load: async () => ({ run: (await import('./suppression.ts')).remove }),
   },
+  'template list': {
+    summary: 'List the templates of an account',
+    load: async () => ({ run: (await import('./template.ts')).list }),
+  },
+  'template create': {
+    summary: 'Make a template',
+    load: async () => ({ run: (await import('./template.ts')).create }),
+  },
+  'template delete': {
+    summary: 'Delete a template',
+    load: async () => ({ run: (await import('./template.ts')).remove }),
+  },
   send: {
     summary: 'Send a message',
     load: () => import('./send.ts'),

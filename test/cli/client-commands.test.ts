@@ -91,6 +91,30 @@ describe('posthorn', () => {
     )
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
 
+    const asCi = { env: { POSTHORN_API_KEY: apiKey } }
+    const words = ['--category', 'sms', '--type', 'utility', '--text', 'Order {{1}}']
+    const template = await json<{ template: { id: string } }>(
+      ['template', 'create', '--name', 'order', ...words],
+      asCi,
+    )
+    expect(template).toMatchObject({ template: { name: 'order', status: 'active' } })
+    const fromFile = await posthorn(['template', 'create', '--name', 'mail', '--file', '-'], {
+      ...asCi,
+      input: JSON.stringify({
+        name: 'x',
+        category: 'email',
+        subType: 'free',
+        emailSubject: 'Hi',
+        content: 'Hi',
+      }),
+    })
+    expect(fromFile).toMatchObject({ code: 0, out: expect.stringMatching(/^name +mail$/m) })
+    expect((await posthorn(['template', 'list', '--category', 'sms'], asCi)).out).toMatch(
+      / order +sms +utility /,
+    )
+    expect((await posthorn(['template', 'delete', template.template.id], asCi)).out).toContain('is deleted')
+    expect((await posthorn(['template', 'delete', template.template.id], asCi)).err).toContain('NOT_FOUND')
+
     const shown = await posthorn(['account', 'show', id])
     expect(shown.out).toContain('Acme')
     const keyId = /^(key_\S+) +CI /m.exec(shown.out)![1]!
