@@ -10,7 +10,8 @@ type Deps = {
   publicUrl: string | null
 }
 
-const MOST_BYTES = 1_048_576
+/** What WhatsApp sends at most in one call. */
+const MOST_BYTES = 3 * 1_048_576
 
 /** `POST /webhooks/{provider}/{connectionId}` */
 export const webhooksReceive = (deps: Deps) => receiveBy('POST', deps)

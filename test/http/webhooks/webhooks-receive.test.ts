@@ -181,8 +181,8 @@ describe('who is let in', () => {
     expect((await app.during(tell(callback(id), STATUS))).status).toBe(404)
   })
 
-  test('more than 1 MB: 413', async () => {
-    const body = 'x'.repeat(1_048_577)
+  test('more than 3 MiB: 413', async () => {
+    const body = 'x'.repeat(3 * 1_048_576 + 1)
     const answer = await app.call(`/webhooks/twilio/${connectionId}`, { method: 'POST', body })
     expect(answer.status).toBe(413)
   })

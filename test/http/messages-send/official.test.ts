@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  event,
+  failed,
+  messagesChange,
+  signatureOf,
+  status,
+  wrote,
+} from '../../channels/whatsapp-cloud/calls.ts'
+import { graphError, whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
+import {
+  type Answer,
+  faultPaths,
+  messageIdOf,
+  startTestApp,
+  type TestAccount,
+  type TestApp,
+} from '../../support/app.ts'
+import { type Gateway, startChatGateway } from '../../support/gateways.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** Who writes in WhatsApp's own examples. */
+const ADA = '+16505551234'
+const PRICE = 0.05
+
+let app: TestApp
+let account: TestAccount
+let first: Gateway
+let second: Gateway
+let platform: Gateway | null = null
+
+beforeAll(async () => {
+  app = await startTestApp()
+  const prices = [
+    { channel: 'official_chatapp', country: '*', price: PRICE, currency: 'USD' },
+    { channel: 'int_sms', country: '*', price: PRICE, currency: 'USD' },
+    { channel: 'local_sms', country: '*', price: PRICE, currency: 'USD' },
+  ]
+  expect((await app.admin('PUT', '/prices', { prices })).status).toBe(200)
+  account = await app.createAccount({ balance: 10 })
+  first = await gateway({ account, priorityOrder: 10 })
+  second = await gateway({ account, priorityOrder: 20 })
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  for (const each of [first, second, platform]) await each?.close()
+})
+
+async function gateway(options: object = {}): Promise<Gateway> {
+  const opened = await startChatGateway(app, { sendModeByType: {}, ...options } as never)
+  let sends = 0
+  opened.act(() => whatsAppCloudFixture.taken(++sends + Number.parseInt(opened.connectionId.slice(-3), 36)))
+  return opened
+}
+
+const send = (more: object = {}, live = true) =>
+  app.during(account.send({ to: ADA, channel: 'official_chatapp', text: 'Hello', ...more }, { live }))
+
+/** WhatsApp tells a connection of something, signed with the app's secret. */
+function tell(to: Gateway, payload: unknown, signature?: string): Promise<Answer> {
+  const body = JSON.stringify(payload)
+  return app.during(
+    app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-hub-signature-256': signature ?? signatureOf(body),
+      },
+      body,
+    }),
+  )
+}
+
+let written = 0
+async function adaWrites(to: Gateway): Promise<void> {
+  const message = wrote({ type: 'text', text: { body: 'Hello there' } })
+  const timestamp = String(Math.floor(app.now() / 1_000))
+  const payload = event(messagesChange({ messages: [{ ...message, id: `wamid.${++written}`, timestamp }] }))
+  expect((await tell(to, payload)).status).toBe(200)
+}
+
+describe('free text', () => {
+  test('to somebody who has not written: 400 before there is a price, nothing stored', async () => {
+    const before = await account.footprint()
+    const answer = await send()
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
+    expect(answer.body['error']).toContain('needs an approved template outside the 24-hour window')
+    expect(faultPaths(answer)).toEqual(['template'])
+    expect(await account.footprint()).toEqual(before)
+    expect(first.peer.requests).toEqual([])
+  })
+
+  test('an estimate says the same', async () => {
+    const answer = await app.during(
+      app.call('/api/v2/messages/estimate', {
+        method: 'POST',
+        key: account.liveKey,
+        body: { to: ADA, channel: 'official_chatapp', text: 'Hello' },
+      }),
+    )
+    expect(answer.body['data']).toMatchObject({
+      deliverable: false,
+      reasons: [{ code: 'VALIDATION_ERROR', path: 'template' }],
+    })
+  })
+
+  test('of a test key goes to the sandbox at any time', async () => {
+    expect((await send({}, false)).body).toMatchObject({ status: 'sent', resolved: { provider: 'sandbox' } })
+  })
+
+  test('for 24 hours after they wrote, to that very sender; not for a second longer', async () => {
+    await adaWrites(first)
+    expect((await send()).body).toMatchObject({
+      status: 'sent',
+      resolved: { provider: 'whatsapp-cloud', senderSource: 'official_default' },
+    })
+    expect((await send({ officialSenderId: second.connectionId })).status).toBe(400)
+    const soon = new Date(app.now() + DAY_MS - 60_000).toISOString()
+    expect((await send({ options: { scheduleAt: soon } })).body).toMatchObject({ status: 'scheduled' })
+    const late = new Date(app.now() + DAY_MS + 60_000).toISOString()
+    expect((await send({ options: { scheduleAt: late } })).status).toBe(400)
+    await app.leap(DAY_MS)
+    expect((await send()).status).toBe(400)
+  })
+
+  test('where the channel is ours to choose, another one takes it', async () => {
+    const open = await app.createAccount({ balance: 10 })
+    const theirs = await gateway({ account: open, priorityOrder: 1 })
+    const answer = await app.during(open.send({ to: ADA, text: 'Hello' }, { live: true }))
+    expect(answer.body).toMatchObject({ resolved: { channel: expect.stringContaining('sms') } })
+    expect(theirs.peer.requests).toEqual([])
+    await theirs.close()
+  })
+})
+
+describe('the sender', () => {
+  const sourceOf = (answer: Answer) => (answer.body['resolved'] as { senderSource: string }).senderSource
+
+  test.each([
+    ['officialSenderId', (id: string) => ({ officialSenderId: id })],
+    ['sender.officialId', (id: string) => ({ sender: { officialId: id } })],
+  ])('%s: chooses it, and is named where there is no such sender', async (path, body) => {
+    await adaWrites(second)
+    const before = second.peer.requests.length
+    const answer = await send(body(second.connectionId))
+    expect(answer.status, answer.text).toBe(200)
+    expect(sourceOf(answer)).toBe('request')
+    expect(second.peer.requests).toHaveLength(before + 1)
+
+    const other = await app.createAccount()
+    const foreign = await gateway({ account: other })
+    for (const unknown of [foreign.connectionId, 'cnn_00000000000000000000000000', 'nobody']) {
+      for (const live of [true, false]) {
+        const refused = await send(body(unknown), live)
+        expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } })
+        expect(faultPaths(refused)).toEqual([path])
+      }
+    }
+    await foreign.close()
+  })
+
+  test('none is asked for: the default, else the first of its own', async () => {
+    await adaWrites(first)
+    await adaWrites(second)
+    const before = [first.peer.requests.length, second.peer.requests.length]
+    expect(sourceOf(await send())).toBe('official_default')
+    const path = `/api/v2/official-senders/${second.connectionId}/default`
+    const chosen = await app.during(app.call(path, { method: 'POST', key: account.liveKey }))
+    expect(chosen.status).toBe(200)
+    expect(sourceOf(await send())).toBe('official_default')
+    expect([first.peer.requests.length, second.peer.requests.length]).toEqual(before.map(each => each + 1))
+  })
+
+  test('platform: where there is none but the sandbox, 400; else the platform’s own', async () => {
+    expect((await send({ officialSenderId: 'platform' })).status).toBe(400)
+    platform = await gateway()
+    await adaWrites(platform)
+    expect(sourceOf(await send({ officialSenderId: 'platform' }))).toBe('request')
+    expect(platform.peer.requests).toHaveLength(1)
+    const bare = await app.createAccount({ balance: 1 })
+    const answer = await app.during(
+      bare.send({ to: ADA, channel: 'official_chatapp', text: 'Hello' }, { live: true }),
+    )
+    expect(sourceOf(answer)).toBe('platform')
+    expect(platform.peer.requests).toHaveLength(2)
+  })
+})
+
+describe('what WhatsApp says later', () => {
+  async function sentBy(sender: Gateway): Promise<{ id: string; wamid: string }> {
+    await adaWrites(sender)
+    const answer = await send({ officialSenderId: sender.connectionId })
+    expect(answer.body['status'], answer.text).toBe('sent')
+    const id = messageIdOf(answer)
+    const { rows } = await app.db.query<{ wamid: string }>({
+      name: 'official_test_wamid',
+      text: 'select provider_id as wamid from messages order by id desc limit 1',
+    })
+    return { id, wamid: rows[0]!.wamid }
+  }
+
+  test('131026 by a status: failed as not registered, and the money is back', async () => {
+    const before = await account.wallet()
+    const { id, wamid } = await sentBy(first)
+    expect((await account.wallet()).captured).toBeCloseTo(before.captured + PRICE, 6)
+    const told = await tell(first, event(messagesChange({ statuses: [failed(131026, { id: wamid })] })))
+    expect(told.status).toBe(200)
+    const message = await account.message(id)
+    expect(message).toMatchObject({
+      status: 'failed',
+      errorCode: 'CHATAPP_NOT_REGISTERED',
+      billing: { state: 'released' },
+    })
+    expect(await account.wallet()).toEqual(before)
+  })
+
+  test('delivered and read', async () => {
+    const { id, wamid } = await sentBy(first)
+    const statuses = [status('delivered', { id: wamid }), status('read', { id: wamid })]
+    await tell(first, event(messagesChange({ statuses })))
+    expect((await account.message(id)).status).toBe('read')
+  })
+
+  test('a call whose bytes were changed is 401, and changes nothing', async () => {
+    const { id, wamid } = await sentBy(first)
+    const payload = event(messagesChange({ statuses: [failed(131026, { id: wamid })] }))
+    const forged = await tell(first, payload, signatureOf(`${JSON.stringify(payload)} `))
+    expect(forged).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    expect((await account.message(id)).status).toBe('sent')
+  })
+
+  test('the handshake: the challenge for our token, 403 for another', async () => {
+    const ask = (token: string) =>
+      app.call(
+        `/webhooks/whatsapp-cloud/${first.connectionId}?${new URLSearchParams({
+          'hub.mode': 'subscribe',
+          'hub.challenge': '1158201444',
+          'hub.verify_token': token,
+        })}`,
+      )
+    const { verifyToken } = whatsAppCloudFixture.configFor('http://127.0.0.1:1')
+    const taken = await ask(verifyToken)
+    expect([taken.status, taken.text]).toEqual([200, '1158201444'])
+    expect(taken.headers.get('content-type')).toContain('text/plain')
+    expect((await ask('another')).status).toBe(403)
+  })
+})
+
+test('too fast for one recipient: that message waits, others do not', async () => {
+  await adaWrites(first)
+  let refused = true
+  first.act(() => {
+    if (!refused) return whatsAppCloudFixture.taken(70_001)
+    refused = false
+    return graphError(400, 131056)
+  })
+  const answer = await app.during(
+    account.send(
+      { to: ADA, channel: 'official_chatapp', text: 'Again', officialSenderId: first.connectionId },
+      { live: true },
+    ),
+  )
+  // It waited for a second, within the time that the send waits.
+  expect(answer.body, answer.text).toMatchObject({ status: 'sent' })
+  const message = await account.message(messageIdOf(answer))
+  expect(message.timeline.filter(each => each.event === 'attempt')).toMatchObject([
+    { outcome: 'throttled', providerCode: '131056' },
+    { outcome: 'accepted' },
+  ])
+  expect(message.attempts).toBe(1)
+})

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { OfficialSender } from '../../../src/contract/official.ts'
+import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
+
+const IDENTITY = {
+  display_phone_number: '+1 555-078-3881',
+  verified_name: 'Jasper’s Market',
+  quality_rating: 'GREEN',
+  status: 'CONNECTED',
+  whatsapp_business_manager_messaging_limit: 'TIER_10K',
+}
+
+let app: TestApp
+let peer: HttpPeer
+let account: TestAccount
+let other: TestAccount
+/** The account's own connection, the other account's, and one of the account's that is disabled. */
+let own: string
+let foreign: string
+let disabled: string
+
+beforeAll(async () => {
+  peer = await startHttpPeer((request, nth) =>
+    request.method === 'GET'
+      ? { status: 200, body: JSON.stringify(IDENTITY) }
+      : whatsAppCloudFixture.taken(nth),
+  )
+  app = await startTestApp()
+  account = await app.createAccount()
+  other = await app.createAccount()
+  own = await connect('Support', account)
+  foreign = await connect('Theirs', other)
+  disabled = await connect('Off', account, { enabled: false })
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  await peer.close()
+})
+
+async function connect(name: string, owner: TestAccount, more: object = {}): Promise<string> {
+  const answer = await app.admin('POST', '/connections', {
+    provider: 'whatsapp-cloud',
+    name,
+    channels: ['official_chatapp'],
+    config: whatsAppCloudFixture.configFor(peer.url),
+    accountId: owner.id,
+    ...more,
+  })
+  expect(answer.status, answer.text).toBe(201)
+  return (answer.body['data'] as { connection: { id: string } }).connection.id
+}
+
+const get = (key: string | null) => app.call('/api/v2/official-senders', { key })
+const choose = (key: string | null, id: string) =>
+  app.call(`/api/v2/official-senders/${id}/default`, { method: 'POST', key })
+const listOf = (answer: Answer) => answer.body['data'] as OfficialSender[]
+const defaults = (senders: readonly OfficialSender[]) =>
+  senders.filter(each => each.isDefault).map(each => each.id)
+
+describe('GET /api/v2/official-senders', () => {
+  test('the account’s own, as their provider describes them', async () => {
+    const answer = await app.until(
+      () => get(account.liveKey),
+      found => listOf(found).some(each => each.status === 'connected'),
+    )
+    expect(answer.body).toEqual({
+      success: true,
+      data: [
+        {
+          id: own,
+          scope: 'official_sender',
+          isPlatform: false,
+          isDefault: true,
+          label: 'Jasper’s Market (+15550783881)',
+          phoneNumber: '+15550783881',
+          displayName: 'Jasper’s Market',
+          status: 'connected',
+          qualityRating: 'GREEN',
+          messagingLimit: 'TIER_10K',
+          lastCheckedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+        },
+        expect.objectContaining({ id: disabled, label: 'Off', status: 'disabled', isDefault: false }),
+      ],
+    })
+    expect(JSON.stringify(answer.body)).not.toContain(foreign)
+  })
+
+  test('a test key sees the platform’s too: the sandbox', async () => {
+    const answer = await app.until(
+      () => get(account.testKey),
+      found => listOf(found).at(-1)?.status === 'connected',
+    )
+    expect(listOf(answer).at(-1)).toEqual({
+      id: 'platform',
+      scope: 'platform',
+      isPlatform: true,
+      isDefault: false,
+      label: null,
+      phoneNumber: null,
+      displayName: 'Posthorn Sandbox',
+      status: 'connected',
+      qualityRating: 'GREEN',
+      messagingLimit: 'TIER_UNLIMITED',
+      lastCheckedAt: expect.any(String),
+    })
+  })
+
+  test('an account without any has the platform’s, which is its default', async () => {
+    const bare = await app.createAccount()
+    for (const key of [bare.liveKey, bare.testKey]) {
+      expect(listOf(await get(key))).toMatchObject([{ id: 'platform', isDefault: true }])
+    }
+  })
+
+  test('GET /api/v2/account shows the same', async () => {
+    const { body } = await app.call('/api/v2/account', { key: account.liveKey })
+    expect((body['data'] as { officialSenders: unknown }).officialSenders).toEqual(
+      listOf(await get(account.liveKey)),
+    )
+  })
+
+  test('without a key: 401', async () => {
+    expect((await get(null)).status).toBe(401)
+  })
+})
+
+describe('POST /api/v2/official-senders/{id}/default', () => {
+  test('moves the default, and back', async () => {
+    const moved = await choose(account.testKey, 'platform')
+    expect(moved).toMatchObject({ status: 200, body: { data: { id: 'platform', isDefault: true } } })
+    expect(defaults(listOf(await get(account.testKey)))).toEqual(['platform'])
+    const back = await choose(account.testKey, own)
+    expect(back).toMatchObject({ status: 200, body: { data: { id: own, isDefault: true } } })
+    expect(defaults(listOf(await get(account.testKey)))).toEqual([own])
+    expect((await choose(account.testKey, own)).status).toBe(200)
+    expect(defaults(listOf(await get(other.testKey)))).toEqual([foreign])
+  })
+
+  test.each([
+    ['another account’s', () => foreign],
+    ['one that there is not', () => 'cnn_00000000000000000000000000'],
+    ['what is no id', () => 'nobody'],
+  ])('%s: 404', async (_, id) => {
+    expect(await choose(account.liveKey, id())).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+  })
+
+  test('the platform’s, where a live key has none: 404', async () => {
+    expect((await choose(account.liveKey, 'platform')).status).toBe(404)
+  })
+
+  test('a disabled one: 409', async () => {
+    expect(await choose(account.liveKey, disabled)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
+  })
+
+  test('without a key: 401', async () => {
+    expect((await choose(null, own)).status).toBe(401)
+  })
+})
+
+describe('a provider that cannot say', () => {
+  test('is asked again after a minute, and the sender stands there meanwhile', async () => {
+    let answers = false
+    const shy = await startHttpPeer(() =>
+      answers ? { status: 200, body: JSON.stringify({ verified_name: 'Shy' }) } : { status: 500 },
+    )
+    const guarded = await app.createAccount()
+    await connect('Shy number', guarded, { config: whatsAppCloudFixture.configFor(shy.url) })
+    await app.until(get.bind(null, guarded.liveKey), () => shy.requests.length > 0)
+    const [unknown] = listOf(await get(guarded.liveKey))
+    expect(unknown).toMatchObject({ status: 'unknown', label: 'Shy number', lastCheckedAt: null })
+    const asked = shy.requests.length
+    await app.pass(50_000)
+    expect(shy.requests).toHaveLength(asked)
+    answers = true
+    await app.pass(20_000)
+    const found = await app.until(
+      () => get(guarded.liveKey),
+      answer => listOf(answer)[0]?.lastCheckedAt !== null,
+    )
+    expect(listOf(found)[0]).toMatchObject({ label: 'Shy', phoneNumber: null, status: 'unknown' })
+    await shy.close()
+  })
+})
