@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { createMedia } from '../core/media/media.ts'
 import { createPreviews } from '../core/media/preview.ts'
 import { createMediaSweep } from '../core/media/sweep.ts'
+import { collecting } from '../infra/collecting-store.ts'
 import { createFileStore, type FileStore } from '../infra/file-store.ts'
 import { createObjectStore } from '../infra/object-store.ts'
 import type { Chore } from '../workers/chores.ts'
@@ -27,7 +28,9 @@ export function createMediaRooms(base: Foundation, files: FileStore = chooseFile
 
 /** A directory is for one machine; nodes that share none share a bucket. */
 function chooseFileStore(config: Config): FileStore {
-  return config.mediaBucket
-    ? createObjectStore(config.mediaBucket)
-    : createFileStore(join(config.dataDir, DIRECTORY))
+  return collecting(
+    config.mediaBucket
+      ? createObjectStore(config.mediaBucket)
+      : createFileStore(join(config.dataDir, DIRECTORY)),
+  )
 }

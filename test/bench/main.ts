@@ -1,5 +1,7 @@
+import { measureBatches } from './batches.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
+import { measureMedia } from './media.ts'
 import { measureMemory } from './memory.ts'
 import { type Figure, note, printFigures } from './report.ts'
 import { measureScale } from './scale.ts'
@@ -9,16 +11,26 @@ import { measureThroughput, type ThroughputName } from './throughput.ts'
 
 /**
  * The figures that this program is held to, each against a baseline of the same
- * run on the same machine: durable sends a second, memory, and what a send
- * costs as the store grows. Everything is started here and removed again.
+ * run on the same machine: durable sends a second, what a batch
+ * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [events] [schedule] [render] [templated] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [media] [memory] [scale]
  *
- * Without names all of them run, in some seven minutes; BENCH_QUICK=1 takes
+ * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
  */
 const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
-const NAMES = [...THROUGHPUT, 'events', 'schedule', 'render', 'templated', 'memory', 'scale'] as const
+const NAMES = [
+  ...THROUGHPUT,
+  'batch',
+  'events',
+  'schedule',
+  'render',
+  'templated',
+  'media',
+  'memory',
+  'scale',
+] as const
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {
@@ -31,10 +43,12 @@ async function main(args: readonly string[]): Promise<void> {
   const figures: Figure[] = []
   const throughput = THROUGHPUT.filter(name => wanted.has(name))
   if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
+  if (wanted.has('batch')) figures.push(...(await measureBatches(quick)))
   if (wanted.has('events')) figures.push(...(await measureCallbacks(quick)))
   if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
   if (wanted.has('render')) figures.push(measureRendering(quick))
   if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))
+  if (wanted.has('media')) figures.push(...(await measureMedia()))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

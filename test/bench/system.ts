@@ -25,6 +25,8 @@ export type System = {
   admin: Admin
   /** A request of the first account, below `/api/v2`. */
   call(method: string, path: string, body: unknown): Promise<Response>
+  /** The same with a form. */
+  post(path: string, form: FormData): Promise<Response>
   /** Messages that the centre without receipts took so far. */
   taken(): Promise<number>
   /** The connection to it, and the accounts, by their ids. */
@@ -127,6 +129,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         method,
         headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
         body: JSON.stringify(body),
+      }),
+    post: (path, form) =>
+      fetch(`${server.url}/api/v2${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': keys[0]! },
+        body: form,
       }),
     taken: sinks.plain.submits,
     ids: { plain: connections.plain, accounts: accounts.map(account => account.id) },
