@@ -23,17 +23,16 @@ declare
   v_id uuid[];
 begin
   insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
-    select i.connection, i.provider_id, i.status, i.at, i.provider_code, i.error_code, i.detail, p_now
-      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_error_code, p_detail)
-        as i (connection, provider_id, status, at, provider_code, error_code, detail)
+    select i.connection, i.provider_id, p_status[n], p_at[n], p_provider_code[n], p_error_code[n], p_detail[n], p_now
+      from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
      where not exists (
        select 1 from provider_refs r where r.connection_id = i.connection and r.provider_id = i.provider_id);
 
   with matched as (
-    select r.account_id, r.message_id, i.status, coalesce(i.at, p_now) as at, i.provider_code, i.error_code, i.detail,
-           i.event, i.n
-      from unnest(p_connection, p_provider_id, p_status, p_at, p_provider_code, p_error_code, p_detail, p_event)
-        with ordinality as i (connection, provider_id, status, at, provider_code, error_code, detail, event, n)
+    select r.account_id, r.message_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
+           p_provider_code[n] as provider_code, p_error_code[n] as error_code, p_detail[n] as detail,
+           p_event[n] as event, n
+      from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
       join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id
   ), applied as (
     update messages m set
