@@ -27,6 +27,8 @@ const CORE = [
   'inbound',
   'outbox',
   'messages',
+  'fraud',
+  'verification',
 ]
 
 /** What a room may know by its types alone. */

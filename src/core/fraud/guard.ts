@@ -1,0 +1,50 @@
+import type { Channel, KeyMode } from '../../contract/enums.ts'
+import type { AccountId, Id } from '../../lib/ids.ts'
+import type { PhoneType } from '../../lib/phone.ts'
+
+/** One start or resend of a verification, as the guard sees it: routed and priced, not accepted yet. */
+export type GuardedSend = {
+  accountId: AccountId
+  mode: KeyMode
+  /** `+` and digits, or an e-mail address. */
+  recipient: string
+  /** Of a phone number; ISO 3166-1 alpha-2. */
+  country: string | null
+  /** Of a phone number. */
+  phoneType: PhoneType | null
+  /** The first of the channels that it goes over. */
+  channel: Channel
+  /** As the caller gave it, for the end user whose browser or app asked for the code. */
+  clientIp: string | null
+  /** Micros of the account's currency, over all its channels. */
+  amount: number
+  currency: string
+  resend: boolean
+  /** In ms since the epoch. */
+  nowMs: number
+}
+
+export type GuardVerdict =
+  | { verdict: 'pass' }
+  /** `reason` is for the list of blocks; the caller is told when to come back. */
+  | { verdict: 'block'; reason: string; retryAfterMs: number }
+
+/**
+ * Keeps codes from being pumped to numbers whose owners earn by them. It is asked
+ * after a send was routed and priced and before it is accepted, so that a block
+ * costs nothing; then it is told what became of it.
+ */
+export type Guard = {
+  judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
+  /** It was accepted; called once per start and resend, replays excluded. Must not throw. */
+  sent(send: GuardedSend, verificationId: Id<'ver'>): void
+  /** A right code came back; once per verification. Must not throw. */
+  verified(check: { accountId: AccountId; verificationId: Id<'ver'>; mode: KeyMode; nowMs: number }): void
+}
+
+/** Lets everything pass. */
+export const openGuard: Guard = {
+  judge: () => ({ verdict: 'pass' }),
+  sent() {},
+  verified() {},
+}
