@@ -193,6 +193,8 @@ export type Receipt = {
   status: 'sent' | 'delivered' | 'read' | 'undelivered'
   /** Where it was refused after all, although the submit was taken: the message fails, and its money is released. */
   reject?: RejectCode
+  /** It was refused because the recipient wants no messages from this sender. */
+  optedOut?: true
   /** When it happened by the provider's word, in ms since the epoch; null when it does not say. */
   atMs: number | null
   providerCode: string | null

@@ -222,15 +222,17 @@ type Inbox = {
 
 function createInbox(
   receipts: Receipts,
-  { takeInbound, windows }: ConsentRooms,
+  { takeInbound, optOuts, windows }: ConsentRooms,
   { templateStates }: TemplateRooms,
 ): Inbox {
   return {
     async take(connection, inbound) {
       const messages = inbound.filter(each => each.kind === 'message')
       const states = inbound.filter(each => each.kind === 'template')
+      const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
         receipts.take(connection.id, inbound),
+        optOuts.refusedLater(connection.id, optedOut),
         takeInbound(connection, messages),
         windows.heard(connection.id, messages),
         ...states.map(({ state }) => templateStates.take(connection.id, state)),

@@ -15,6 +15,9 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   canceled: 'undelivered',
 }
 
+/** The ErrorCode of a message whose recipient has unsubscribed from its sender. */
+const OPTED_OUT = '21610'
+
 /** The query's name for our attempt. */
 const ATTEMPT_FIELD = 'attempt'
 
@@ -44,6 +47,8 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
     atMs: null,
     providerCode: code,
     detail: null,
+    // A Messaging Service takes the message first, and finds out later.
+    ...(code === OPTED_OUT && { reject: 'RECIPIENT_REJECTED', optedOut: true }),
   }
   return { kind: 'taken', inbound: [receipt] }
 }

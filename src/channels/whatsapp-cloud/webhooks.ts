@@ -100,6 +100,7 @@ function readStatus(status: Fields): Receipt | null {
     ...(attemptId !== null && { attemptId }),
     status: said,
     ...(reject && { reject }),
+    ...(reject && code !== null && meaningOf(code)?.means === 'opted out' && { optedOut: true }),
     atMs: secondsOf(status['timestamp']),
     providerCode: code,
     detail: code === null ? null : (meaningOf(code)?.text ?? null),

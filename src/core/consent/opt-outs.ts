@@ -4,7 +4,13 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { keyOf } from './address.ts'
-import { deleteByRecipient, findOwners, insertSuppressions, type SuppressionRow } from './store.ts'
+import {
+  deleteByRecipient,
+  findOwners,
+  findReported,
+  insertSuppressions,
+  type SuppressionRow,
+} from './store.ts'
 import { tellSuppressions } from './tell.ts'
 
 /** What a recipient, or a provider in their name, decided. */
@@ -24,7 +30,11 @@ export type OptOuts = {
   start(db: Db, decisions: readonly Decision[]): Promise<void>
   /** A provider refused a message because its recipient had opted out there. */
   refused(message: Refused): Promise<void>
+  /** The same, of messages that it had taken at first; by its own ids. */
+  refusedLater(connectionId: ConnectionId, receipts: readonly LateRefusal[]): Promise<void>
 }
+
+export type LateRefusal = { providerId: string; providerCode: string | null }
 
 export type Refused = {
   connectionId: ConnectionId
@@ -56,15 +66,31 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     await tellSuppressions(tx, ids, clock.now(), 'deleted', gone)
   }
 
+  async function refused(tx: Db, messages: readonly Refused[], providerCode: string | null): Promise<void> {
+    const owners = await findOwners(
+      tx,
+      messages.map(({ connectionId, sender }) => ({ connectionId, number: sender })),
+    )
+    const decisions = messages.map((message, at) => ({ ...message, accountId: owners[at]!.accountId }))
+    const code = providerCode === null ? '' : ` (${providerCode})`
+    const reason = `The provider refused a message: the recipient has opted out there${code}.`
+    await stop(tx, decisions, 'provider', reason)
+  }
+
   return {
     stop,
     start,
-    refused: ({ sender, providerCode, ...message }) =>
-      db.transaction(async tx => {
-        const [owner] = await findOwners(tx, [{ connectionId: message.connectionId, number: sender }])
-        const reason = `The provider refused a message: the recipient has opted out there${providerCode === null ? '' : ` (${providerCode})`}.`
-        await stop(tx, [{ ...message, accountId: owner!.accountId }], 'provider', reason)
-      }),
+    refused: message => db.transaction(tx => refused(tx, [message], message.providerCode)),
+    async refusedLater(connectionId, receipts) {
+      if (receipts.length === 0) return
+      const providerCode = receipts[0]!.providerCode
+      await db.transaction(async tx => {
+        const ids = receipts.map(({ providerId }) => providerId)
+        const messages = await findReported(tx, connectionId, ids)
+        const all = messages.map(message => ({ ...message, connectionId, providerCode }))
+        if (all.length > 0) await refused(tx, all, providerCode)
+      })
+    },
   }
 }
 

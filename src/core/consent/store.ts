@@ -147,19 +147,9 @@ export type Asked = {
  * the message goes by a sender of the account's own.
  */
 export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(Channel | null)[][]> {
-  const { rows } = await db.query<{ n: number; channel: string }>({
-    name: 'suppressions_find',
-    text: `with asked as (
-             select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) with ordinality
-               as i (account_id, key, connection_id, sender, n))
-           select a.n::integer, s.channel from asked a
-             join suppressions s on s.account_id = a.account_id and s.recipient_key = a.key
-            where s.connection_id is null
-           union all
-           select a.n::integer, s.channel from asked a
-             join suppressions s on s.account_id = '${PLATFORM_UUID}' and s.recipient_key = a.key
-                  and s.connection_id = a.connection_id
-            where not exists (select 1 from sms_senders o where o.account_id = a.account_id and o.name = a.sender)`,
+  const { rows } = await db.query<{ item: number; channel: string }>({
+    name: 'find_suppressed',
+    text: 'select * from find_suppressed($1,$2,$3,$4)',
     values: [
       bareArray(asked.map(each => toUuid(each.accountId))),
       textArray(asked.map(each => each.key)),
@@ -168,8 +158,31 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
     ],
   })
   const found: (Channel | null)[][] = asked.map(() => [])
-  for (const { n, channel } of rows) found[n - 1]!.push(channelOf(channel))
+  for (const { item, channel } of rows) found[item - 1]!.push(channelOf(channel))
   return found
+}
+
+/** A message as a receipt finds it. */
+export type Reported = {
+  channel: Channel
+  recipient: string
+  sender: string | null
+}
+
+/** The messages that a provider goes by these ids for; one that it does not know yet is left out. */
+export async function findReported(
+  db: Db,
+  connectionId: ConnectionId,
+  providerIds: readonly string[],
+): Promise<Reported[]> {
+  const { rows } = await db.query<Reported>({
+    name: 'find_reported',
+    text: `select m.channel, m.recipient, m.sender from provider_refs r
+             join messages m on m.account_id = r.account_id and m.id = r.message_id
+            where r.connection_id = $1 and r.provider_id = any ($2::text[])`,
+    values: [toUuid(connectionId), textArray(providerIds)],
+  })
+  return rows
 }
 
 /** Whose a number is; `homeCountry` is null for the platform's. */

@@ -15,6 +15,7 @@ import { type Destination, failOver, type LeftAttempt } from './failover-store.t
 import { type MessageRow, readMessage } from './message-store.ts'
 import { needsWindow, type Planned, price, type World } from './prepare.ts'
 import { type ResolveDeps, vet } from './resolve.ts'
+import { suppressionOf } from './suppressed.ts'
 
 /** An attempt that was provably not taken. */
 export type NotTaken = Extract<Outcome, { kind: 'rejected' | 'retry' }>
@@ -111,6 +112,9 @@ export function createFailover(deps: FailoverDeps): Failover {
     const where = { connectionId: connection.id, provider: connection.provider, channel }
     if (channel === row.channel) {
       const { sender, senderSource, amount, parts } = row
+      // What was said to the other connection's own number holds there alone.
+      const there = { ...item, sender, connectionId: connection.id }
+      if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
       return { ...where, sender, senderSource, amount, parts }
     }
     try {

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
 import type { SuppressionView } from '../../../src/contract/suppression.ts'
 import { AUTH_TOKEN, twilioFixture } from '../../channels/twilio.exchange.ts'
-import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import {
+  type Answer,
+  faultPaths,
+  messageIdOf,
+  startTestApp,
+  type TestAccount,
+  type TestApp,
+} from '../../support/app.ts'
 import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
 import { type Receiver, startReceiver, verify } from '../../support/receiver.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
@@ -294,6 +301,38 @@ describe('STOP', () => {
     expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
     expect(deaf.requests).toHaveLength(1)
     await deaf.close()
+  })
+})
+
+describe('an opt-out at the provider that shows later', () => {
+  test('fails the message, gives its money back, and suppresses', async () => {
+    const sent = await marketing(account, { channel: 'int_sms' })
+    expect(sent.body['status']).toBe('sent')
+    const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
+    const status = {
+      SmsStatus: 'undelivered',
+      MessageStatus: 'undelivered',
+      ErrorCode: '21610',
+      MessageSid: sid,
+    }
+    expect((await write('', status)).status).toBe(200)
+    expect((await suppressions()).map(({ to, source }) => [to, source])).toEqual([
+      [PERSON, 'provider'],
+      [PERSON, 'provider'],
+    ])
+    expect((await account.message(messageIdOf(sent))).status).toBe('failed')
+    expect(await account.wallet()).toMatchObject({ held: 0, captured: 0 })
+  })
+
+  test('of a message that nobody knows changes nothing', async () => {
+    const status = {
+      SmsStatus: 'failed',
+      MessageStatus: 'failed',
+      ErrorCode: '21610',
+      MessageSid: 'SMnobody',
+    }
+    expect((await write('', status)).status).toBe(200)
+    expect(await suppressions()).toEqual([])
   })
 })
 

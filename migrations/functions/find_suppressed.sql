@@ -1,0 +1,27 @@
+drop function if exists find_suppressed;
+
+-- The channels ('*' is every one) on which these recipients are suppressed, for
+-- whoever writes to them by p_connection as p_sender. What recipients said to a
+-- number that accounts share holds unless the sender is the account's own.
+create function find_suppressed(p_account uuid[], p_key text[], p_connection uuid[], p_sender text[])
+returns table (item integer, channel text)
+language sql stable
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+  with asked as materialized (
+    select * from unnest(p_account, p_key, p_connection, p_sender) with ordinality
+      as i (account_id, key, connection_id, sender, n)
+  )
+  select a.n::integer, s.channel from asked a
+    join suppressions s on s.account_id = a.account_id and s.recipient_key = a.key
+   where s.connection_id is null
+  union all
+  select a.n::integer, s.channel from asked a
+    join suppressions s on s.account_id = '00000000-0000-0000-0000-000000000000' and s.recipient_key = a.key
+         and s.connection_id = a.connection_id
+   where not exists (select 1 from sms_senders o where o.account_id = a.account_id and o.name = a.sender)
+$$;

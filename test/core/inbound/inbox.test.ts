@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { InboundMessage } from '../../../src/channels/provider.ts'
+import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
+import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { createInboundMessages } from '../../../src/core/inbound/read.ts'
+import { createInbox } from '../../../src/core/inbound/take.ts'
+import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const clock = createFakeClock(Date.now())
+const phones = createPhones({ cacheSize: 10 })
+const ids = createIds(clock, createRandom())
+let database: TestDatabase
+let connection: { id: `cnn_${string}`; provider: string }
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await database.db.query({ name: 't_clean', text: 'delete from inbound_parts' })
+  connection = { id: ids.next('cnn'), provider: 'smpp' }
+})
+
+/** A node of its own over the same store; `through` stands between it and the database. */
+function openNode(through: Partial<Database> = {}) {
+  const db: Database = { ...database.db, ...through }
+  const optOuts = createOptOuts({ db, clock, ids })
+  return createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }) })
+}
+
+/** What was kept for this test's connection. */
+async function kept(): Promise<(string | null)[]> {
+  const all = await createInboundMessages({ db: database.db, phones }).listShared({ limit: 500 })
+  return all.data.filter(each => each.connectionId === connection.id).map(({ text }) => text)
+}
+
+function message(more: Partial<InboundMessage> = {}): InboundMessage {
+  return {
+    kind: 'message',
+    eventId: ids.next('evt'),
+    channel: 'int_sms',
+    from: '+447700900123',
+    to: '70123',
+    text: 'Hello',
+    button: null,
+    atMs: null,
+    ...more,
+  }
+}
+
+const part = (reference: number, number: number, text: string, total = 2) =>
+  message({ text, part: { reference, number, total } })
+
+describe('parts', () => {
+  test('that come to two nodes at once are one message, each time', async () => {
+    const nodes = [openNode(), openNode()]
+    for (let reference = 0; reference < 25; reference++) {
+      const [first, second] = reference % 2 ? nodes : nodes.toReversed()
+      await Promise.all([
+        first!.take(connection, [part(reference, 1, 'a')]),
+        second!.take(connection, [part(reference, 2, `b${reference}`)]),
+      ])
+    }
+    expect((await kept()).toSorted()).toEqual(Array.from({ length: 25 }, (_, n) => `ab${n}`).toSorted())
+  })
+
+  test('of several senders, numbers and lengths are told apart', async () => {
+    const node = openNode()
+    await node.take(connection, [
+      part(7, 1, 'a'),
+      { ...part(7, 2, 'x'), from: '+447700900124' },
+      { ...part(7, 2, 'y'), to: '70124' },
+      part(7, 2, 'z', 3),
+    ])
+    expect(await kept()).toEqual([])
+    await node.take(connection, [part(7, 2, 'b')])
+    expect(await kept()).toEqual(['ab'])
+  })
+
+  test('a character that is cut in two is whole again; what is told again changes nothing', async () => {
+    const node = openNode()
+    const parts = [part(9, 1, 'smile \ud83d'), part(9, 2, '\ude00!')]
+    for (const each of [...parts, ...parts]) await node.take(connection, [each])
+    expect(await kept()).toEqual(['smile 😀!'])
+    await node.take(connection, [parts[0]!])
+    expect(await node.giveUpParts()).toBe(0)
+  })
+
+  test.each([
+    [{ reference: 1, number: 3, total: 2 }],
+    [{ reference: 1, number: 0, total: 2 }],
+    [{ reference: 1, number: 1, total: 1 }],
+    [{ reference: 1, number: 1, total: 256 }],
+  ])('that contradict themselves are messages: %j', async part => {
+    await openNode().take(connection, [message({ part })])
+    expect(await kept()).toEqual(['Hello'])
+  })
+
+  test('are given up ten minutes after the last of them', async () => {
+    const node = openNode()
+    await node.take(connection, [part(3, 1, 'a', 3)])
+    await clock.advance(9 * 60_000)
+    await node.take(connection, [part(3, 3, 'c', 3)])
+    await clock.advance(9 * 60_000)
+    expect(await node.giveUpParts()).toBe(0)
+    await clock.advance(60_000 + 1)
+    const both = await Promise.all([node.giveUpParts(), openNode().giveUpParts()])
+    expect(both.toSorted()).toEqual([0, 1])
+    expect(await kept()).toEqual(['a…c'])
+  })
+})
+
+describe('a database that is away', () => {
+  const gone = () => Promise.reject(new DatabaseUnavailable(new Error('away')))
+
+  test('is waited for', async () => {
+    let tries = 0
+    const node = openNode({ transaction: work => (++tries < 3 ? gone() : database.db.transaction(work)) })
+    const taken = node.take(connection, [message()])
+    while (tries < 3) await clock.advance(200)
+    await taken
+    expect(await kept()).toEqual(['Hello'])
+  })
+
+  test('but not for longer than a provider waits: then it is told again', async () => {
+    const node = openNode({ transaction: gone })
+    const told = message()
+    const refused = node.take(connection, [told]).catch(error => error)
+    await clock.advance(9_000)
+    expect(await refused).toBeInstanceOf(DatabaseUnavailable)
+    await openNode().take(connection, [told])
+    expect(await kept()).toEqual(['Hello'])
+  })
+
+  test('may have stored what it did not answer: the repeat finds it told already', async () => {
+    const lost = Promise.withResolvers<void>()
+    let tries = 0
+    const node = openNode({
+      async transaction(work) {
+        const result = await database.db.transaction(work)
+        if (++tries > 1) return result
+        lost.resolve()
+        return gone()
+      },
+    })
+    const taken = node.take(connection, [message({ text: 'once' })])
+    await lost.promise
+    while (tries < 2) await clock.advance(200)
+    await taken
+    expect(await kept()).toEqual(['once'])
+  })
+})
