@@ -152,11 +152,17 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'a sound has no caption',
-    message: { text: 'Listen', files: [file({ type: 'audio', publicUrl: 'https://cdn.example.org/1' })] },
+    name: 'a sound',
+    message: { text: '', files: [file({ type: 'audio', publicUrl: 'https://cdn.example.org/1' })] },
     request: sent({ type: 'audio', audio: { link: 'https://cdn.example.org/1' } }),
     answer: taken('wamid.A'),
     outcome: { kind: 'accepted' },
+  },
+  {
+    name: 'words with a sound, which would be lost: nothing is asked',
+    message: { text: 'Listen', files: [file({ type: 'audio', publicUrl: 'https://cdn.example.org/1' })] },
+    answer: taken('wamid.A'),
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
   },
   {
     name: 'a template with values in its body',

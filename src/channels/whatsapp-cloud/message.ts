@@ -10,6 +10,7 @@ export type Media = ReadonlyMap<OutgoingFile, MediaRef>
 export function unsendable({ files, text, template }: Outgoing): Outcome | null {
   if (template !== null) return null
   if (files.length > 1) return rejected('A WhatsApp message carries one file.')
+  if (files[0]?.type === 'audio' && text !== '') return rejected('A sound carries no words on WhatsApp.')
   return files.length === 0 && text === '' ? rejected('The message has no text.') : null
 }
 
@@ -46,11 +47,11 @@ function contentOf(message: Outgoing, media: Media): object {
   return { type: 'text', text: { body: message.text, preview_url: false } }
 }
 
-/** Sounds carry no caption, and documents alone a name. */
+/** Documents alone have a name. */
 function mediaOf(file: OutgoingFile, caption: string, media: Media): object {
   return {
     ...media.get(file),
-    ...(caption !== '' && file.type !== 'audio' && { caption }),
+    ...(caption !== '' && { caption }),
     ...(file.type === 'document' && { filename: file.fileName }),
   }
 }

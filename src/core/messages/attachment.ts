@@ -37,7 +37,7 @@ export function planAttachment(
   sources: AttachmentSources,
 ): AttachmentPlan | null {
   if (!attachment) return null
-  if (isSms(channel) || channel === 'official_chatapp') {
+  if (isSms(channel)) {
     throw invalid('attachment', `is not carried by ${channel}`)
   }
   return attachment.assetId === undefined

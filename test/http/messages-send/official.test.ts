@@ -123,6 +123,27 @@ describe('free text', () => {
     expect((await send()).status).toBe(400)
   })
 
+  test('and a file with its words, by its address or uploaded', async () => {
+    await adaWrites(first)
+    const publicUrl = 'https://cdn.example.org/ship.png'
+    const linked = await send({ attachment: { type: 'image', publicUrl } })
+    expect(linked.body, linked.text).toMatchObject({ status: 'sent' })
+    expect(JSON.parse(first.peer.requests.at(-1)!.body)).toMatchObject({
+      type: 'image',
+      image: { link: publicUrl, caption: 'Hello' },
+    })
+    first.act(() => ({ status: 200, body: '{"id":"116","messages":[{"id":"wamid.uploaded"}]}' }))
+    const base64 = Buffer.from('not really a picture').toString('base64')
+    const uploaded = await send({ attachment: { type: 'image', base64, mimetype: 'image/png' } })
+    expect(uploaded.body, uploaded.text).toMatchObject({ status: 'sent' })
+    expect(JSON.parse(first.peer.requests.at(-1)!.body)).toMatchObject({
+      image: { id: '116', caption: 'Hello' },
+    })
+    expect(first.peer.requests.at(-2)!.path).toMatch(/\/media$/)
+    let sends = 80_000
+    first.act(() => whatsAppCloudFixture.taken(++sends))
+  })
+
   test('where the channel is ours to choose, another one takes it', async () => {
     const open = await app.createAccount({ balance: 10 })
     const theirs = await gateway({ account: open, priorityOrder: 1 })
