@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import type { SingleSendBody } from '../../../src/contract/send.ts'
+import { PLATFORM } from '../../../src/core/accounts/platform.ts'
+import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
+import {
+  channelByTemplate,
+  connectionsByTemplate,
+  findTemplate,
+} from '../../../src/core/messages/template-find.ts'
+import type { Recipient } from '../../../src/core/routing/recipient.ts'
+import type { TemplateSnapshot, TemplatesSnapshot } from '../../../src/core/templates/snapshot.ts'
+import type { AccountId } from '../../../src/lib/ids.ts'
+
+const ACCOUNT: AccountId = 'acc_1'
+const PHONE: Recipient = { kind: 'phone', address: '+12025550100', country: 'US' }
+const MAIL: Recipient = { kind: 'email', address: 'a@example.com' }
+const CHAT: Recipient = { kind: 'chat', address: '7' }
+
+const template = (id: string, more: Partial<TemplateSnapshot> = {}) =>
+  ({
+    id,
+    accountId: ACCOUNT,
+    name: 'greeting',
+    category: 'sms',
+    subType: 'free',
+    language: '',
+    provider: 'internal',
+    status: 'active',
+    official: null,
+    ...more,
+  }) as TemplateSnapshot
+
+const snapshot = (
+  templates: TemplateSnapshot[],
+  chosen: TemplateSnapshot | null = null,
+): TemplatesSnapshot => ({
+  byId: new Map(templates.map(each => [each.id, each])),
+  byName: Map.groupBy(templates, each => each.name),
+  defaultOf: () => chosen,
+})
+const body = (use: object, more: Partial<SingleSendBody> = {}) =>
+  ({ to: '+12025550100', template: use, ...more }) as SingleSendBody
+
+describe('findTemplate by key', () => {
+  const sms = template('tpl_sms')
+  const mail = template('tpl_mail', { category: 'email' })
+  const chat = template('tpl_chat', { category: 'chatapp', provider: 'user_session' })
+  const find = (
+    use: object,
+    recipient: Recipient = PHONE,
+    more: Partial<SingleSendBody> = {},
+    all = [sms, mail, chat],
+  ) => findTemplate(body({ key: 'greeting', ...use }, more), recipient, snapshot(all))?.template.id
+
+  test('is told which by channel and recipient, and asks where they do not say', () => {
+    expect(find({}, MAIL)).toBe('tpl_mail')
+    expect(find({}, PHONE, { channel: 'user_chatapp_session' })).toBe('tpl_chat')
+    expect(find({}, PHONE, { channel: 'int_sms' })).toBe('tpl_sms')
+    expect(() => find({})).toThrow('channel: must be given')
+  })
+
+  test('prefers what may be sent by, and the account’s own', () => {
+    const own = template('tpl_own')
+    const platform = template('tpl_platform', { accountId: PLATFORM })
+    const disabled = template('tpl_off', { status: 'disabled' })
+    expect(find({}, PHONE, {}, [own, platform])).toBe('tpl_own')
+    expect(find({}, PHONE, {}, [disabled, platform])).toBe('tpl_platform')
+    expect(() => find({}, PHONE, {}, [disabled])).toThrow('is disabled')
+  })
+
+  test('is told which by language, else takes the default', () => {
+    const [en, de] = ['en_US', 'de'].map(language => template(`tpl_${language}`, { language })) as [
+      TemplateSnapshot,
+      TemplateSnapshot,
+    ]
+    expect(find({ language: 'en-US' }, PHONE, {}, [en, de])).toBe('tpl_en_US')
+    expect(() => find({ language: 'fr' }, PHONE, {}, [en, de])).toThrow('one of de, en_US')
+    expect(() => find({}, PHONE, {}, [en, de])).toThrow('one of de, en_US')
+    expect(findTemplate(body({ key: 'greeting' }), PHONE, snapshot([en, de], de))?.template.id).toBe('tpl_de')
+  })
+})
+
+describe('channelByTemplate', () => {
+  const channel = (
+    of: TemplateSnapshot,
+    recipient: Recipient,
+    more: Partial<SingleSendBody> = {},
+    context = null,
+  ) => channelByTemplate(body({}, more), { template: of, path: 'template.id' }, recipient, context, 'US')
+
+  test('is the template’s own, by the recipient where it has several', () => {
+    expect(channel(template('t'), PHONE)).toBe('local_sms')
+    expect(channel(template('t'), { ...PHONE, country: 'DE' })).toBe('int_sms')
+    expect(channel(template('t', { category: 'email' }), MAIL)).toBe('email_user')
+    const message = template('t', { category: 'message' })
+    expect(channel(message, PHONE)).toBe('user_chatapp_session')
+    expect(() => channel(message, CHAT)).toThrow('conversationContext: is required')
+    expect(channel(message, CHAT, {}, 'botapp_bot' as never)).toBe('botapp_bot')
+  })
+})
+
+describe('connectionsByTemplate', () => {
+  const connection = (id: string, provider: string) =>
+    ({ id: `cnn_${id}`, provider, channels: ['official_chatapp'] }) as unknown as ConnectionSnapshot
+  const [one, two, sandbox] = [
+    connection('one', 'whatsapp-cloud'),
+    connection('two', 'whatsapp-cloud'),
+    connection('sandbox', 'sandbox'),
+  ]
+  const bound = (to: ConnectionSnapshot, onPlatformNumber = false) =>
+    template('t', {
+      category: 'chatapp',
+      official: { connectionId: to.id, onPlatformNumber, providerName: 'greeting', providerTemplateId: null },
+    })
+  const over = (
+    of: TemplateSnapshot,
+    all: ConnectionSnapshot[],
+    mode: 'live' | 'test' = 'live',
+    more: Partial<SingleSendBody> = {},
+  ) =>
+    connectionsByTemplate(body({}, more), { template: of, path: 'template.id' }, mode, all).map(
+      ({ id }) => id,
+    )
+
+  test('are the one that approved it', () => {
+    expect(over(bound(two), [one, two, sandbox])).toEqual(['cnn_two'])
+    expect(over(bound(two), [one, two, sandbox], 'live', { officialSenderId: two.id })).toEqual(['cnn_two'])
+    expect(over(bound(two, true), [two], 'live', { sender: { officialId: 'platform' } })).toEqual(['cnn_two'])
+    expect(() => over(bound(two), [one, two], 'live', { officialSenderId: one.id })).toThrow(
+      'officialSenderId',
+    )
+    expect(() => over(bound(two), [one, two], 'live', { sender: { officialId: 'platform' } })).toThrow(
+      'sender.officialId',
+    )
+    expect(() => over(bound(two), [one, sandbox])).toThrow('is gone')
+  })
+
+  test('are the sandbox for test keys, and for what it approved while there is nothing real', () => {
+    expect(over(bound(two), [one, two, sandbox], 'test')).toContain('cnn_sandbox')
+    expect(over(bound(sandbox, true), [sandbox])).toEqual(['cnn_sandbox'])
+    expect(() => over(bound(sandbox, true), [one, sandbox])).toThrow('by the sandbox alone')
+  })
+})

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { jpeg, mp4, png, sha256 } from '../../support/files.ts'
+import { mediaLeft, uploadFile } from '../../support/media.ts'
+import { invalidAt } from '../messages-send/refusal.ts'
+import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
+
+/** Headers that show a file: the template's own, and that of one send. */
+
+let app: TestApp
+let account: TestAccount
+let templates: TemplateCalls
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+  templates = createTemplateCalls(app, account)
+})
+afterAll(() => app.stop())
+
+const OFFER = {
+  name: 'offer',
+  category: 'chatapp',
+  subType: 'marketing',
+  headerType: 'image',
+  body: 'For you, {{1}}',
+}
+
+async function taken(to: string, template: object) {
+  const answer = await app.during(account.send({ to, template }))
+  const id = messageIdOf(answer)
+  const inbox = await app.until(
+    () => account.inbox(to),
+    items => items.some(each => each.messageId === id),
+  )
+  return inbox.find(each => each.messageId === id)!
+}
+
+describe('a header of an uploaded file', () => {
+  test('is shown, sent, and replaced for one send', async () => {
+    const asset = await uploadFile(app, account.liveKey, png(), { fileName: 'offer.png' })
+    const made = await templates.made({ ...OFFER, headerAssetId: asset.id })
+    expect(made).toMatchObject({
+      headerType: 'image',
+      headerAssetId: asset.id,
+      headerPreviewUrl: expect.stringContaining(asset.id),
+      allowsHeaderMediaOverride: true,
+    })
+    const preview = await app.call(made.headerPreviewUrl!)
+    expect([preview.status, preview.headers.get('content-type')]).toEqual([200, 'image/png'])
+    await templates.decided(made.id)
+
+    const use = { id: made.id, variablesIndexed: ['Ada'] }
+    const own = await taken('+12025550171', use)
+    expect(own.template!.header).toMatchObject({
+      type: 'image',
+      media: { mimetype: 'image/png', sha256: sha256(png()) },
+    })
+    const other = await uploadFile(app, account.liveKey, jpeg(), { fileName: 'other.jpg' })
+    const replaced = await taken('+12025550172', { ...use, headerAssetId: other.id })
+    expect(replaced.template!.header).toMatchObject({
+      media: { mimetype: 'image/jpeg', sha256: sha256(jpeg()) },
+    })
+
+    const video = await uploadFile(app, account.liveKey, mp4(), { fileName: 'a.mp4' })
+    const to = '+12025550173'
+    await invalidAt(account, { to, template: { ...use, headerAssetId: video.id } }, 'template.headerAssetId')
+  })
+
+  test('is kept while its template stands', async () => {
+    const { id } = await uploadFile(app, account.liveKey, png(), { fileName: 'kept.png' })
+    const template = await templates.made({ ...OFFER, name: 'kept', headerAssetId: id })
+    const remove = () => app.call(`/api/v2/templates/media/${id}`, { method: 'DELETE', key: account.liveKey })
+    expect((await remove()).status).toBe(409)
+    expect((await templates.call('DELETE', `/${template.id}`)).status).toBe(200)
+    expect((await remove()).status).toBe(200)
+  })
+
+  test('is refused where it is of another type, or another account’s', async () => {
+    const video = await uploadFile(app, account.liveKey, mp4(), { fileName: 'a.mp4' })
+    await refusedAt(templates, { ...OFFER, name: 'typed', headerAssetId: video.id }, ['headerAssetId'])
+    const text = { ...OFFER, name: 'typed', headerType: 'text', headerValue: 'Hi', headerAssetId: video.id }
+    await refusedAt(templates, text, ['headerAssetId'])
+    const other = await app.createAccount()
+    const foreign = await uploadFile(app, other.liveKey, png(), { fileName: 'foreign.png' })
+    const notFound = { status: 404, code: 'NOT_FOUND' }
+    await refusedAt(
+      templates,
+      { ...OFFER, name: 'typed', headerAssetId: foreign.id },
+      ['headerAssetId'],
+      notFound,
+    )
+  })
+
+  test('is fetched from an address only where that is public', async () => {
+    const before = await mediaLeft(app)
+    for (const headerMediaUrl of ['http://127.0.0.1/a.png', 'https://10.0.0.1/a.png', 'nonsense']) {
+      await refusedAt(templates, { ...OFFER, name: 'fetched', headerMediaUrl }, ['headerMediaUrl'])
+    }
+    expect(await mediaLeft(app)).toEqual(before)
+  })
+})
