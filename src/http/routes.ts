@@ -96,7 +96,6 @@ const ROUTES = [
   templatesMediaCreate, //   POST   /api/v2/templates/media
   templatesMediaRead, //     GET    /api/v2/templates/media/{assetId}
   templatesMediaDelete, //   DELETE /api/v2/templates/media/{assetId}
-  templatesMediaContent, //  GET    /api/v2/templates/media/{assetId}/content
   smsSendersCreate, //       POST   /api/v2/sms-senders
   smsSendersList, //         GET    /api/v2/sms-senders
   smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
@@ -150,6 +149,7 @@ const ROUTES = [
   adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
   adminConnectionsWebhook, // GET    /api/admin/connections/{id}/webhook
 
+  templatesMediaContent, //  GET    /media/{assetId}
   webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
   webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}
 

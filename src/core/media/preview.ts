@@ -38,7 +38,7 @@ export function createPreviews(options: {
       claims.write(toUuid(accountId).replaceAll('-', ''), 'hex')
       claims.writeUInt32BE(Math.ceil(clock.now() / HOUR_MS) + VALID_HOURS, HOURS_AT)
       const token = Buffer.concat([claims, macOf(id, claims)]).toString('base64url')
-      return `${publicUrl}/api/v2/templates/media/${id}/content?token=${token}`
+      return `${publicUrl}/media/${id}?token=${token}`
     },
 
     read(id, token) {

@@ -8,12 +8,12 @@ import type { ByteRange } from '../../infra/file-store.ts'
 import { readRange } from '../byte-range.ts'
 import { defineRoute } from '../route.ts'
 
-/** `GET /api/v2/templates/media/{assetId}/content`: the bytes, for whoever has their address. */
+/** `GET /media/{assetId}`: the bytes, for whoever has their address. */
 export const templatesMediaContent = (deps: { media: Media }) =>
   defineRoute({
     method: 'GET',
-    url: '/api/v2/templates/media/:assetId/content',
-    // An image in a page sends no key: the address itself is the proof.
+    url: '/media/:assetId',
+    // An image in a page sends no key: the address itself is the proof. Hence not below /api, where all need one.
     auth: { public: true },
     schema: {
       summary: 'Preview an uploaded file',

@@ -80,7 +80,7 @@ describe('the preview of an uploaded file', () => {
     const other = await uploadFile(app, account.testKey, png())
     const [, token] = one.previewUrl.split('token=')
     const flipped = (token!.startsWith('A') ? 'B' : 'A') + token!.slice(1)
-    const path = (id: string, word: string) => `/api/v2/templates/media/${id}/content?token=${word}`
+    const path = (id: string, word: string) => `/media/${id}?token=${word}`
     expect((await get(path(one.id, token!))).status).toBe(200)
     for (const wrong of [
       path(other.id, token!),
@@ -90,7 +90,7 @@ describe('the preview of an uploaded file', () => {
     ]) {
       expect((await get(wrong)).status).toBe(404)
     }
-    expect((await get(`/api/v2/templates/media/${one.id}/content`)).status).toBe(400)
+    expect((await get(`/media/${one.id}`)).status).toBe(400)
     await app.leap(26 * HOUR_MS)
     expect((await get(path(one.id, token!))).status).toBe(404)
   })

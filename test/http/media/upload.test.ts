@@ -31,7 +31,7 @@ describe('POST /api/v2/templates/media', () => {
       fileName: 'red.png',
       size: bytes.length,
       sha256: sha256(bytes),
-      previewUrl: expect.stringContaining(`/api/v2/templates/media/${asset.id}/content?token=`),
+      previewUrl: expect.stringContaining(`/media/${asset.id}?token=`),
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })
     expect(await account.read(`/api/v2/templates/media/${asset.id}`)).toEqual(asset)
