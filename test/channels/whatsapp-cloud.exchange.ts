@@ -86,7 +86,7 @@ const sent = (content: object) => ({
   json: {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    to: '+447700900123',
+    to: '447700900123',
     biz_opaque_callback_data: 'msg_00000000000000000000000001.1',
     ...content,
   },

@@ -1,3 +1,4 @@
+import { withoutPlus } from '../http/sms.ts'
 import type { Outcome, Outgoing, OutgoingFile, OutgoingTemplate } from '../provider.ts'
 
 /** Where WhatsApp has a file from: an address that it fetches itself, or an upload. */
@@ -30,8 +31,8 @@ export function bodyOf(message: Outgoing, media: Media): object {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // With its plus: without, the country of the sender may be put before it.
-    to: message.to,
+    // As WhatsApp's own ids of people: the country code, and no punctuation.
+    to: withoutPlus(message.to),
     ...contentOf(message, media),
     // Comes back with each status: an attempt without an answer is told by it what became of it.
     biz_opaque_callback_data: message.attemptId,

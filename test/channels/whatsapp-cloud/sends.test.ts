@@ -48,7 +48,7 @@ async function theirs(send: (client: WhatsAppClient) => Promise<unknown>): Promi
 }
 
 describe('an independent client would post the same', () => {
-  const NUMBER = { phoneNumberId: PHONE_NUMBER_ID, to: '+447700900123' }
+  const NUMBER = { phoneNumberId: PHONE_NUMBER_ID, to: '447700900123' }
 
   async function ours(message: Parameters<typeof toAda>[0]): Promise<Record<string, unknown>> {
     const { link, peer } = await session(() => taken('wamid.A'))
