@@ -23,7 +23,8 @@ async function allowAttempts(maxAttempts: number): Promise<void> {
 describe('503 PROVIDER_UNAVAILABLE', () => {
   test('where no provider could take it: money back, and the key is free for another try', async () => {
     const account = await app.createAccount()
-    const body = { to: FAILING, text: 'Hello' }
+    // A channel by name: `auto` would go on to the next one.
+    const body = { to: FAILING, text: 'Hello', channel: 'local_sms' }
     const options = { live: true, idempotencyKey: 'unavailable' }
     await allowAttempts(1)
     const refusals = await app.until(
