@@ -9,7 +9,7 @@ import { selectFunding } from '../core/billing/funding-store.ts'
 import { snapshotOf } from '../core/connections/snapshot.ts'
 import { selectAllConnections } from '../core/connections/store.ts'
 import type { Media } from '../core/media/media.ts'
-import { createAccept } from '../core/messages/accept.ts'
+import { createAccept, SENDS } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { assetIdsOf } from '../core/messages/assets.ts'
 import { createBatches } from '../core/messages/batches.ts'
@@ -58,7 +58,13 @@ export function createMessageRooms(
   const { config, db, clock, ids, random, seal, log, metrics } = base
   const waiters = createWaiters()
   const circuits = createCircuits({ clock, random })
-  const accept = createAccept({ db, clock, node: lease.id, observe: items => metrics.batch('accept', items) })
+  const accept = createAccept({
+    db,
+    clock,
+    store: SENDS,
+    node: lease.id,
+    observe: items => metrics.batch('accept', items),
+  })
   const settle = createSettle({
     db,
     clock,

@@ -32,23 +32,33 @@ type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['
  * `claim` its idempotency key is claimed in the same transaction. Rejects with
  * DatabaseUnavailable when it could not be confirmed: then it will not be sent.
  */
-export type AcceptMessage = (
-  id: MessageId,
-  prepared: Prepared,
-  claim: KeyClaim | null,
-) => Promise<AcceptVerdict>
+export type AcceptMessage = {
+  (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
+  /** The same by another way to accept: one that stores with the message what it belongs to. */
+  <Verdict extends { kind: string }>(
+    id: MessageId,
+    prepared: Prepared,
+    claim: KeyClaim | null,
+    add: (row: AcceptRow) => Promise<Verdict>,
+  ): Promise<Verdict>
+}
 
 export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   const { clock, accept, dispatch } = deps
 
-  async function acceptMessage(id: MessageId, prepared: Prepared, claim: KeyClaim | null) {
+  async function acceptMessage(
+    id: MessageId,
+    prepared: Prepared,
+    claim: KeyClaim | null,
+    add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
+  ) {
     const content = await storeContent(id, prepared)
     const assets = carriedAssets(content)
     if (assets.length > 0) await useAssets(id, prepared, assets)
     const admission = admit(prepared)
-    let verdict: AcceptVerdict | null = null
+    let verdict: { kind: string } | null = null
     try {
-      verdict = await accept.add(toRow(id, prepared, content, claim, admission))
+      verdict = await add(toRow(id, prepared, content, claim, admission))
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
@@ -151,7 +161,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     }
   }
 
-  return acceptMessage
+  return acceptMessage as AcceptMessage
 }
 
 function toItem(id: MessageId, prepared: Prepared, content: StoredContent): OutboxItem {

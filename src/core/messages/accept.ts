@@ -1,26 +1,56 @@
 import { createBatcher } from '../../infra/batch.ts'
-import { type Database, DatabaseUnavailable, mayHaveBeenDone, STATEMENT_TIMEOUT_MS } from '../../infra/db.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Db,
+  mayHaveBeenDone,
+  STATEMENT_TIMEOUT_MS,
+} from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AcceptRow, type AcceptVerdict, acceptSends } from './hot-store.ts'
+import type { MessageId } from '../../lib/ids.ts'
+import { type AcceptRow, type AcceptVerdict, acceptSends, type Faulty } from './hot-store.ts'
 import { createPatience, type Wait } from './patience.ts'
 import { withdrawUnconfirmed } from './withdraw-store.ts'
 
-export type Accept = {
+export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> = {
   /** Makes one send durable. Rejects with DatabaseUnavailable when that could not be confirmed in time: then it will not be sent. */
-  add(row: AcceptRow): Promise<AcceptVerdict>
+  add(row: Row): Promise<Verdict | Faulty>
   /** Takes back what may have been stored although its sender was told that it was not; before anything due is taken. */
   withdrawUnconfirmed(): Promise<void>
   idle(): Promise<void>
 }
 
-export type AcceptDeps = {
+/** What a flush stores: sends alone, or sends with what they belong to, in the same transaction. */
+export type AcceptStore<Row extends AcceptRow, Verdict> = {
+  /** Verdicts in the order of the rows, which are sorted by account and id; `repeated` says that they may be stored. */
+  accept(
+    db: Db,
+    node: number,
+    nowMs: number,
+    rows: readonly Row[],
+    repeated: boolean,
+  ): Promise<(Verdict | Faulty)[]>
+  /** Takes back what its sender was told was not accepted; which of them were there. */
+  withdraw(db: Database, nowMs: number, rows: readonly Row[]): Promise<Set<MessageId>>
+}
+
+/** Sends and nothing else. */
+export const SENDS: AcceptStore<AcceptRow, AcceptVerdict> = {
+  accept: acceptSends,
+  withdraw: withdrawUnconfirmed,
+}
+
+export type AcceptDeps<Row extends AcceptRow, Verdict> = {
   db: Database
   clock: Clock
+  store: AcceptStore<Row, Verdict>
   /** This node's number, which changes when its lease was lost. */
   node(): number
   /** How long a sender waits while the database is away, in ms. */
   patienceMs?: number
   observe?(items: number, durationMs: number): void
+  /** Most items of a transaction. */
+  maxItems?: number
 }
 
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
@@ -29,8 +59,8 @@ const MAX_ITEMS = 256
 /** A statement that nobody waits for any more may still end well within this. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
-type Entry = { row: AcceptRow; wait: Wait; mayBeStored: boolean }
-type Unconfirmed = { row: AcceptRow; untilMs: number }
+type Waiting<Row> = { row: Row; wait: Wait; mayBeStored: boolean }
+type Unconfirmed<Row> = { row: Row; untilMs: number }
 
 /**
  * Accepts sends, many in one transaction. A flush whose outcome is lost with the
@@ -38,15 +68,21 @@ type Unconfirmed = { row: AcceptRow; untilMs: number }
  * stored is recognised. A sender whose patience ends is told so at once, however
  * long the flush hangs; what may have been stored for him is taken back.
  */
-export function createAccept(deps: AcceptDeps): Accept {
-  const { db, clock } = deps
+export function createAccept<Row extends AcceptRow, Verdict>(
+  deps: AcceptDeps<Row, Verdict>,
+): Accept<Row, Verdict> {
+  type Entry = Waiting<Row>
+  const { db, clock, store } = deps
   const patience = createPatience(clock, deps.patienceMs ?? 3_000)
   /** Perhaps stored, certainly refused towards their senders. */
-  let unconfirmed: Unconfirmed[] = []
+  let unconfirmed: Unconfirmed<Row>[] = []
 
-  const batcher = createBatcher<Entry, AcceptVerdict | null>({ flush, maxItems: MAX_ITEMS })
+  const batcher = createBatcher<Entry, Verdict | Faulty | null>({
+    flush,
+    maxItems: deps.maxItems ?? MAX_ITEMS,
+  })
 
-  function add(row: AcceptRow): Promise<AcceptVerdict> {
+  function add(row: Row): Promise<Verdict | Faulty> {
     return new Promise((resolve, reject) => {
       const entry: Entry = { row, mayBeStored: false, wait: patience.enter(() => abandon(entry, reject)) }
       batcher.add(entry).then(
@@ -70,7 +106,7 @@ export function createAccept(deps: AcceptDeps): Accept {
   }
 
   /** Null for who was told meanwhile that the database is away. */
-  async function flush(entries: Entry[]): Promise<(AcceptVerdict | null)[]> {
+  async function flush(entries: Entry[]): Promise<(Verdict | Faulty | null)[]> {
     const startedMs = clock.monotonic()
     const sorted = [...entries].sort(byLockOrder)
     const verdicts = await acceptPatiently(sorted)
@@ -78,7 +114,7 @@ export function createAccept(deps: AcceptDeps): Accept {
     return entries.map(entry => verdicts.get(entry) ?? null)
   }
 
-  async function acceptPatiently(sorted: Entry[]): Promise<Map<Entry, AcceptVerdict>> {
+  async function acceptPatiently(sorted: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
     for (let repeated = false; ; repeated = true) {
       try {
         return await acceptOrSplit(sorted, repeated)
@@ -90,14 +126,14 @@ export function createAccept(deps: AcceptDeps): Accept {
   }
 
   /** A value that the database refuses fails its own item: the others go on without it. */
-  async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, AcceptVerdict>> {
+  async function acceptOrSplit(all: Entry[], repeated: boolean): Promise<Map<Entry, Verdict | Faulty>> {
     const entries = all.filter(entry => !entry.wait.over)
     if (entries.length === 0) return new Map()
     const before = entries.map(entry => entry.mayBeStored)
     for (const entry of entries) entry.mayBeStored = true
     try {
       const rows = entries.map(entry => entry.row)
-      const verdicts = await acceptSends(db, deps.node(), clock.now(), rows, repeated)
+      const verdicts = await store.accept(db, deps.node(), clock.now(), rows, repeated)
       return new Map(entries.map((entry, at) => [entry, verdicts[at]!]))
     } catch (error) {
       const untouched = !(error instanceof DatabaseUnavailable) || !mayHaveBeenDone(error)
@@ -121,7 +157,7 @@ export function createAccept(deps: AcceptDeps): Accept {
     async withdrawUnconfirmed() {
       if (unconfirmed.length === 0) return
       const tried = unconfirmed
-      const gone = await withdrawUnconfirmed(
+      const gone = await store.withdraw(
         db,
         clock.now(),
         tried.map(each => each.row),
@@ -141,7 +177,7 @@ function isRepeatable(error: unknown, repeated: boolean): boolean {
 
 const UNIQUE_VIOLATION = '23505'
 
-function byLockOrder({ row: a }: Entry, { row: b }: Entry): number {
+function byLockOrder({ row: a }: Waiting<AcceptRow>, { row: b }: Waiting<AcceptRow>): number {
   if (a.accountId !== b.accountId) return a.accountId < b.accountId ? -1 : 1
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }

@@ -22,7 +22,7 @@ export type KeyClaim = { operation: number; key: string; bodyHash: Buffer }
 export const SEND_OPERATION = 1
 
 /** A call that takes longer is repeated: each of them recognises what it did before. */
-const HOT_TIMEOUT_MS = 2_500
+export const HOT_TIMEOUT_MS = 2_500
 
 export type AcceptRow = {
   accountId: AccountId
@@ -74,12 +74,14 @@ export type AcceptVerdict =
   | { kind: 'accepted' }
   | { kind: 'insufficient' }
   | ({ kind: 'exists' } & ExistingKey)
-  /** The database refuses a value of this item; its neighbours went on. */
-  | { kind: 'faulty'; cause: unknown }
+  | Faulty
+
+/** The database refuses a value of this item; its neighbours went on. */
+export type Faulty = { kind: 'faulty'; cause: unknown }
 
 const ACCEPTED: AcceptVerdict = { kind: 'accepted' }
 
-type VerdictRow = {
+export type VerdictRow = {
   item: number
   verdict: 'exists' | 'again' | 'insufficient'
   key_hash: Buffer | null
@@ -88,6 +90,15 @@ type VerdictRow = {
   key_body: string | null
   key_created: Date | null
 }
+
+/** `$1,$2,…`: as many places as a function has parameters. */
+export function places(count: number): string {
+  return Array.from({ length: count }, (_, at) => `$${at + 1}`).join(',')
+}
+
+/** How many parameters `accept_sends` takes; what accepts more than a message has its own behind them. */
+export const ACCEPT_PLACES = 32
+const ACCEPT_TEXT = `select * from accept_sends(${places(ACCEPT_PLACES)})`
 
 /**
  * Accepts a batch; `repeated` says that a flush with these ids may have been
@@ -103,44 +114,58 @@ export async function acceptSends(
 ): Promise<AcceptVerdict[]> {
   const { rows: exceptions } = await db.query<VerdictRow>({
     name: 'accept_sends',
-    text: `select * from accept_sends($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,
-             $21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32)`,
+    text: ACCEPT_TEXT,
     timeoutMs: HOT_TIMEOUT_MS,
-    values: [
-      node,
-      toIso(nowMs),
-      SEND_OPERATION,
-      repeated,
-      uuids(rows, row => row.accountId),
-      uuids(rows, row => row.id),
-      textArray(rows.map(row => row.claim?.key ?? null)),
-      bytesArray(rows.map(row => row.claim?.bodyHash ?? null)),
-      bareArray(rows.map(row => row.live)),
-      bareArray(rows.map(row => row.status)),
-      bareArray(rows.map(row => row.channel)),
-      bareArray(rows.map(row => row.messageType)),
-      textArray(rows.map(row => row.recipient)),
-      bareArray(rows.map(row => row.country)),
-      textArray(rows.map(row => row.provider)),
-      uuids(rows, row => row.connectionId),
-      textArray(rows.map(row => row.sender)),
-      bareArray(rows.map(row => row.senderSource)),
-      textArray(rows.map(row => row.candidates)),
-      textArray(rows.map(row => row.content)),
-      textArray(rows.map(row => row.metadata)),
-      bareArray(rows.map(row => row.templateId && toUuid(row.templateId))),
-      bareArray(rows.map(() => null)),
-      bareArray(rows.map(row => row.amount)),
-      bareArray(rows.map(row => row.parts)),
-      bareArray(rows.map(row => row.pooled)),
-      timeArray(rows.map(row => row.dueAt)),
-      timeArray(rows.map(row => row.scheduledAt)),
-      bareArray(rows.map(row => row.owned)),
-      bareArray(rows.map(row => row.begun)),
-      bytesArray(rows.map(row => row.secret)),
-      bareArray(rows.map(row => row.answer)),
-    ],
+    values: acceptValues(node, nowMs, SEND_OPERATION, rows, repeated),
   })
+  return readVerdicts(rows, exceptions)
+}
+
+export function acceptValues(
+  node: number,
+  nowMs: number,
+  operation: number,
+  rows: readonly AcceptRow[],
+  repeated: boolean,
+): unknown[] {
+  return [
+    node,
+    toIso(nowMs),
+    operation,
+    repeated,
+    uuids(rows, row => row.accountId),
+    uuids(rows, row => row.id),
+    textArray(rows.map(row => row.claim?.key ?? null)),
+    bytesArray(rows.map(row => row.claim?.bodyHash ?? null)),
+    bareArray(rows.map(row => row.live)),
+    bareArray(rows.map(row => row.status)),
+    bareArray(rows.map(row => row.channel)),
+    bareArray(rows.map(row => row.messageType)),
+    textArray(rows.map(row => row.recipient)),
+    bareArray(rows.map(row => row.country)),
+    textArray(rows.map(row => row.provider)),
+    uuids(rows, row => row.connectionId),
+    textArray(rows.map(row => row.sender)),
+    bareArray(rows.map(row => row.senderSource)),
+    textArray(rows.map(row => row.candidates)),
+    textArray(rows.map(row => row.content)),
+    textArray(rows.map(row => row.metadata)),
+    bareArray(rows.map(row => row.templateId && toUuid(row.templateId))),
+    bareArray(rows.map(() => null)),
+    bareArray(rows.map(row => row.amount)),
+    bareArray(rows.map(row => row.parts)),
+    bareArray(rows.map(row => row.pooled)),
+    timeArray(rows.map(row => row.dueAt)),
+    timeArray(rows.map(row => row.scheduledAt)),
+    bareArray(rows.map(row => row.owned)),
+    bareArray(rows.map(row => row.begun)),
+    bytesArray(rows.map(row => row.secret)),
+    bareArray(rows.map(row => row.answer)),
+  ]
+}
+
+/** Of the rows, in their order: what is not among the exceptions was accepted. */
+export function readVerdicts(rows: readonly AcceptRow[], exceptions: readonly VerdictRow[]): AcceptVerdict[] {
   const verdicts = rows.map(() => ACCEPTED)
   for (const row of exceptions) verdicts[row.item - 1] = readVerdict(row)
   return verdicts
@@ -288,7 +313,7 @@ export async function applyReceipts(db: Db, nowMs: number, rows: readonly Receip
 }
 
 /** Neighbours mostly share account and connection: what repeats is converted once. */
-function uuids<T>(rows: readonly T[], idOf: (row: T) => Id): string {
+export function uuids<T>(rows: readonly T[], idOf: (row: T) => Id): string {
   let last: Id | null = null
   let uuid = ''
   return bareArray(

@@ -103,11 +103,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 }
 
 /** Header before body, body before options; the keys themselves are not part of what is compared. */
-function readClaim(
-  headerKey: string | undefined,
-  body: SendBody,
-  identity: unknown = body,
-): KeyClaim | null {
+function readClaim(headerKey: string | undefined, body: SendBody, identity: unknown = body): KeyClaim | null {
   const given = (body ?? {}) as { idempotencyKey?: unknown; options?: { idempotencyKey?: unknown } | null }
   const key = headerKey ?? given.idempotencyKey ?? given.options?.idempotencyKey
   if (key === undefined || key === null) return null

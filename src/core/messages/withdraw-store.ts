@@ -2,7 +2,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { type AcceptRow, SEND_OPERATION } from './hot-store.ts'
+import type { AcceptRow } from './hot-store.ts'
 
 /** Cancels a message that has not begun to leave; false when it has, or has ended. */
 export async function cancelMessage(
@@ -62,6 +62,8 @@ export async function withdrawUnconfirmed(
   db: Database,
   nowMs: number,
   rows: readonly AcceptRow[],
+  /** Takes back, in the same transaction, what went with them. */
+  also?: (tx: Db, gone: ReadonlySet<MessageId>) => Promise<void>,
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
     const sorted = [...rows].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
@@ -83,6 +85,7 @@ export async function withdrawUnconfirmed(
       tx,
       sorted.filter(row => gone.has(row.id)),
     )
+    if (gone.size > 0) await also?.(tx, gone)
     return gone
   })
 }
@@ -98,7 +101,8 @@ async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
       bareArray(claimed.map(row => toUuid(row.accountId))),
       bareArray(claimed.map(row => toUuid(row.id))),
       textArray(claimed.map(row => row.claim!.key)),
-      SEND_OPERATION,
+      // Those of one accept share it.
+      claimed[0]!.claim!.operation,
     ],
   })
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccept } from '../../../src/core/messages/accept.ts'
+import { createAccept, SENDS } from '../../../src/core/messages/accept.ts'
 import type { AcceptRow } from '../../../src/core/messages/hot-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -39,7 +39,7 @@ function setUp(fates: readonly Fate[]) {
     return done
   }
   const db = { ...database.db, query } as Database
-  const accept = createAccept({ db, clock, node: () => 1 })
+  const accept = createAccept({ db, clock, store: SENDS, node: () => 1 })
 
   async function addAccount(balance: number): Promise<AccountId> {
     const id = ids.next('acc')
