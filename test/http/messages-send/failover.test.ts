@@ -332,7 +332,7 @@ describe('the next channel takes over where the choice is ours', () => {
     expect(plan.pool.map(pool => pool.used)).toEqual([0, 1])
     text.act(noSuchNumber)
     app1.act(NOT_ON_THE_APP)
-    expect((await send({ to: '+12025550124' })).status).toBe(400)
+    expect((await sendInTime({ to: '+12025550124' })).status).toBe(400)
     expect((await account.footprint()).poolUsed).toBe(1)
     expect(await money()).toEqual([0, 0, 0])
   })
