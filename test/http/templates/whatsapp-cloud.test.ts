@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { event, signatureOf, templateChange } from '../../channels/whatsapp-cloud/calls.ts'
+import { graphError, whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Gateway, startChatGateway } from '../../support/gateways.ts'
+import { type PeerAct, startHttpPeer } from '../../support/http-peer.ts'
+import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
+
+/** The whole life of an official template behind WhatsApp's Cloud API, as it answers by its documentation. */
+
+const ORDER = {
+  name: 'order_confirmation',
+  category: 'chatapp',
+  subType: 'utility',
+  language: 'en_US',
+  body: 'Thank you, {{1}}! Order {{2}} is on its way.',
+}
+
+let app: TestApp
+let account: TestAccount
+let templates: TemplateCalls
+let bound: Gateway
+let other: Gateway
+let platform: Gateway
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount({ balance: 100 })
+  templates = createTemplateCalls(app, account)
+  bound = await startBound()
+  other = await startChatGateway(app, { account, priorityOrder: 10 })
+  platform = await startChatGateway(app, { priorityOrder: 30 })
+})
+afterAll(async () => {
+  await app.stop()
+  for (const gateway of [bound, other, platform]) await gateway.close()
+})
+
+/** What WhatsApp lists when it is asked for its templates. */
+let listed: object[] = []
+
+/** A sender of the account whose templates can be asked for too. */
+async function startBound(): Promise<Gateway> {
+  let next: (nth: number) => PeerAct = () => json(500, {})
+  const peer = await startHttpPeer(request => {
+    if (request.method !== 'GET') return next(peer.requests.length)
+    return request.path.includes('/message_templates') ? json(200, { data: listed }) : json(404, {})
+  })
+  const made = await app.admin('POST', '/connections', {
+    provider: 'whatsapp-cloud',
+    name: 'Bound',
+    accountId: account.id,
+    channels: ['official_chatapp'],
+    config: whatsAppCloudFixture.configFor(peer.url),
+    priorityOrder: 20,
+  })
+  return {
+    peer,
+    connectionId: (made.body['data'] as { connection: { id: string } }).connection.id,
+    act(act) {
+      next = typeof act === 'function' ? act : () => act
+    },
+    close: async () => void (await peer.close()),
+  }
+}
+
+const json = (status: number, body: unknown): PeerAct => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const submitted = json(200, { id: '572279198452421', status: 'PENDING', category: 'UTILITY' })
+const posted = ({ peer }: Gateway) =>
+  peer.requests
+    .filter(({ method }) => method === 'POST')
+    .map(({ path, body }) => [path, JSON.parse(String(body) || 'null')] as const)
+
+/** WhatsApp tells of a template, signed with the app's secret. */
+async function tell(to: Gateway, value: object): Promise<void> {
+  const body = JSON.stringify(event(templateChange(value)))
+  const answer = await app.during(
+    app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hub-signature-256': signatureOf(body) },
+      body,
+    }),
+  )
+  expect(answer.status, answer.text).toBe(200)
+}
+
+describe('an official template on WhatsApp', () => {
+  test('is submitted, approved by webhook, sent by over its own sender alone, paused, and deleted', async () => {
+    bound.act(submitted)
+    const made = await templates.made({ ...ORDER, officialSenderId: bound.connectionId })
+    expect(made).toMatchObject({
+      status: 'pending',
+      officialSenderId: bound.connectionId,
+      isPlatformNumber: false,
+      providerTemplateId: '572279198452421',
+    })
+    expect(posted(bound).at(-1)).toMatchObject([
+      expect.stringContaining('/message_templates'),
+      { name: 'order_confirmation', language: 'en_US' },
+    ])
+
+    const use = { to: '+16505551234', template: { id: made.id, variablesIndexed: ['Ada', '#1815'] } }
+    expect((await app.during(account.send(use, { live: true }))).status).toBe(400)
+    await tell(bound, { message_template_id: 572279198452421 })
+    expect(await templates.read(made.id)).toMatchObject({ status: 'approved', statusReason: null })
+
+    bound.act(nth => whatsAppCloudFixture.taken(nth) as PeerAct)
+    const answer = await app.during(account.send(use, { live: true }))
+    expect(answer.body, answer.text).toMatchObject({
+      status: 'sent',
+      resolved: { channel: 'official_chatapp' },
+    })
+    const [, message] = posted(bound).at(-1)!
+    expect(message).toMatchObject({
+      to: expect.stringContaining('16505551234'),
+      type: 'template',
+      template: {
+        name: 'order_confirmation',
+        language: { code: 'en_US' },
+        components: [{ type: 'body', parameters: [{ text: 'Ada' }, { text: '#1815' }] }],
+      },
+    })
+    expect(posted(other)).toEqual([])
+
+    // A refusal of this sender is no other's business either.
+    bound.act(graphError(400, 131026) as PeerAct)
+    const refused = await app.during(account.send(use, { live: true }))
+    expect(refused.body).toMatchObject({ code: 'CHATAPP_NOT_REGISTERED' })
+    expect(posted(other)).toEqual([])
+
+    await tell(bound, { event: 'PAUSED', reason: 'NONE', message_template_id: 572279198452421 })
+    expect((await templates.read(made.id)).status).toBe('disabled')
+    expect((await app.during(account.send(use, { live: true }))).status).toBe(400)
+
+    listed = [{ id: '572279198452421', name: 'order_confirmation', language: 'en_US', status: 'PAUSED' }]
+    bound.act(graphError(500, 131000) as PeerAct)
+    const stays = await app.during(templates.call('DELETE', `/${made.id}`))
+    expect([stays.status, stays.body['code']], stays.text).toEqual([503, 'PROVIDER_UNAVAILABLE'])
+    expect((await templates.read(made.id)).status).toBe('disabled')
+    bound.act(json(200, { success: true }))
+    expect((await app.during(templates.call('DELETE', `/${made.id}`))).status).toBe(200)
+    expect(bound.peer.requests.at(-1)).toMatchObject({ method: 'DELETE' })
+  })
+
+  test('is refused in the provider’s words, and nothing of it stays', async () => {
+    bound.act(graphError(400, 100, { error_subcode: 2388023, error_user_msg: 'Not like this.' }) as PeerAct)
+    const body = { ...ORDER, name: 'refused', officialSenderId: bound.connectionId }
+    const answer = await templates.create(body)
+    expect([answer.status, answer.body['code']], answer.text).toEqual([400, 'VALIDATION_ERROR'])
+    expect(answer.body['error']).toContain('the provider refuses it')
+    expect((await templates.list('?status=pending')).map(({ name }) => name)).not.toContain('refused')
+  })
+
+  test('of WhatsApp out of order is 503, and made by the very same request later', async () => {
+    const body = { ...ORDER, name: 'later', officialSenderId: bound.connectionId }
+    bound.act(graphError(503, 131016) as PeerAct)
+    await refusedAt(templates, body, [], { status: 503, code: 'PROVIDER_UNAVAILABLE' })
+    bound.act(submitted)
+    expect((await templates.made(body)).status).toBe('pending')
+  })
+
+  test('on the platform’s number keeps accounts apart, and events follow the right one', async () => {
+    platform.act(submitted)
+    const second = createTemplateCalls(app, await app.createAccount())
+    const mine = await templates.made({ ...ORDER, name: 'shared', officialSenderId: 'platform' })
+    const theirs = await second.made({ ...ORDER, name: 'shared' })
+    expect([mine.name, theirs.name, theirs.officialSenderId]).toEqual(['shared', 'shared', 'platform'])
+    const names = posted(platform).map(([, body]) => body.name as string)
+    expect(new Set(names).size).toBe(2)
+    for (const name of names) expect(name).toMatch(/^shared_[0-9a-z]{10}$/)
+    await tell(platform, { message_template_name: names[1] })
+    expect((await second.read(theirs.id)).status).toBe('approved')
+    expect((await templates.read(mine.id)).status).toBe('pending')
+    expect(await templates.list('?status=pending&officialSenderId=platform')).toMatchObject([{ id: mine.id }])
+  })
+
+  test('of a test key is the sandbox’s', async () => {
+    const calls = createTemplateCalls(app, account, account.testKey)
+    const requests = bound.peer.requests.length
+    const made = await calls.made({ ...ORDER, name: 'tried', officialSenderId: bound.connectionId })
+    expect((await calls.decided(made.id)).status).toBe('approved')
+    expect(bound.peer.requests).toHaveLength(requests)
+    const use = { to: '+16505551234', template: { id: made.id, variablesIndexed: ['Ada', '1'] } }
+    expect((await app.during(account.send(use))).status).toBe(200)
+    const live = await app.during(account.send(use, { live: true }))
+    expect(live.body['error']).toContain('approved by the sandbox alone')
+  })
+})
