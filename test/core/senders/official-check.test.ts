@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { OfficialIdentity } from '../../../src/channels/provider.ts'
+import { createOfficialCheck } from '../../../src/core/senders/official-check.ts'
+import { selectIdentities, sweepOfficial } from '../../../src/core/senders/official-store.ts'
+import { type AccountId, type ConnectionId, createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+
+const IDENTITY: OfficialIdentity = {
+  phoneNumber: '+15550783881',
+  displayName: 'Jasper’s Market',
+  qualityRating: 'GREEN',
+  messagingLimit: 'TIER_1K',
+  status: 'CONNECTED',
+}
+
+let database: TestDatabase
+let clock: FakeClock
+let accountId: AccountId
+let connectionId: ConnectionId
+let asked: number
+let answer: (signal: AbortSignal) => Promise<OfficialIdentity>
+const ids = createIds(createFakeClock(), createRandom())
+const log = { info() {}, warn() {}, debug() {} }
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => {
+  clock = createFakeClock()
+  accountId = ids.next('acc')
+  connectionId = ids.next('cnn')
+  asked = 0
+  answer = async () => IDENTITY
+})
+
+/** One node's look. */
+function node() {
+  const identity = (signal: AbortSignal) => {
+    asked++
+    return answer(signal)
+  }
+  return createOfficialCheck({
+    db: database.db,
+    clock,
+    log,
+    links: () => [{ accountId, connectionId, identity }],
+  })
+}
+
+test('is asked once an hour, by one of the nodes', async () => {
+  const [a, b] = [node(), node()]
+  expect((await Promise.all([a(), b()])).toSorted()).toEqual([0, 1])
+  await a()
+  expect(asked).toBe(1)
+  expect(await selectIdentities(database.db, accountId)).toEqual([
+    { ...IDENTITY, connectionId, checkedAtMs: clock.now() },
+  ])
+  await clock.advance(3_600_000)
+  answer = async () => ({ ...IDENTITY, qualityRating: 'YELLOW' })
+  await b()
+  expect(asked).toBe(2)
+  expect(await selectIdentities(database.db, accountId)).toMatchObject([{ qualityRating: 'YELLOW' }])
+})
+
+test('one that cannot say is asked again after a minute, and keeps what was said before', async () => {
+  const look = node()
+  await look()
+  await clock.advance(3_600_000)
+  answer = () => Promise.reject(new Error('down'))
+  await look()
+  await clock.advance(59_999)
+  await look()
+  expect(asked).toBe(2)
+  await clock.advance(1)
+  await look()
+  expect(asked).toBe(3)
+  expect(await selectIdentities(database.db, accountId)).toMatchObject([{ displayName: 'Jasper’s Market' }])
+})
+
+test('one that never answers is let go of', async () => {
+  let given: AbortSignal | null = null
+  const called = new Promise<void>(resolve => {
+    answer = signal => {
+      given = signal
+      resolve()
+      return new Promise(() => {})
+    }
+  })
+  const looking = node()()
+  await called
+  await clock.advance(10_000)
+  expect(await looking).toBe(1)
+  expect(given!.aborted).toBe(true)
+  expect(await selectIdentities(database.db, accountId)).toEqual([])
+})
+
+test('what was said of a connection that is gone is swept', async () => {
+  await node()()
+  while ((await sweepOfficial(database.db, 10)) > 0);
+  expect(await selectIdentities(database.db, accountId)).toEqual([])
+})

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import type { Channel, KeyMode } from '../../../src/contract/enums.ts'
+import { Problem } from '../../../src/contract/errors.ts'
+import { PLATFORM } from '../../../src/core/accounts/platform.ts'
+import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
+import {
+  type OfficialChoice,
+  officialConnections,
+  officialSource,
+} from '../../../src/core/senders/official-route.ts'
+import type { AccountId, ConnectionId } from '../../../src/lib/ids.ts'
+
+const ACCOUNT = 'acc_00000000000000000000000001' as AccountId
+const idOf = (name: string) => `cnn_${name.padEnd(26, '0')}` as ConnectionId
+
+function connection(name: string, more: Partial<ConnectionSnapshot> = {}): ConnectionSnapshot {
+  return {
+    id: idOf(name),
+    accountId: ACCOUNT,
+    provider: 'whatsapp-cloud',
+    name,
+    channels: ['official_chatapp'],
+    config: {},
+    enabled: true,
+    priorityOrder: 100,
+    retryPolicy: { maxAttempts: 1, backoffMs: 1 },
+    allowedTypes: [],
+    sendModeByType: {},
+    revision: 1,
+    ...more,
+  }
+}
+
+const one = connection('one')
+const two = connection('two')
+const off = connection('off', { enabled: false })
+const platform = connection('platform', { accountId: PLATFORM })
+const sms = connection('sms', { provider: 'smpp', channels: ['int_sms'] })
+const sandbox = connection('sandbox', {
+  accountId: PLATFORM,
+  provider: 'sandbox',
+  channels: ['official_chatapp', 'int_sms'],
+})
+
+/** The names of those that carry a channel, in order. */
+function carriers(
+  channel: Channel,
+  connections: readonly ConnectionSnapshot[],
+  asked?: string,
+  { choice, mode = 'live' }: { choice?: OfficialChoice; mode?: KeyMode } = {},
+): string[] {
+  const request = {
+    body: asked === undefined ? {} : { officialSenderId: asked },
+    accountId: ACCOUNT,
+    mode,
+    choice,
+  }
+  return officialConnections(request, connections)
+    .filter(each => each.channels.includes(channel))
+    .map(each => each.name)
+}
+
+describe('the order of official senders', () => {
+  const all = [platform, one, sms, two, sandbox]
+
+  test('none is asked for: its own before the platform’s, the default before all', () => {
+    expect(carriers('official_chatapp', all)).toEqual(['one', 'two', 'platform', 'sandbox'])
+    expect(carriers('official_chatapp', all, undefined, { choice: two.id })).toEqual([
+      'two',
+      'one',
+      'platform',
+      'sandbox',
+    ])
+    expect(carriers('official_chatapp', all, undefined, { choice: null })).toEqual([
+      'platform',
+      'sandbox',
+      'one',
+      'two',
+    ])
+    // A default that is gone is none.
+    expect(carriers('official_chatapp', all, undefined, { choice: idOf('gone') })[0]).toBe('one')
+  })
+
+  test('one is asked for: it alone', () => {
+    expect(carriers('official_chatapp', all, two.id, { choice: one.id })).toEqual(['two'])
+    expect(carriers('official_chatapp', all, 'platform')).toEqual(['platform'])
+  })
+
+  test('other channels stay as they are', () => {
+    for (const asked of [undefined, two.id, 'platform'])
+      expect(carriers('int_sms', all, asked)).toEqual(['sms', 'sandbox'])
+  })
+
+  test('the sandbox stands for the platform’s number only where nothing is real', () => {
+    expect(carriers('official_chatapp', [one, sandbox], 'platform')).toEqual([])
+    expect(carriers('official_chatapp', [sms, sandbox], 'platform')).toEqual(['sandbox'])
+  })
+
+  test('a test key knows the sandbox, whichever sender it names', () => {
+    for (const asked of [two.id, 'platform'])
+      expect(carriers('official_chatapp', all, asked, { mode: 'test' })).toEqual(['sandbox'])
+    const ownSandbox = connection('mine', { provider: 'sandbox' })
+    expect(carriers('official_chatapp', [...all, ownSandbox], ownSandbox.id, { mode: 'test' })).toEqual([
+      'mine',
+    ])
+  })
+
+  test.each([
+    ['unknown', idOf('nobody')],
+    ['the platform’s own, which goes by its word', platform.id],
+    ['no sender, but a connection', sms.id],
+    ['disabled', off.id],
+    ['no id', 'x'],
+  ])('%s: a refusal that names the field as it was given', (_, asked) => {
+    const request = { accountId: ACCOUNT, mode: 'live' as const, choice: undefined }
+    const refusal = (body: Parameters<typeof officialConnections>[0]['body']) => {
+      try {
+        officialConnections({ ...request, body }, [...all, off])
+      } catch (error) {
+        return error instanceof Problem ? error.details?.[0]?.path : error
+      }
+    }
+    expect(refusal({ officialSenderId: asked })).toBe('officialSenderId')
+    expect(refusal({ sender: { officialId: asked } })).toBe('sender.officialId')
+  })
+})
+
+test('how the sender was chosen', () => {
+  expect(officialSource({ officialSenderId: 'platform' }, platform, undefined)).toBe('request')
+  expect(officialSource({ sender: { officialId: one.id } }, one, undefined)).toBe('request')
+  expect(officialSource({}, one, undefined)).toBe('official_default')
+  expect(officialSource({}, platform, undefined)).toBe('platform')
+  expect(officialSource({}, platform, null)).toBe('official_default')
+  expect(officialSource({}, platform, one.id)).toBe('platform')
+})
