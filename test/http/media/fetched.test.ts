@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { jpeg, sha256 } from '../../support/files.ts'
+import { mediaLeft } from '../../support/media.ts'
+
+describe('headerMediaUrl of a template', () => {
+  let app: TestApp
+  let account: TestAccount
+  let far: Server
+  let origin: string
+  const bytes = jpeg(200_000)
+
+  beforeAll(async () => {
+    far = createServer((request, response) => {
+      if (request.url === '/gone.jpg') return response.writeHead(404).end()
+      if (request.url === '/cut.jpg') {
+        response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': bytes.length })
+        return response.write(bytes.subarray(0, 100_000), () => response.destroy())
+      }
+      const type = request.url === '/wrong.jpg' ? 'image/png' : 'image/jpeg'
+      return response.writeHead(200, { 'content-type': type }).end(bytes)
+    })
+    far.listen(0, '127.0.0.1')
+    await once(far, 'listening')
+    origin = `http://127.0.0.1:${(far.address() as AddressInfo).port}`
+    app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: new URL(origin).host } })
+    account = await app.createAccount()
+  })
+  afterAll(async () => {
+    await app.stop()
+    far.close()
+    far.closeAllConnections()
+  })
+
+  const create = (headerMediaUrl: string) =>
+    app.call('/api/v2/templates', {
+      method: 'POST',
+      key: account.testKey,
+      body: {
+        name: 'order_photo',
+        category: 'chatapp',
+        subType: 'utility',
+        language: 'en',
+        provider: 'official_provider',
+        body: 'Your order left us.',
+        headerType: 'image',
+        headerMediaUrl,
+      },
+    })
+
+  it.each([
+    ['that answers 404', () => `${origin}/gone.jpg`],
+    ['whose answer breaks off', () => `${origin}/cut.jpg`],
+    ['whose bytes are not what it says', () => `${origin}/wrong.jpg`],
+    ['of a private network', () => 'https://10.0.0.1/a.jpg'],
+    ['that nobody listens at', () => 'https://127.0.0.1:1/a.jpg'],
+  ])('is a 400 for one %s, and nothing is stored', async (_, url) => {
+    const answer = await create(url())
+    expect([answer.status, faultPaths(answer)], answer.text).toEqual([400, ['headerMediaUrl']])
+    expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
+  })
+
+  it('is fetched once, and kept', async () => {
+    const answer = await create(`${origin}/photo.jpg`)
+    expect(answer.status, answer.text).toBe(201)
+    const { template } = answer.body['data'] as { template: { headerAssetId: string } }
+    expect(await account.read(`/api/v2/templates/media/${template.headerAssetId}`)).toMatchObject({
+      mediaType: 'image',
+      fileName: 'photo.jpg',
+      size: bytes.length,
+      sha256: sha256(bytes),
+    })
+  })
+})
