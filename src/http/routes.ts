@@ -23,6 +23,7 @@ import { adminSendersList } from './routes/admin-senders-list.ts'
 import { adminSendersReject } from './routes/admin-senders-reject.ts'
 import { adminSuppressionsDelete } from './routes/admin-suppressions-delete.ts'
 import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
+import { adminWalletUpdate } from './routes/admin-wallet-update.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
@@ -47,6 +48,7 @@ import { templatesMediaCreate } from './routes/templates-media-create.ts'
 import { templatesMediaDelete } from './routes/templates-media-delete.ts'
 import { templatesMediaRead } from './routes/templates-media-read.ts'
 import { walletRead } from './routes/wallet-read.ts'
+import { walletUpdate } from './routes/wallet-update.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
 import { webhooksDelete } from './routes/webhooks-delete.ts'
 import { webhooksDeliveries } from './routes/webhooks-deliveries.ts'
@@ -76,6 +78,7 @@ const ROUTES = [
   accountRead, //            GET    /api/v2/account
   accountUpdate, //          PATCH  /api/v2/account
   walletRead, //             GET    /api/v2/wallet
+  walletUpdate, //           PATCH  /api/v2/wallet
   ledgerList, //             GET    /api/v2/wallet/ledger
   sandboxMessagesList, //    GET    /api/v2/sandbox/messages
   templatesMediaCreate, //   POST   /api/v2/templates/media
@@ -104,6 +107,7 @@ const ROUTES = [
   adminKeysCreate, //        POST   /api/admin/accounts/{id}/keys
   adminKeysRevoke, //        DELETE /api/admin/accounts/{id}/keys/{keyId}
   adminCreditsCreate, //     POST   /api/admin/accounts/{id}/credits
+  adminWalletUpdate, //       PATCH  /api/admin/accounts/{id}/wallet
   adminPricesList, //        GET    /api/admin/prices
   adminPricesReplace, //     PUT    /api/admin/prices
   adminSendersList, //       GET    /api/admin/sms-senders
