@@ -33,6 +33,25 @@ create table inbound_refs (
 );
 create index inbound_refs_age on inbound_refs (received_at);
 
+-- Parts of long messages until all of them are there: they may come over any bind, to any node.
+create table inbound_parts (
+  connection_id uuid not null,
+  sender text not null,
+  recipient text not null,
+  -- The sender's number of the message, which comes again after some others.
+  reference text not null,
+  number smallint not null,
+  total smallint not null,
+  provider text not null,
+  provider_id text not null,
+  channel text not null,
+  -- UTF-16: a character may be cut in two.
+  body bytea not null,
+  received_at timestamptz not null,
+  primary key (connection_id, sender, recipient, reference, number)
+);
+create index inbound_parts_age on inbound_parts (received_at);
+
 -- Whose number a message was written to.
 create index sms_senders_approved on sms_senders (name) where status = 'approved';
 

@@ -9,6 +9,7 @@ import { createConsentRooms } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
+import { createTemplateRooms, pollTemplates, type TemplateRooms } from './compose/templates.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { checkMasterKey } from './core/master-key.ts'
@@ -17,6 +18,7 @@ import { SANDBOX } from './core/routing/route.ts'
 import { createSandboxMessages } from './core/sandbox/messages.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
 import { seed } from './core/seed.ts'
+import { createConnectionSenders } from './core/templates/official-senders.ts'
 import { hashToken } from './http/auth.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
@@ -92,7 +94,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
   const consent = createConsentRooms(base)
-  const messages: MessageRooms = createMessageRooms(base, rooms, consent, providers, lease, () => stopping)
+  const templateRooms: TemplateRooms = createTemplateRooms(
+    base,
+    rooms,
+    media,
+    createConnectionSenders(rooms.connections),
+    () => messages,
+  )
+  const messages: MessageRooms = createMessageRooms(
+    base,
+    rooms,
+    consent,
+    { media },
+    templateRooms,
+    providers,
+    lease,
+    () => stopping,
+  )
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -111,7 +129,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   messages.dispatcher.onDue(poll.wakeAt)
   const courier = startCallbacks(base, callbackRooms.callbacks)
   const chores = startChores(
-    [...listChores(base, rooms, messages, sandboxMessages), freeCallbacks(base), mediaChore],
+    [
+      ...listChores(base, rooms, messages, sandboxMessages),
+      freeCallbacks(base),
+      mediaChore,
+      pollTemplates(templateRooms),
+    ],
     clock,
     log,
   )
@@ -134,6 +157,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...rooms,
         ...messages,
         ...consent,
+        ...templateRooms,
         ...callbackRooms,
         sandboxMessages,
         media,
@@ -210,6 +234,7 @@ function readMetrics({ db, clock, metrics }: Foundation, { dispatcher, links }: 
         connection: lane.connectionId,
         provider: lane.provider,
         up: links.get(lane.connectionId)?.state().state !== 'down',
+        circuit: lane.circuit,
         inFlight: lane.busy,
         waiting: lane.held,
       })),

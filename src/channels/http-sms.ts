@@ -1,13 +1,15 @@
+import type { InboundRequest } from '../contract/inbound.ts'
 import { laneOf, SMS_POLICY } from './http/config.ts'
-import { withToken } from './http/inbound.ts'
+import { UNAUTHORIZED, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import { rejected, unsendable } from './http/sms.ts'
 import { explainStatus } from './http/verdict.ts'
 import { createAnswerReader } from './http-sms/answer.ts'
 import { type HttpSmsConfig, httpSmsConfig } from './http-sms/config.ts'
+import { bringsMessages, readMessages } from './http-sms/inbound.ts'
 import { readCall } from './http-sms/receipts.ts'
 import { createRequestMaker } from './http-sms/request.ts'
-import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 
 /**
  * SMS over any gateway that takes a message per HTTP request: the connection says what to ask,
@@ -25,9 +27,12 @@ export const httpSmsProvider: Provider<HttpSmsConfig> = {
   open: async (config, io) => openLink(config, io),
 }
 
+/** Of a message that has none: enough to be the only one. */
+const SPARE_ID_BYTES = 12
+
 function openLink(config: HttpSmsConfig, io: Io): Link {
   const { concurrency, ...rate } = laneOf(config)
-  const { receipts, secrets = {} } = config
+  const { receipts, inbound, secrets = {} } = config
   const maker = createRequestMaker(config)
   const readAnswer = createAnswerReader(config.answer, Object.values(secrets))
   const receiptUrl = receiptUrlOf(config, io)
@@ -43,12 +48,21 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
     return line.submit(request, answer => readAnswer(answer, message, io.clock.now()), signal)
   }
 
+  /** Calls of both kinds come to the same address. */
+  async function receive(request: InboundRequest): Promise<InboundAnswer> {
+    if (inbound && (!receipts || bringsMessages(request))) {
+      return readMessages(request, inbound, secrets, io.receiptToken, spareId)
+    }
+    return receipts ? readCall(request, receipts, secrets, io.receiptToken) : UNAUTHORIZED
+  }
+
+  const spareId = () => io.random.bytes(SPARE_ID_BYTES).toString('hex')
   const { probe } = maker
   return {
     concurrency,
     ...rate,
     send,
-    ...(receipts && { receive: async request => readCall(request, receipts, secrets, io.receiptToken) }),
+    ...((receipts || inbound) && { receive }),
     ...(probe && { test: async signal => checkOf(await line.ask(probe, signal)) }),
     close: line.close,
   }

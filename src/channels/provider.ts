@@ -221,7 +221,12 @@ export type InboundMessage = {
   button: string | null
   /** By the provider's word, in ms since the epoch; null when it does not say. */
   atMs: number | null
+  /** Of a long message that comes in parts: `text` is then this part's alone. They are joined when all have come. */
+  part?: InboundPart
 }
+
+/** Which of `total` parts, from 1; those of one message share the reference. */
+export type InboundPart = { reference: number; number: number; total: number }
 
 /** The provider's word on a template, unasked. */
 export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateState }

@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import { CHANNELS, MESSAGE_TYPES } from '../contract/enums.ts'
+import type { SandboxMedia } from '../contract/sandbox.ts'
 import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
-import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import type { Io, Link, OfficialIdentity, Outcome, Outgoing, OutgoingTemplate, Provider } from './provider.ts'
 import { type Prepared, readFiles } from './sandbox/files.ts'
 import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
 import { explainCode, NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
 import { createStops } from './sandbox/stops.ts'
+import { createTemplateReview } from './sandbox/templates.ts'
 
 const CONCURRENCY = 200
 /** How long the lane of an account rests for the ending 0006. */
@@ -57,6 +59,7 @@ const UNKNOWN: Outcome = {
 
 function openLink(inbox: SandboxInbox, io: Io): Link {
   const teller = createReceiptTeller(inbox, io)
+  const review = createTemplateReview(inbox, io)
   const stops = createStops()
   let closed = false
 
@@ -76,7 +79,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     script: Taking,
     signal: AbortSignal,
   ): Promise<Prepared | Outcome> {
-    return (script.rests ? await rest(message) : null) ?? (await readFiles(message.files, signal))
+    return (script.rests ? await rest(message) : null) ?? (await readFiles(filesOf(message), signal))
   }
 
   async function rest(message: Outgoing): Promise<Outcome | null> {
@@ -132,11 +135,15 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     send,
     // Asked on chat-app channels alone: elsewhere nobody is registered or not.
     reaches: async to => scriptOf('user_chatapp_session', to) !== NOT_REGISTERED,
+    submitTemplate: review.submit,
+    readTemplate: review.read,
+    deleteTemplate: review.remove,
+    identity: async () => IDENTITY,
     test,
     async close() {
       closed = true
       stops.stopAll()
-      await teller.close()
+      await Promise.all([teller.close(), review.close()])
     },
   }
 }
@@ -153,6 +160,20 @@ function failure({ attempt }: Outgoing): Outcome {
 function throttle(afterMs: number): Outcome {
   const detail = 'The sandbox lets the lane rest for recipients that end in 0006.'
   return { kind: 'throttled', scope: 'account', afterMs, detail, providerCode: '0006' }
+}
+
+/** Who the sandbox says that it is, on the official channel: a number that is nobody's. */
+const IDENTITY: OfficialIdentity = {
+  phoneNumber: '+12025550100',
+  displayName: 'Posthorn Sandbox',
+  qualityRating: 'GREEN',
+  messagingLimit: 'TIER_UNLIMITED',
+  status: 'CONNECTED',
+}
+
+function filesOf({ files, template }: Outgoing): Outgoing['files'] {
+  const header = template?.header
+  return header && header.type !== 'text' ? [header.file] : files
 }
 
 function takenOf(
@@ -174,8 +195,9 @@ function takenOf(
       subject: message.subject,
       text: message.html ? null : message.text,
       html: message.html ? message.text : null,
-      media,
-      template: null,
+      // The file of a template's header stands with the template.
+      media: message.template === null ? media : null,
+      template: message.template && useOf(message.template, media?.[0] ?? null),
       attempts: message.attempt,
     },
     receipts: script.receipts.map(({ status, afterMs }) => ({
@@ -183,6 +205,21 @@ function takenOf(
       status,
       dueAtMs: nowMs + afterMs,
     })),
+  }
+}
+
+function useOf(template: OutgoingTemplate, media: SandboxMedia | null) {
+  const { name, language, header, body, buttons } = template
+  return {
+    name,
+    language,
+    header: header && {
+      type: header.type,
+      variables: header.type === 'text' ? [...header.variables] : null,
+      media: header.type === 'text' ? null : media,
+    },
+    body: [...body],
+    buttons: buttons.map(button => ({ ...button })),
   }
 }
 

@@ -1,8 +1,18 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
-import type { Io, Link, Outcome, Outgoing, Provider, ProviderPolicy, Receipt } from './provider.ts'
+import type {
+  InboundMessage,
+  Io,
+  Link,
+  Outcome,
+  Outgoing,
+  Provider,
+  ProviderPolicy,
+  Receipt,
+} from './provider.ts'
 import { createPartGroups } from './shared/part-groups.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { explainStatus } from './smpp/explain.ts'
+import { readMessage } from './smpp/inbound.ts'
 import { createPool } from './smpp/pool.ts'
 import { createReceiptIds } from './smpp/receipt-ids.ts'
 import { isReceipt, type ReadReceipt, readReceipt } from './smpp/receipts.ts'
@@ -40,6 +50,9 @@ export const smppProvider: Provider<SmppConfig> = {
   open: (config, io) => Promise.resolve(openLink(config, io)),
 }
 
+/** Of a message that has none: enough to be the only one. */
+const SPARE_ID_BYTES = 12
+
 function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
@@ -47,22 +60,26 @@ function openLink(config: SmppConfig, io: Io): Link {
 
   /** The status to answer with; a rejection makes the centre try again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
-    const read = readDelivery(delivery)
-    if (!read) return STATUS.ok
-    const receipt = groups.apply(toReceipt(read, ids.resolve(read)))
-    if (receipt) await io.emit([receipt])
+    const inbound = isReceipt(delivery) ? receiptIn(delivery) : messageIn(delivery)
+    if (inbound) await io.emit([inbound])
     return STATUS.ok
   }
 
-  /** Null for what is not passed on: messages from phones, and reports that say nothing. */
-  function readDelivery(delivery: Delivery): ReadReceipt | null {
-    if (!isReceipt(delivery)) {
-      io.log.debug({ octets: delivery.message.body.length }, 'smpp: a message from a phone was acknowledged')
-      return null
-    }
+  /** Null while the receipts of other parts must follow, and for one that says nothing. */
+  function receiptIn(delivery: Delivery): Receipt | null {
     const read = readReceipt(delivery)
-    if (!read) io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged')
-    return read
+    if (read) return groups.apply(toReceipt(read, ids.resolve(read)))
+    io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged')
+    return null
+  }
+
+  function messageIn(delivery: Delivery): InboundMessage | null {
+    const message = readMessage(delivery, settings, () => io.random.bytes(SPARE_ID_BYTES).toString('hex'))
+    if (!message) {
+      const { dataCoding } = delivery.message
+      io.log.warn({ dataCoding }, 'smpp: a message from a phone that is no text was acknowledged')
+    }
+    return message
   }
 
   /** The answer to a submit that had timed out: what was unknown is known now. */

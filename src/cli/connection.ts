@@ -13,9 +13,12 @@ const FIELDS = {
   priority: { type: 'string' },
   attempts: { type: 'string' },
   'backoff-ms': { type: 'string' },
+  type: { type: 'string', multiple: true },
+  mode: { type: 'string', multiple: true },
 } as const
 const FIELDS_USAGE =
-  '[--set FIELD=VALUE]… [--config FILE.json|-] [--priority 100] [--attempts 4] [--backoff-ms 5000]'
+  '[--set FIELD=VALUE]… [--config FILE.json|-] [--priority 100] [--attempts 4] [--backoff-ms 5000] ' +
+  '[--type otp]… [--mode otp=plain_text]…'
 
 export const add = clientCommand({
   usage:
@@ -47,7 +50,7 @@ export const list = clientCommand({
   ask: given => given.client.admin('GET', `/connections${pageQuery(given)}`),
   show: answer =>
     table(
-      ['id', 'provider', 'name', 'channels', 'enabled', 'priority', 'account'],
+      ['id', 'provider', 'name', 'channels', 'enabled', 'priority', 'account', 'state'],
       (answer['data'] as ConnectionView[]).map(each => [
         each.id,
         each.provider,
@@ -56,6 +59,7 @@ export const list = clientCommand({
         each.enabled,
         each.priorityOrder,
         each.accountId ?? 'all',
+        stateOf(each),
       ]),
     ),
 })
@@ -99,7 +103,23 @@ function fieldsOf(given: Invocation) {
     config: configOf(given),
     priorityOrder: given.number('priority'),
     retryPolicy: { maxAttempts: given.number('attempts'), backoffMs: given.number('backoff-ms') },
+    allowedTypes: given.texts('type'),
+    sendModeByType: modesOf(given.texts('mode')),
   }
+}
+
+function modesOf(pairs: string[] | undefined): Record<string, string> | undefined {
+  return (
+    pairs &&
+    Object.fromEntries(
+      pairs.map(pair => {
+        const [type = '', mode, ...rest] = pair.split('=')
+        if (mode === undefined || rest.length > 0)
+          throw new Refusal('--mode is written TYPE=MODE, such as otp=plain_text', { exitCode: 2 })
+        return [type, mode]
+      }),
+    )
+  )
 }
 
 /** `--set` over `--config`; absent when neither was given. */
@@ -123,6 +143,11 @@ function readPair(pair: string): [string, unknown] {
   }
 }
 
+/** Of the link, and of the circuit where that one keeps messages away. */
+function stateOf({ state }: ConnectionView): string {
+  return state.circuit === 'closed' ? state.link : `${state.link}, circuit ${state.circuit}`
+}
+
 function cardOf(connection: ConnectionView): string {
   const { maxAttempts, backoffMs } = connection.retryPolicy
   return card([
@@ -134,6 +159,9 @@ function cardOf(connection: ConnectionView): string {
     ['enabled', connection.enabled],
     ['priority', connection.priorityOrder],
     ['attempts', `${maxAttempts}, ${backoffMs} ms apart at first`],
+    ['types', connection.allowedTypes],
+    ['modes', connection.sendModeByType],
+    ['state', stateOf(connection)],
     ['config', connection.config],
     ['secrets set', connection.secretsSet],
   ])

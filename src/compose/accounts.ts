@@ -1,5 +1,6 @@
 import type { Links } from '../channels/links.ts'
 import type { Provider } from '../channels/provider.ts'
+import type { ConnectionState } from '../contract/admin.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
 import { createOwnAccount } from '../core/accounts/own.ts'
@@ -13,12 +14,14 @@ import { createWallets } from '../core/billing/wallets.ts'
 import { createDecisionTeller } from '../core/callbacks/sender-decisions.ts'
 import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
+import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { explain } from '../http/schema-faults.ts'
-import type { AccountId } from '../lib/ids.ts'
+import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Foundation } from './foundation.ts'
+import { webhookUrlOf } from './webhook-address.ts'
 
 export type AccountRooms = ReturnType<typeof createAccountRooms>
 
@@ -26,7 +29,11 @@ export type AccountRooms = ReturnType<typeof createAccountRooms>
 const LINK_TEST_MS = 10_000
 
 /** What this room needs of one that is built after it, and on it. */
-export type LinkRoom = { links: Links; syncLinks(): Promise<void> }
+export type LinkRoom = {
+  links: Links
+  syncLinks(): Promise<void>
+  stateOf(id: ConnectionId): ConnectionState
+}
 
 /** Who may send, with what money, through whom. */
 export function createAccountRooms(
@@ -52,6 +59,10 @@ export function createAccountRooms(
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),
     ownAccount: createOwnAccount({ db, applied }),
     accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
+    webhookAddresses: createWebhookAddresses({
+      db,
+      addressOf: connection => webhookUrlOf(base, connection),
+    }),
     connectionAdmin: createConnectionAdmin({
       db,
       ids,
@@ -60,6 +71,7 @@ export function createAccountRooms(
       explain,
       accountExists: id => accountExists(db, id),
       testLink: id => late().links.test(id, AbortSignal.timeout(LINK_TEST_MS)),
+      stateOf: id => late().stateOf(id),
       async applied() {
         // The platform's stand for everybody's: whoever they belong to, this node reads them anew.
         changes.publish('connections', PLATFORM)

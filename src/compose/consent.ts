@@ -2,8 +2,10 @@ import { createSuppressedOn } from '../core/consent/lookup.ts'
 import { createOptOuts } from '../core/consent/opt-outs.ts'
 import { createQuietHours } from '../core/consent/quiet-hours.ts'
 import { createSuppressions } from '../core/consent/suppressions.ts'
+import { createKeepInbound } from '../core/inbound/keep.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
-import { createTakeInbound } from '../core/inbound/take.ts'
+import { createInbox } from '../core/inbound/take.ts'
+import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
 export type ConsentRooms = ReturnType<typeof createConsentRooms>
@@ -11,12 +13,19 @@ export type ConsentRooms = ReturnType<typeof createConsentRooms>
 /** Who wants to be written to, and when; and what people write to us. */
 export function createConsentRooms({ db, clock, ids, phones }: Foundation) {
   const optOuts = createOptOuts({ db, clock, ids })
+  const inbox = createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }) })
   return {
     optOuts,
     suppressions: createSuppressions({ db, clock, ids, phones }),
     suppressedOn: createSuppressedOn({ db }),
     mayLeaveAt: createQuietHours(),
     inboundMessages: createInboundMessages({ db, phones }),
-    takeInbound: createTakeInbound({ db, clock, ids, phones, optOuts }),
+    takeInbound: inbox.take,
+    giveUpParts: inbox.giveUpParts,
   }
+}
+
+/** Long messages whose other parts never came are kept as far as they are there. */
+export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
+  return { name: 'give up parts', everyMs: 60_000, run: giveUpParts }
 }

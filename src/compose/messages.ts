@@ -1,13 +1,17 @@
 import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState, Provider } from '../channels/provider.ts'
+import type { ConnectionState } from '../contract/admin.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
+import type { SingleSendBody } from '../contract/send.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { snapshotOf } from '../core/connections/snapshot.ts'
 import { selectAllConnections } from '../core/connections/store.ts'
+import type { Media } from '../core/media/media.ts'
 import { createAccept } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
+import { assetIdsOf } from '../core/messages/assets.ts'
 import { createBatches } from '../core/messages/batches.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
 import { createFailover } from '../core/messages/failover.ts'
@@ -25,8 +29,8 @@ import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
-import { type ConnectionId, isId, timeOf } from '../lib/ids.ts'
-import { createCircuits } from '../workers/circuit.ts'
+import { type AccountId, type ConnectionId, isId, timeOf } from '../lib/ids.ts'
+import { type Circuits, createCircuits } from '../workers/circuit.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
@@ -34,6 +38,8 @@ import { createReconciler } from '../workers/reconcile.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
+import type { MediaRooms } from './media.ts'
+import type { TemplateRooms } from './templates.ts'
 
 export type MessageRooms = ReturnType<typeof createMessageRooms>
 
@@ -42,6 +48,8 @@ export function createMessageRooms(
   base: Foundation,
   rooms: AccountRooms,
   consent: ConsentRooms,
+  { media }: Pick<MediaRooms, 'media'>,
+  templates: TemplateRooms,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
   stopping: () => boolean,
@@ -62,7 +70,7 @@ export function createMessageRooms(
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
   const receipts = createReceipts({ db, settle, clock, ids, random, policyOf, observe: metrics.receipt })
-  const inbox = createInbox(receipts, consent)
+  const inbox = createInbox(receipts, consent, templates)
   const links: Links = createLinks({
     providers,
     log,
@@ -78,7 +86,7 @@ export function createMessageRooms(
   })
   const planning: ResolveDeps = {
     clock,
-    world: caller => worldOf(rooms, caller),
+    world: (caller, body) => withAssets(worldOf(rooms, templates, caller), media, caller, body),
     checksRecipient: (planned: Planned) =>
       CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
     reaches: (planned: Planned) => reaches(base, links, planned),
@@ -108,7 +116,7 @@ export function createMessageRooms(
       account: rooms.accounts.snapshot,
       maxAttempts: id => policyOf(id).maxAttempts,
     }),
-    files: createFileSources(db, base.guarded),
+    files: createFileSources({ db, guarded: base.guarded, media }),
     unwanted: rows => findSuppressedAmong(rows, consent.suppressedOn),
     optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
     node: lease.id,
@@ -140,6 +148,8 @@ export function createMessageRooms(
       return id
     },
     dropAttachment: (accountId, id) => dropAttachment(db, accountId, id),
+    useAsset: media.use,
+    unuseAssets: media.unuse,
   })
   const send = createSend({
     ...planning,
@@ -159,6 +169,7 @@ export function createMessageRooms(
     accept,
     settle,
     links,
+    stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
     dispatcher,
     reconciler,
@@ -176,6 +187,14 @@ export function createMessageRooms(
     }),
     policies: createPolicies({ connections: rooms.connections, providers }),
   }
+}
+
+function stateOf(links: Links, circuits: Circuits, id: ConnectionId): ConnectionState {
+  const open = links.get(id)
+  if (!open)
+    return { link: 'closed', detail: 'disabled, or its configuration does not work', circuit: 'closed' }
+  const { state: link, detail } = open.state()
+  return { link, detail, circuit: circuits.phase(id) }
 }
 
 /** Stored before it is answered: what the provider is told that we have, we have. */
@@ -199,11 +218,20 @@ type Inbox = {
   takeLate: Receipts['takeLate']
 }
 
-function createInbox(receipts: Receipts, { takeInbound }: ConsentRooms): Inbox {
+function createInbox(
+  receipts: Receipts,
+  { takeInbound }: ConsentRooms,
+  { templateStates }: TemplateRooms,
+): Inbox {
   return {
     async take(connection, inbound) {
       const messages = inbound.filter(each => each.kind === 'message')
-      await Promise.all([receipts.take(connection.id, inbound), takeInbound(connection, messages)])
+      const states = inbound.filter(each => each.kind === 'template')
+      await Promise.all([
+        receipts.take(connection.id, inbound),
+        takeInbound(connection, messages),
+        ...states.map(({ state }) => templateStates.take(connection.id, state)),
+      ])
     },
     takeLate: receipts.takeLate,
   }
@@ -233,19 +261,48 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
   return ((await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)) || { answer: null }).answer
 }
 
+/** Uploaded files are looked up where a body names them: few do, and they may be gone. */
+async function findAssets(
+  world: World | Promise<World>,
+  media: Media,
+  accountId: AccountId,
+  ids: readonly string[],
+) {
+  const [known, assets] = await Promise.all([world, media.find(accountId, ids)])
+  return { ...known, assets }
+}
+
+function withAssets(
+  world: World | Promise<World>,
+  media: Media,
+  { account }: Pick<Caller, 'account'>,
+  body: SingleSendBody | undefined,
+): World | Promise<World> {
+  const ids = body ? assetIdsOf(body) : []
+  return ids.length === 0 ? world : findAssets(world, media, account.id, ids)
+}
+
 /** What a send depends on; at once when the caches are warm. */
-function worldOf(rooms: AccountRooms, caller: Pick<Caller, 'account'>): World | Promise<World> {
-  const connections = rooms.connections.forAccount(caller.account.id)
-  const senders = rooms.senders.forAccount(caller.account.id)
+function worldOf(
+  rooms: AccountRooms,
+  { templateSnapshots }: TemplateRooms,
+  { account }: Pick<Caller, 'account'>,
+): World | Promise<World> {
+  const connections = rooms.connections.forAccount(account.id)
+  const senders = rooms.senders.forAccount(account.id)
+  const templates = templateSnapshots.forAccount(account.id)
   const prices = rooms.prices.table()
-  if (!(connections instanceof Promise) && !(senders instanceof Promise) && !(prices instanceof Promise)) {
-    return { connections, senders, prices }
+  if (
+    !(connections instanceof Promise) &&
+    !(senders instanceof Promise) &&
+    !(templates instanceof Promise) &&
+    !(prices instanceof Promise)
+  ) {
+    return { connections, senders, templates, prices }
   }
-  return Promise.all([connections, senders, prices]).then(([connections, senders, prices]) => ({
-    connections,
-    senders,
-    prices,
-  }))
+  return Promise.all([connections, senders, templates, prices]).then(
+    ([connections, senders, templates, prices]) => ({ connections, senders, templates, prices }),
+  )
 }
 
 /** Enough not to be guessed, and short, since some providers limit the address that it stands in. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ACCOUNT_STATUSES, PhoneView, PLAN_STATUSES, PoolView, QuietHoursView } from './account.ts'
-import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS } from './enums.ts'
+import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { SENDER_STATUSES } from './sender.ts'
 import { WalletView } from './wallet.ts'
@@ -159,6 +159,13 @@ const RetryPolicy = Type.Object({
 /** Checked against the provider's own schema, which is known only once the provider is. */
 const Config = Type.Record(Type.String(), Type.Unknown())
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+const AllowedTypes = Type.Array(Type.Enum(MESSAGE_TYPES), {
+  minItems: 1,
+  maxItems: MESSAGE_TYPES.length,
+  description: 'At most what the provider carries',
+})
+const Mode = Type.Enum(SEND_MODES)
+const SendModes = Type.Partial(Type.Object({ otp: Mode, utility: Mode, marketing: Mode, free_text: Mode }))
 const ConnectionChannels = Type.Array(Type.Enum(CHANNELS), { minItems: 1, maxItems: CHANNELS.length })
 
 export const ConnectionCreate = Type.Object({
@@ -169,6 +176,8 @@ export const ConnectionCreate = Type.Object({
   accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Absent: for every account' })),
   priorityOrder: Type.Optional(Priority),
   retryPolicy: Type.Optional(Type.Partial(RetryPolicy)),
+  allowedTypes: Type.Optional(AllowedTypes),
+  sendModeByType: Type.Optional(SendModes),
   enabled: Type.Optional(Type.Boolean()),
 })
 export type ConnectionCreate = Static<typeof ConnectionCreate>
@@ -179,9 +188,21 @@ export const ConnectionUpdate = Type.Object({
   config: Type.Optional(Config),
   priorityOrder: Type.Optional(Priority),
   retryPolicy: Type.Optional(Type.Partial(RetryPolicy)),
+  allowedTypes: Type.Optional(AllowedTypes),
+  sendModeByType: Type.Optional(SendModes),
   enabled: Type.Optional(Type.Boolean()),
 })
 export type ConnectionUpdate = Static<typeof ConnectionUpdate>
+
+/** As the node sees it that answers; each has links of its own. */
+export const ConnectionState = Type.Object({
+  link: Type.Enum(['closed', 'connecting', 'up', 'down'] as const),
+  detail: Type.String(),
+  circuit: Type.Enum(['closed', 'open', 'half_open'] as const, {
+    description: 'Open: it is offered last; half open: one message tries whether it works again',
+  }),
+})
+export type ConnectionState = Static<typeof ConnectionState>
 
 export const ConnectionView = Type.Object({
   id: Type.String(),
@@ -196,9 +217,17 @@ export const ConnectionView = Type.Object({
   enabled: Type.Boolean(),
   priorityOrder: Type.Integer(),
   retryPolicy: RetryPolicy,
+  allowedTypes: Type.Array(Type.Enum(MESSAGE_TYPES)),
+  sendModeByType: SendModes,
+  state: ConnectionState,
   createdAt: IsoTime,
 })
 export type ConnectionView = Static<typeof ConnectionView>
+
+export const ConnectionWebhook = Type.Object({
+  url: nullable(Type.String({ description: 'Null where no public address is configured' })),
+})
+export type ConnectionWebhook = Static<typeof ConnectionWebhook>
 
 export const ConnectionTest = Type.Object({ ok: Type.Boolean(), detail: Type.String() })
 export type ConnectionTest = Static<typeof ConnectionTest>

@@ -12,6 +12,10 @@ export type Channel = (typeof CHANNELS)[number]
 export const MESSAGE_TYPES = ['otp', 'utility', 'marketing', 'free_text'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]
 
+/** How a connection sends a type: its words alone, or by a template as well. */
+export const SEND_MODES = ['plain_text', 'template_optional'] as const
+export type SendMode = (typeof SEND_MODES)[number]
+
 /** In the order in which a message may pass them; `docs/states.md` draws it. */
 export const MESSAGE_STATUSES = [
   'scheduled',

@@ -46,7 +46,28 @@ export type SandboxInbox = {
   claimReceipts(claim: ReceiptClaim): Promise<ClaimedReceipt[]>
   /** Forgets receipts that were told, unless the claim has run out and is another's. */
   finishReceipts(told: readonly ClaimedReceipt[]): Promise<void>
+} & SandboxTemplates
+
+/** Its memory of the templates that were put before it. A name may stand several times: accounts share the sandbox. */
+export type SandboxTemplates = {
+  /** Resolves to its id once it is durable. */
+  plantTemplate(template: TemplateKey & { decidedAtMs: number }): Promise<number>
+  /** The one of that name and language that was decided first; null when there is none. */
+  findTemplate(key: TemplateKey): Promise<PlantedTemplate | null>
+  /** Takes the newest one away; no error when there is none. */
+  removeTemplate(key: TemplateKey): Promise<void>
+  /** When the next verdict that was not told is due, in ms since the epoch; null when none waits. */
+  nextVerdictAt(connectionId: ConnectionId, nowMs: number): Promise<number | null>
+  /** Takes what is due, oldest first; hidden from other nodes until `claimedUntilMs`. */
+  claimVerdicts(claim: ReceiptClaim): Promise<PlantedTemplate[]>
+  /** Notes that these were told. */
+  finishVerdicts(ids: readonly number[]): Promise<void>
 }
+
+export type TemplateKey = { connectionId: ConnectionId; name: string; language: string }
+
+/** `decidedAtMs`: when it is approved or rejected, by its name. */
+export type PlantedTemplate = { id: number; name: string; language: string; decidedAtMs: number }
 
 export type RestWish = {
   accountId: AccountId

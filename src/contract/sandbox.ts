@@ -13,6 +13,28 @@ export const SandboxMedia = Type.Object({
 })
 export type SandboxMedia = Static<typeof SandboxMedia>
 
+/** An official template as a message used it: what a provider would have filled in. */
+export const SandboxTemplateUse = Type.Object({
+  name: Type.String(),
+  language: Type.String(),
+  header: nullable(
+    Type.Object({
+      type: oneOf(['text', 'image', 'video', 'document'] as const),
+      variables: nullable(Type.Array(Type.String(), { description: 'Of a header of text.' })),
+      media: nullable(SandboxMedia),
+    }),
+  ),
+  body: Type.Array(Type.String(), { description: 'The values of `{{1}}`, `{{2}}` and so on.' }),
+  buttons: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      subType: oneOf(['url', 'copy_code'] as const),
+      text: Type.String(),
+    }),
+  ),
+})
+export type SandboxTemplateUse = Static<typeof SandboxTemplateUse>
+
 /** A message as the sandbox took it; one-time codes are in the clear here. */
 export const SandboxMessage = Type.Object({
   messageId: Type.String(),
@@ -23,7 +45,7 @@ export const SandboxMessage = Type.Object({
   text: nullable(Type.String({ description: 'Null where the message is HTML.' })),
   html: nullable(Type.String({ description: 'Null where the message is plain text.' })),
   media: nullable(Type.Array(SandboxMedia)),
-  template: Type.Null(),
+  template: nullable(SandboxTemplateUse),
   attempts: Type.Integer({ description: 'Tries until it was taken, that one included.' }),
   receivedAt: IsoTime,
 })

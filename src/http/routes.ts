@@ -11,6 +11,7 @@ import { adminConnectionsDelete } from './routes/admin-connections-delete.ts'
 import { adminConnectionsList } from './routes/admin-connections-list.ts'
 import { adminConnectionsTest } from './routes/admin-connections-test.ts'
 import { adminConnectionsUpdate } from './routes/admin-connections-update.ts'
+import { adminConnectionsWebhook } from './routes/admin-connections-webhook.ts'
 import { adminCreditsCreate } from './routes/admin-credits-create.ts'
 import { adminInboundList } from './routes/admin-inbound-list.ts'
 import { adminKeysCreate } from './routes/admin-keys-create.ts'
@@ -23,6 +24,9 @@ import { adminSendersList } from './routes/admin-senders-list.ts'
 import { adminSendersReject } from './routes/admin-senders-reject.ts'
 import { adminSuppressionsDelete } from './routes/admin-suppressions-delete.ts'
 import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
+import { adminTemplatesCreate } from './routes/admin-templates-create.ts'
+import { adminTemplatesDelete } from './routes/admin-templates-delete.ts'
+import { adminTemplatesList } from './routes/admin-templates-list.ts'
 import { adminWalletUpdate } from './routes/admin-wallet-update.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
@@ -43,10 +47,19 @@ import { smsSendersList } from './routes/sms-senders-list.ts'
 import { suppressionsCreate } from './routes/suppressions-create.ts'
 import { suppressionsDelete } from './routes/suppressions-delete.ts'
 import { suppressionsList } from './routes/suppressions-list.ts'
+import { templatesCreate } from './routes/templates-create.ts'
+import { templatesDefault } from './routes/templates-default.ts'
+import { templatesDelete } from './routes/templates-delete.ts'
+import { templatesDisable } from './routes/templates-disable.ts'
+import { templatesEnable } from './routes/templates-enable.ts'
+import { templatesList } from './routes/templates-list.ts'
 import { templatesMediaContent } from './routes/templates-media-content.ts'
 import { templatesMediaCreate } from './routes/templates-media-create.ts'
 import { templatesMediaDelete } from './routes/templates-media-delete.ts'
 import { templatesMediaRead } from './routes/templates-media-read.ts'
+import { templatesPlatform } from './routes/templates-platform.ts'
+import { templatesPreview } from './routes/templates-preview.ts'
+import { templatesRead } from './routes/templates-read.ts'
 import { walletRead } from './routes/wallet-read.ts'
 import { walletUpdate } from './routes/wallet-update.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
@@ -89,6 +102,16 @@ const ROUTES = [
   smsSendersList, //         GET    /api/v2/sms-senders
   smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
 
+  templatesCreate, //        POST   /api/v2/templates
+  templatesList, //          GET    /api/v2/templates
+  templatesPlatform, //      GET    /api/v2/templates/platform
+  templatesRead, //          GET    /api/v2/templates/{id}
+  templatesDelete, //        DELETE /api/v2/templates/{id}
+  templatesDefault, //       POST   /api/v2/templates/{id}/default
+  templatesEnable, //        POST   /api/v2/templates/{id}/enable
+  templatesDisable, //       POST   /api/v2/templates/{id}/disable
+  templatesPreview, //       POST   /api/v2/templates/{id}/preview
+
   webhooksCreate, //         POST   /api/v2/webhooks
   webhooksList, //           GET    /api/v2/webhooks
   webhooksRead, //           GET    /api/v2/webhooks/{id}
@@ -117,11 +140,15 @@ const ROUTES = [
   adminInboundList, //       GET    /api/admin/inbound
   adminSuppressionsList, //  GET    /api/admin/suppressions
   adminSuppressionsDelete, // DELETE /api/admin/suppressions/{id}
+  adminTemplatesList, //     GET    /api/admin/templates
+  adminTemplatesCreate, //   POST   /api/admin/templates
+  adminTemplatesDelete, //   DELETE /api/admin/templates/{id}
   adminConnectionsList, //   GET    /api/admin/connections
   adminConnectionsCreate, // POST   /api/admin/connections
   adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}
   adminConnectionsDelete, // DELETE /api/admin/connections/{id}
   adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
+  adminConnectionsWebhook, // GET    /api/admin/connections/{id}/webhook
 
   webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
   webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}

@@ -5,6 +5,7 @@ export type LaneLoad = {
   connection: string
   provider: string
   up: boolean
+  circuit: 'closed' | 'open' | 'half_open'
   inFlight: number
   waiting: number
 }
@@ -132,6 +133,8 @@ export function createMetrics(): Metrics {
   }
 }
 
+const CIRCUIT_VALUE = { closed: 0, half_open: 0.5, open: 1 }
+
 /** The gauges that are read when somebody asks. */
 function createReadings(registry: Registry): { add(readings: Readings): void } {
   const held: Readings = {}
@@ -150,6 +153,11 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
       },
     })
   laneGauge('lane_up', 'Whether the connection to the provider stands.', lane => Number(lane.up))
+  laneGauge(
+    'circuit_open',
+    'Whether the connection is offered last: 1 while its circuit is open, 0.5 while a message may try it.',
+    lane => CIRCUIT_VALUE[lane.circuit],
+  )
   laneGauge('lane_in_flight', 'Messages that the provider has not answered yet.', lane => lane.inFlight)
   laneGauge('lane_waiting', 'Messages that wait for room in the lane.', lane => lane.waiting)
 

@@ -106,11 +106,17 @@ async function abortUploads(client: S3Client, bucket: string, key: string): Prom
 /** The same bytes, and the error with which they broke off, to tell it from the store's. */
 function watch(bytes: AsyncIterable<Buffer>): { bytes: AsyncIterable<Buffer>; failure(): unknown } {
   let failed: unknown
+  /** While the reader has a chunk, what is thrown in here is the reader's. */
+  let handedOut = false
   async function* watched(): AsyncGenerator<Buffer> {
     try {
-      yield* bytes
+      for await (const chunk of bytes) {
+        handedOut = true
+        yield chunk
+        handedOut = false
+      }
     } catch (error) {
-      failed = error
+      if (!handedOut) failed = error
       throw error
     }
   }

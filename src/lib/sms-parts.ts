@@ -37,12 +37,12 @@ const UCS2_JOINED = 67
 const ESCAPE = 0x1b
 
 /** Index is the GSM 03.38 code; the escape's own place holds nothing. */
-const BASIC =
+export const GSM_BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\0ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 
 /** Characters that follow an escape, with the code they take there. */
-const EXTENSION: readonly (readonly [string, number])[] = [
+export const GSM_EXTENSION: readonly (readonly [string, number])[] = [
   ['\f', 0x0a],
   ['^', 0x14],
   ['{', 0x28],
@@ -60,12 +60,12 @@ const TABLE_SIZE = 0x20ad
 const WIDTH = new Uint8Array(TABLE_SIZE)
 const CODE = new Uint8Array(TABLE_SIZE)
 
-for (let code = 0; code < BASIC.length; code++) {
+for (let code = 0; code < GSM_BASIC.length; code++) {
   if (code === ESCAPE) continue
-  WIDTH[BASIC.charCodeAt(code)] = 1
-  CODE[BASIC.charCodeAt(code)] = code
+  WIDTH[GSM_BASIC.charCodeAt(code)] = 1
+  CODE[GSM_BASIC.charCodeAt(code)] = code
 }
-for (const [character, code] of EXTENSION) {
+for (const [character, code] of GSM_EXTENSION) {
   WIDTH[character.charCodeAt(0)] = 2
   CODE[character.charCodeAt(0)] = code
 }

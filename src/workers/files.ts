@@ -1,13 +1,19 @@
 import { FileUnavailable } from '../channels/provider.ts'
+import type { Media } from '../core/media/media.ts'
 import { readAttachment } from '../core/outbox/store.ts'
 import type { Db } from '../infra/db.ts'
+import { FileMissing, FileStoreUnavailable } from '../infra/file-store.ts'
 import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'
+import type { AssetId } from '../lib/ids.ts'
 import type { FileSources } from './outgoing.ts'
 
-/** Where the files of messages come from: the store, or the user's address through the guarded client. */
-export function createFileSources(db: Db, guarded: GuardedFetch): FileSources {
+type Deps = { db: Db; guarded: GuardedFetch; media: Pick<Media, 'open'> }
+
+/** Where the files of messages come from: the stores, or the user's address through the guarded client. */
+export function createFileSources({ db, guarded, media }: Deps): FileSources {
   return {
     stored: (accountId, id) => readAttachment(db, accountId, id),
+    uploaded: id => openAsset(media, id),
     async fetched(url, signal) {
       try {
         const response = await guarded.fetch({ url, signal })
@@ -22,5 +28,17 @@ export function createFileSources(db: Db, guarded: GuardedFetch): FileSources {
         throw error
       }
     },
+  }
+}
+
+/** A store that is away may come back, and a file that this node does not have may lie on another's disk. */
+async function openAsset(media: Pick<Media, 'open'>, id: AssetId): Promise<NodeJS.ReadableStream> {
+  try {
+    return await media.open(id)
+  } catch (error) {
+    if (error instanceof FileMissing || error instanceof FileStoreUnavailable) {
+      throw new FileUnavailable('the uploaded file cannot be read', true)
+    }
+    throw error
   }
 }

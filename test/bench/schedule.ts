@@ -88,6 +88,7 @@ function rowsOf({ ids: { plain, accounts } }: System, ids: Ids, count: number): 
       recipient: `+49${15_112_000_000 + at}`,
       country: 'DE',
       provider: 'smpp',
+      templateId: null,
       connectionId: plain as ConnectionId,
       sender: null,
       senderSource: 'platform',

@@ -171,6 +171,12 @@ describe('vonage', () => {
     expect(readReceipt(asked, { secret: 'Secret', method }).kind).toBe('unauthorized')
   })
 
+  test('our attempt is what was handed over as the reference', () => {
+    const fields = { ...DLR, 'client-ref': 'msg_1.1' }
+    const asked = call({ method: 'GET', query: form({ ...fields, t: 'receipt-token' }) })
+    expect(receipts(readReceipt(asked, byToken))).toMatchObject([{ providerId: '0A1', attemptId: 'msg_1.1' }])
+  })
+
   test('a signed receipt whose values hold what separates them', () => {
     const proof = { secret: 's', method: 'sha256' } as const
     const fields: Record<string, string> = { ...DLR, 'client-ref': 'a&b=c' }
@@ -346,6 +352,14 @@ describe('http-sms', () => {
     proof: { by: 'token' },
     reply: { status: 200, contentType: 'text/plain', body: 'ACK' },
   }
+
+  test('our attempt is where the connection says', () => {
+    const asked = call({ method: 'GET', query: 't=receipt-token&id=a&stat=1&ref=msg_1.1' })
+    expect(receipts(read(asked, { ...line, attempt: 'ref' }))).toMatchObject([{ attemptId: 'msg_1.1' }])
+    expect(receipts(read(asked, { ...line, attempt: 'other' }))).not.toMatchObject([
+      { attemptId: expect.anything() },
+    ])
+  })
 
   test('proved by the token, in a query; answered in the gateway’s words', () => {
     const asked = call({ method: 'GET', query: 't=receipt-token&id=a&stat=1&ts=1767323045' })

@@ -113,9 +113,19 @@ function createJobs(accounts: readonly Account[]): Job[] {
             channel: 'email_user',
             content: { subject: marker, text: marker },
           }
-        : { to: `+1202555${String(1000 + at)}`, channel: 'local_sms', content: { text: marker } },
+        : {
+            to: `+1202555${String(1000 + at)}`,
+            channel: 'local_sms',
+            content: { text: marker },
+            ...(dice.roll(4) === 0 && { options: { scheduleAt: inSeconds(3 + dice.roll(12)) } }),
+          },
     }
   })
+}
+
+/** Some of them will come again with their key when the time is over. */
+function inSeconds(seconds: number): string {
+  return new Date(Date.now() + seconds * 1_000).toISOString()
 }
 
 // --- the one who kills --------------------------------------------------------
@@ -320,6 +330,7 @@ describe('a process that is killed under load', () => {
     // The test has teeth only where kills met messages on their way.
     expect(rows.some(row => row.status === 'unknown')).toBe(true)
     expect(rows.some(row => row.status === 'delivered')).toBe(true)
+    expect(rows.some(row => row.scheduledAt !== null && row.status !== 'failed')).toBe(true)
     expect(await server!.stop()).toBe(0)
   }, 120_000)
 })

@@ -22,7 +22,7 @@ function pngChunk(type: string, data: Buffer): Buffer {
 
 /** A JFIF file of no pixels to speak of: start, APP0, a comment of this many bytes, end. */
 export function jpeg(commentBytes = 10): Buffer {
-  const segments = [
+  const segments: Buffer[] = [
     Buffer.from('ffd8' + 'ffe0' + '0010' + '4a46494600' + '0101' + '00' + '00010001' + '0000', 'hex'),
   ]
   for (let left = commentBytes; left > 0; left -= 65_533) {
@@ -57,7 +57,7 @@ export function pdf(bytes = 0): Buffer {
       Buffer.from('\nendstream'),
     ]),
   ]
-  const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')]
+  const parts = [Buffer.from('%PDF-1.4\n')]
   const offsets: number[] = []
   let size = parts[0]!.length
   for (const [at, object] of objects.entries()) {

@@ -18,6 +18,7 @@ export function acceptRow(
     provider: 'model',
     sender: null,
     senderSource: 'platform',
+    templateId: null,
     candidates: 'local_sms',
     content: '{}',
     metadata: null,

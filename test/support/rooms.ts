@@ -96,6 +96,7 @@ export async function openRooms(
       explain,
       accountExists: id => accountExists(db, id),
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
+      stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),
       applied: async () => {},
     }),
     account: createAccountReader({ db, clock, sendersOf: senderReview.ofAccount }),

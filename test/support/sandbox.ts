@@ -1,4 +1,4 @@
-import type { Io, Link, Outgoing, Receipt } from '../../src/channels/provider.ts'
+import type { Io, Link, Outgoing, Receipt, TemplateUpdate } from '../../src/channels/provider.ts'
 import { createSandboxProvider } from '../../src/channels/sandbox.ts'
 import type { SandboxInbox } from '../../src/contract/sandbox-inbox.ts'
 import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
@@ -18,6 +18,7 @@ export type SandboxBench = {
   inbox: SandboxInbox
   /** Every receipt that was told, with the time at which it was. */
   told: (Receipt & { toldAtMs: number })[]
+  verdicts: TemplateUpdate[]
   /** One more node's link; `io` changes what it is given. */
   open(io?: Partial<Io>): Promise<Link>
   outgoing(over?: Partial<Outgoing>): Outgoing
@@ -31,6 +32,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
   const connectionId = ids.next('cnn')
   const account = accountId ?? ids.next('acc')
   const told: SandboxBench['told'] = []
+  const verdicts: TemplateUpdate[] = []
   const watched = watch(createSandboxInbox({ db }))
 
   return {
@@ -39,6 +41,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
     connectionId,
     inbox: watched.inbox,
     told,
+    verdicts,
     open: io =>
       createSandboxProvider({ inbox: watched.inbox }).open(
         {},
@@ -53,6 +56,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           tellLate: () => Promise.resolve(),
           async emit(items) {
             for (const item of receiptsOf(items)) told.push({ ...item, toldAtMs: clock.now() })
+            verdicts.push(...items.filter(item => item.kind === 'template'))
           },
           ...io,
         },
@@ -96,13 +100,12 @@ function watch(inner: SandboxInbox): { inbox: SandboxInbox; quiet(): Promise<voi
     return call
   }
   return {
-    inbox: {
-      take: message => seen(inner.take(message)),
-      restUntil: wish => seen(inner.restUntil(wish)),
-      nextReceiptAt: (connectionId, nowMs) => seen(inner.nextReceiptAt(connectionId, nowMs)),
-      claimReceipts: claim => seen(inner.claimReceipts(claim)),
-      finishReceipts: receipts => seen(inner.finishReceipts(receipts)),
-    },
+    inbox: new Proxy(inner, {
+      get(target, verb: keyof SandboxInbox) {
+        const call = target[verb] as (...args: unknown[]) => Promise<unknown>
+        return (...args: unknown[]) => seen(call(...args))
+      },
+    }),
     async quiet() {
       do {
         await Promise.all(underWay)

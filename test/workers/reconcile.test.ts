@@ -191,6 +191,38 @@ describe('a receipt that names our attempt', () => {
     expect((await account.wallet()).held).toBe(0)
   })
 
+  test('that comes while the answer is still waited for is kept, and settles it when it never comes', async () => {
+    log = nothing
+    submit = 'silent'
+    account = await app.createAccount({ balance: 1 })
+    const sent = await app.during(account.send({ to: TO, channel: 'int_sms', text: 'Hello' }, { live: true }))
+    const id = messageIdOf(sent)
+    await report(`${id}.1`)
+    expect((await account.message(id)).status).toBe('sending')
+    expect(await reaches(id, 'delivered')).toMatchObject({ billing: { state: 'captured' }, attempts: 1 })
+    const statuses = (await account.message(id)).timeline.flatMap(entry =>
+      'status' in entry ? [entry.status] : [],
+    )
+    expect(statuses).toContain('unknown')
+    expect(questions()).toEqual([])
+  })
+
+  test('of an attempt before the present one settles nothing', async () => {
+    log = attemptId => (attemptId.endsWith('.1') ? refused(21)(attemptId) : nothing())
+    const id = await unknownMessage()
+    await app.leap(32_000)
+    await app.until(
+      async () => submits().length,
+      count => count === 2,
+    )
+    await reaches(id, 'unknown')
+    await report(`${id}.1`)
+    await app.leap(5_000)
+    expect((await account.message(id)).status).toBe('unknown')
+    await report(`${id}.2`)
+    await reaches(id, 'delivered')
+  })
+
   test('of another connection settles nothing', async () => {
     log = nothing
     const id = await unknownMessage()

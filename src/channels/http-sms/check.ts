@@ -5,12 +5,13 @@ type Checked = {
   request: { method?: string; url: string; form?: unknown; json?: unknown; xml?: unknown }
   answer: { format: string; id: string; status?: string; error?: string; errorText?: string }
   receipts?: { proof: { by: string; secret?: string } }
+  inbound?: { proof: { by: string; secret?: string } }
   probe?: { url: string }
   secrets?: Record<string, string>
 }
 
 /** Why no message could ever be sent with this configuration, for the operator; null where it can. */
-export function faultOf({ request, answer, receipts, probe, secrets = {} }: Checked): string | null {
+export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
   const sealed = Object.keys(secrets).map(name => `secret.${name}`)
   const known = new Set<string>([...PLACEHOLDERS, ...sealed])
   const strange = namesIn(request).find(name => !known.has(name))
@@ -21,9 +22,11 @@ export function faultOf({ request, answer, receipts, probe, secrets = {} }: Chec
   const unsealed = namesIn(probe).find(name => !sealed.includes(name))
   if (unsealed !== undefined) return `probe: there is no secret {{${unsealed}}}`
   if (probe && originOf(probe.url) !== originOf(request.url)) return 'probe: must ask the host of request.url'
-  const secret = receipts?.proof.secret
-  if (secret !== undefined && !Object.hasOwn(secrets, secret))
-    return `receipts.proof: there is no secret ${secret}`
+  for (const [name, form] of Object.entries({ receipts, inbound })) {
+    const secret = form?.proof.secret
+    if (secret !== undefined && !Object.hasOwn(secrets, secret))
+      return `${name}.proof: there is no secret ${secret}`
+  }
   return answer.format === 'text' ? expressionFault(answer) : null
 }
 

@@ -35,7 +35,7 @@ const Read = Type.String({
   description: 'In JSON a path such as messages.0.id, in text a regular expression whose first group it is.',
 })
 
-const Meaning = Type.Enum(['recipient', 'sender', 'message', 'operator', 'later', 'throttled'])
+const Meaning = Type.Enum(['recipient', 'opted_out', 'sender', 'message', 'operator', 'later', 'throttled'])
 
 const AnswerForm = Type.Object(
   {
@@ -88,9 +88,31 @@ const Proof = Type.Union([
   ),
 ])
 
+/** How a call comes, and what it is answered. */
+const CALL = {
+  format: Type.Union([Type.Literal('query'), Type.Literal('form'), Type.Literal('json')]),
+  at: Type.Optional(Text(300)),
+  atFormat: Type.Optional(
+    Type.Union([Type.Literal('iso'), Type.Literal('seconds'), Type.Literal('milliseconds')], {
+      default: 'iso',
+    }),
+  ),
+  proof: Proof,
+  reply: Type.Optional(
+    Type.Object(
+      {
+        status: Type.Integer({ minimum: 200, maximum: 299 }),
+        contentType: Type.String({ maxLength: 100, pattern: '^[\\x20-\\x7e]+$' }),
+        body: Type.String({ maxLength: 1_000 }),
+      },
+      { additionalProperties: false, description: 'What the gateway wants to hear.' },
+    ),
+  ),
+}
+
 const Receipts = Type.Object(
   {
-    format: Type.Union([Type.Literal('query'), Type.Literal('form'), Type.Literal('json')]),
+    ...CALL,
     items: Type.Optional(Text(300, 'In JSON the path to a list of receipts; the other paths start in each.')),
     id: Text(300),
     attempt: Type.Optional(
@@ -102,25 +124,25 @@ const Receipts = Type.Object(
       Type.Enum(['sent', 'delivered', 'read', 'undelivered', 'ignored']),
     ),
     code: Type.Optional(Text(300)),
-    at: Type.Optional(Text(300)),
-    atFormat: Type.Optional(
-      Type.Union([Type.Literal('iso'), Type.Literal('seconds'), Type.Literal('milliseconds')], {
-        default: 'iso',
-      }),
-    ),
-    proof: Proof,
-    reply: Type.Optional(
-      Type.Object(
-        {
-          status: Type.Integer({ minimum: 200, maximum: 299 }),
-          contentType: Type.String({ maxLength: 100, pattern: '^[\\x20-\\x7e]+$' }),
-          body: Type.String({ maxLength: 1_000 }),
-        },
-        { additionalProperties: false, description: 'What the gateway wants to hear.' },
-      ),
-    ),
   },
   { additionalProperties: false, description: 'How its delivery receipts are read.' },
+)
+
+const Messages = Type.Object(
+  {
+    ...CALL,
+    items: Type.Optional(Text(300, 'In JSON the path to a list of messages; the other paths start in each.')),
+    id: Type.Optional(
+      Text(300, 'By it a message that is told again is known; without it, it is another one.'),
+    ),
+    from: Text(300),
+    to: Text(300),
+    text: Text(300),
+  },
+  {
+    additionalProperties: false,
+    description: 'How messages from people are read, which come to the webhook address with in=1.',
+  },
 )
 
 const Probe = Type.Object(
@@ -140,6 +162,7 @@ const Shape = Type.Object(
     request: Request,
     answer: AnswerForm,
     receipts: Type.Optional(Receipts),
+    inbound: Type.Optional(Messages),
     probe: Type.Optional(Probe),
     secrets: Type.Optional(
       Type.Record(
@@ -171,3 +194,4 @@ export const httpSmsConfig = Type.Refine(
 )
 export type AnswerForm = Static<typeof AnswerForm>
 export type ReceiptForm = Static<typeof Receipts>
+export type MessageForm = Static<typeof Messages>

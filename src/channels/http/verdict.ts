@@ -7,10 +7,11 @@ export type Verdict = { outcome: Outcome; down?: string }
 /** Whose fault a provider's code is, and so what becomes of the message. */
 export type Meaning = {
   /**
-   * `recipient`, `sender`, `message`: refused for good. `operator`: our account there or our
+   * `recipient`, `sender`, `message`: refused for good. `opted_out`: the recipient wants nothing from
+   * this sender. `operator`: our account there or our
    * settings; tried again, the link is down. `later`: explicitly not now. `throttled`: too fast.
    */
-  means: 'recipient' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
+  means: 'recipient' | 'opted_out' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
   /** A sentence for people. */
   text: string
   /** When to come back, in ms. */
@@ -59,6 +60,8 @@ export function verdictOfMeaning(
       return { outcome: { kind: 'retry', detail, providerCode }, down: `${detail} (${providerCode})` }
     case 'later':
       return { outcome: { kind: 'retry', detail, providerCode, ...(afterMs !== undefined && { afterMs }) } }
+    case 'opted_out':
+      return { outcome: { kind: 'rejected', code: REJECTS.recipient, detail, providerCode, optedOut: true } }
     default:
       return { outcome: { kind: 'rejected', code: REJECTS[means], detail, providerCode } }
   }

@@ -2,6 +2,7 @@ import type { InboundRequest } from '../../contract/inbound.ts'
 import { bearsToken, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { GROUP } from './codes.ts'
+import { readMessage } from './inbound.ts'
 
 export type Status = { groupId: number; id: number }
 
@@ -13,15 +14,16 @@ const EXPIRED_DLR_UNKNOWN = 29
 const MOST_REPORTS = 1_000
 
 /**
- * Delivery reports, which Infobip sends unsigned to an address that a message names: the token
- * in that address proves where they come from.
+ * Delivery reports and messages from people, which Infobip sends unsigned: the token in the
+ * address that a message names, or that the operator gave, proves where they come from.
  */
 export function readReports(request: InboundRequest, token: string): InboundAnswer {
   if (!bearsToken(request, token)) return UNAUTHORIZED
   const results = jsonOf(request.body)?.['results']
   if (!Array.isArray(results)) return malformed('there is no list of results')
   if (results.length > MOST_REPORTS) return malformed(`there are more than ${MOST_REPORTS} results`)
-  return { kind: 'taken', inbound: results.map(readReport).filter(receipt => receipt !== null) }
+  const inbound = results.map(result => readMessage(result) ?? readReport(result))
+  return { kind: 'taken', inbound: inbound.filter(each => each !== null) }
 }
 
 /** One that cannot be read is passed over: the others of the same call are not to be lost for it. */

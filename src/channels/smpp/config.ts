@@ -66,6 +66,12 @@ export const smppConfig = Type.Object(
     ),
     destTon: Type.Optional(Type.Integer({ minimum: 0, maximum: 6, default: 1 })),
     destNpi: Type.Optional(Type.Integer({ minimum: 0, maximum: 18, default: 1 })),
+    defaultAlphabet: Type.Optional(
+      Type.Union([Type.Literal('gsm7'), Type.Literal('latin1')], {
+        default: 'gsm7',
+        description: 'How messages from phones are to be read that come in the centre’s default alphabet.',
+      }),
+    ),
     receiptIdFormat: Type.Optional(
       Type.Union(
         [Type.Literal('auto'), Type.Literal('same'), Type.Literal('hex-to-dec'), Type.Literal('dec-to-hex')],
@@ -110,6 +116,7 @@ type Defaulted =
   | 'sourceAddress'
   | 'destTon'
   | 'destNpi'
+  | 'defaultAlphabet'
   | 'receiptIdFormat'
   | 'responseTimeoutMs'
   | 'enquireLinkMs'
@@ -130,6 +137,7 @@ export function withDefaults(config: SmppConfig): SmppSettings {
     sourceAddress: config.sourceAddress ?? '',
     destTon: config.destTon ?? 1,
     destNpi: config.destNpi ?? 1,
+    defaultAlphabet: config.defaultAlphabet ?? 'gsm7',
     receiptIdFormat: config.receiptIdFormat ?? 'auto',
     responseTimeoutMs: config.responseTimeoutMs ?? 10_000,
     enquireLinkMs: config.enquireLinkMs ?? 30_000,

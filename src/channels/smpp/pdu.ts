@@ -40,6 +40,9 @@ export const ESM_INTERMEDIATE_NOTIFICATION = 0x20
 
 export const TLV = {
   receiptedMessageId: 0x001e,
+  sarReference: 0x020c,
+  sarTotal: 0x020e,
+  sarNumber: 0x020f,
   networkErrorCode: 0x0423,
   messagePayload: 0x0424,
   messageState: 0x0427,

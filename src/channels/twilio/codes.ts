@@ -32,7 +32,7 @@ export const SUBMIT_CODES: Meanings = {
     means: 'operator',
     text: 'Twilio does not take our address for receipts (POSTHORN_PUBLIC_URL).',
   },
-  '21610': { means: 'recipient', text: 'The recipient has unsubscribed from this sender.' },
+  '21610': { means: 'opted_out', text: 'The recipient has unsubscribed from this sender.' },
   '21611': { means: 'later', text: 'The queue of this sender is full.', afterMs: FULL_QUEUE_MS },
   '21612': { means: 'recipient', text: 'The recipient cannot be reached from this sender.' },
   '21614': { means: 'recipient', text: 'The recipient is not a mobile number.' },

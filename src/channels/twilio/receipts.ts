@@ -3,6 +3,7 @@ import type { InboundRequest } from '../../contract/inbound.ts'
 import { formOf, isForm, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
 import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
+import { readMessage } from './inbound.ts'
 
 /** What has not changed since the submit's answer is not worth a receipt: queued, accepted, sending. */
 const STATUSES: Readonly<Record<string, Receipt['status']>> = {
@@ -22,10 +23,12 @@ export function withAttempt(receiptUrl: string, attemptId: string): string {
   return `${receiptUrl}?${ATTEMPT_FIELD}=${attemptId}`
 }
 
-/** A status callback, if it is Twilio's. Its own time has no seconds and no zone, so it is not used. */
+/** A status callback or a message from a person, if it is Twilio's. Its own time has no seconds and no zone, so it is not used. */
 export function readCallback(request: InboundRequest, authToken: string): InboundAnswer {
   if (!isSigned(request, authToken)) return UNAUTHORIZED
   const form = request.method === 'POST' ? formOf(request) : new URLSearchParams(request.query)
+  const message = readMessage(form)
+  if (message) return message
   const providerId = form.get('MessageSid') || form.get('SmsSid')
   const said = form.get('MessageStatus') || form.get('SmsStatus')
   if (!providerId || !said) return malformed('neither a message nor a status is named')

@@ -13,6 +13,7 @@ import {
 import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { receiptCode } from './codes.ts'
+import { readMessage } from './inbound.ts'
 
 export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
 export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
@@ -32,12 +33,14 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   undeliverable: 'undelivered',
 }
 
-/** A delivery receipt, if it is Vonage's: by GET, as a form or as JSON, as the account is set. */
+/** A delivery receipt or a message from a person, if it is Vonage's: by GET, as a form or as JSON, as the account is set. */
 export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswer {
   const fields = fieldsOf(request)
   if ('token' in proof && !bearsToken(request, proof.token)) return UNAUTHORIZED
   if (fields === null) return 'token' in proof ? malformed('the body is no JSON object') : UNAUTHORIZED
   if ('secret' in proof && !isSigned(fields, proof)) return UNAUTHORIZED
+  const message = readMessage(fields)
+  if (message) return { kind: 'taken', inbound: [message] }
   const providerId = fields['messageId'] ?? fields['message-id']
   const said = fields['status']
   if (!providerId || !said) return malformed('neither a message nor a status is named')

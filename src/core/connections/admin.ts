@@ -1,5 +1,6 @@
 import type {
   ConnectionCreate,
+  ConnectionState,
   ConnectionTest,
   ConnectionUpdate,
   ConnectionView,
@@ -30,6 +31,7 @@ import {
   splitSecrets,
   withDefaults,
 } from './config.ts'
+import { changePolicy, policyOf } from './policy.ts'
 import {
   type ConnectionRow,
   deleteConnection,
@@ -45,7 +47,8 @@ import {
  */
 export type ConnectionAdmin = {
   create(input: ConnectionCreate): Promise<ConnectionView>
-  createIn(db: Db, input: ConnectionCreate): Promise<ConnectionView>
+  /** Within a transaction, and before there are links. */
+  createIn(db: Db, input: ConnectionCreate): Promise<StoredView>
   update(id: string, input: ConnectionUpdate): Promise<ConnectionView>
   remove(id: string): Promise<{ id: string; deleted: true }>
   /** The newest first. */
@@ -60,6 +63,9 @@ export type ConnectionAdmin = {
   openConfig(id: ConnectionId): Promise<OpenConfig | null>
 }
 
+/** What the store knows of it. */
+type StoredView = Omit<ConnectionView, 'state'>
+
 export type OpenConfig = { provider: string; config: Config; revision: number }
 
 export type ConnectionAdminDeps = {
@@ -70,6 +76,8 @@ export type ConnectionAdminDeps = {
   explain: Explain
   accountExists(id: AccountId): Promise<boolean>
   testLink(id: ConnectionId): Promise<ConnectionTest>
+  /** What this node's link is like. */
+  stateOf(id: ConnectionId): ConnectionState
   /** Resolves when this node works by what was committed: whoever changes a connection may use it at once. */
   applied(): Promise<void>
 }
@@ -80,12 +88,13 @@ const DEFAULT_PRIORITY = 100
 export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmin {
   const { db, ids, seal, providers } = deps
 
-  async function createIn(tx: Db, input: ConnectionCreate): Promise<ConnectionView> {
+  async function createIn(tx: Db, input: ConnectionCreate): Promise<StoredView> {
     const provider = providerOf(input.provider)
     const accountId = await readOwner(input.accountId)
     const faults = createFaults()
     checkChannels(input.channels, provider, faults)
     const config = checkConfig(provider.config, mergeConfig({}, input.config ?? {}), deps.explain, faults)
+    const policy = changePolicy(policyOf(provider.policy), input, provider, faults)
     faults.check()
 
     const id = ids.next('cnn')
@@ -100,8 +109,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
       priorityOrder: input.priorityOrder ?? DEFAULT_PRIORITY,
       ...provider.policy.retryPolicy,
       ...input.retryPolicy,
-      allowedTypes: [...provider.policy.allowedTypes],
-      sendModeByType: provider.policy.sendModeByType,
+      ...policy,
       revision: 1,
     }
     await insertConnection(tx, row)
@@ -122,13 +130,14 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     })
   }
 
-  async function update(id: string, input: ConnectionUpdate): Promise<ConnectionView> {
+  async function update(id: string, input: ConnectionUpdate): Promise<StoredView> {
     return db.transaction(async tx => {
       const before = (await selectConnection(tx, readId(id), true)) ?? unknownConnection()
       const provider = providerOf(before.provider)
       const faults = createFaults()
       if (input.channels) checkChannels(input.channels, provider, faults)
       const config = input.config && changedConfig(before, input.config, provider, faults)
+      const policy = changePolicy(before, input, provider, faults)
       faults.check()
       const after: ConnectionRow = {
         ...before,
@@ -139,6 +148,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
         priorityOrder: input.priorityOrder ?? before.priorityOrder,
         maxAttempts: input.retryPolicy?.maxAttempts ?? before.maxAttempts,
         backoffMs: input.retryPolicy?.backoffMs ?? before.backoffMs,
+        ...policy,
         revision: before.revision + 1,
       }
       await updateConnection(tx, after)
@@ -184,7 +194,12 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<ConnectionView>> {
     const before = cursor === undefined ? null : readListCursor(cursor)
     const rows = await listConnections(db, before, limit + 1)
-    return pageOf(rows, limit, view, row => writeCursor(row.id))
+    return pageOf(
+      rows,
+      limit,
+      row => withState(view(row)),
+      row => writeCursor(row.id),
+    )
   }
 
   async function test(id: string): Promise<ConnectionTest> {
@@ -197,6 +212,10 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     return { id, deleted: true }
   }
 
+  function withState(stored: StoredView): ConnectionView {
+    return { ...stored, state: deps.stateOf(stored.id as ConnectionId) }
+  }
+
   async function applied<T>(change: Promise<T>): Promise<T> {
     const result = await change
     await deps.applied()
@@ -204,9 +223,9 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 
   return {
-    create: input => applied(createIn(db, input)),
+    create: async input => withState(await applied(createIn(db, input))),
     createIn,
-    update: (id, input) => applied(update(id, input)),
+    update: async (id, input) => withState(await applied(update(id, input))),
     remove: id => applied(remove(id)),
     list,
     test,
@@ -214,7 +233,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 }
 
-function view(row: ConnectionRow): ConnectionView {
+function view(row: ConnectionRow): StoredView {
   return {
     id: row.id,
     accountId: row.accountId === PLATFORM ? null : row.accountId,
@@ -226,6 +245,8 @@ function view(row: ConnectionRow): ConnectionView {
     enabled: row.enabled,
     priorityOrder: row.priorityOrder,
     retryPolicy: { maxAttempts: row.maxAttempts, backoffMs: row.backoffMs },
+    allowedTypes: row.allowedTypes,
+    sendModeByType: row.sendModeByType,
     createdAt: toIso(timeOf(row.id)),
   }
 }

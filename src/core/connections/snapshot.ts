@@ -1,4 +1,4 @@
-import type { Channel, MessageType } from '../../contract/enums.ts'
+import type { Channel, MessageType, SendMode } from '../../contract/enums.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Db } from '../../infra/db.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
@@ -20,7 +20,7 @@ export type ConnectionSnapshot = {
   priorityOrder: number
   retryPolicy: { maxAttempts: number; backoffMs: number }
   allowedTypes: readonly MessageType[]
-  sendModeByType: Readonly<Partial<Record<MessageType, 'plain_text' | 'template_optional'>>>
+  sendModeByType: Readonly<Partial<Record<MessageType, SendMode>>>
   /** Rises with every change, so that a link knows when it is out of date. */
   revision: number
 }

@@ -1,4 +1,4 @@
-import type { Channel, MessageType } from '../../contract/enums.ts'
+import type { Channel, MessageType, SendMode } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
@@ -20,7 +20,7 @@ export type ConnectionRow = {
   maxAttempts: number
   backoffMs: number
   allowedTypes: MessageType[]
-  sendModeByType: Partial<Record<MessageType, 'plain_text' | 'template_optional'>>
+  sendModeByType: Partial<Record<MessageType, SendMode>>
   /** Rises with every change. */
   revision: number
 }
@@ -112,7 +112,8 @@ export async function updateConnection(db: Db, row: ConnectionRow): Promise<void
   await db.query({
     name: 'connection_update',
     text: `update connections set name = $3, channels = $4, config = $5, secrets = $6, enabled = $7,
-        priority_order = $8, max_attempts = $9, backoff_ms = $10, revision = $11
+        priority_order = $8, max_attempts = $9, backoff_ms = $10, allowed_types = $11, send_mode_by_type = $12,
+        revision = $13
       where account_id = $1 and id = $2`,
     values: [
       toUuid(row.accountId),
@@ -125,6 +126,8 @@ export async function updateConnection(db: Db, row: ConnectionRow): Promise<void
       row.priorityOrder,
       row.maxAttempts,
       row.backoffMs,
+      row.allowedTypes,
+      row.sendModeByType,
       row.revision,
     ],
   })

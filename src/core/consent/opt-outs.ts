@@ -61,9 +61,9 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     start,
     refused: ({ sender, providerCode, ...message }) =>
       db.transaction(async tx => {
-        const [accountId] = await findOwners(tx, [{ connectionId: message.connectionId, number: sender }])
+        const [owner] = await findOwners(tx, [{ connectionId: message.connectionId, number: sender }])
         const reason = `The provider refused a message: the recipient has opted out there${providerCode === null ? '' : ` (${providerCode})`}.`
-        await stop(tx, [{ ...message, accountId: accountId! }], 'provider', reason)
+        await stop(tx, [{ ...message, accountId: owner!.accountId }], 'provider', reason)
       }),
   }
 }

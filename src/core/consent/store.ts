@@ -3,7 +3,7 @@ import type { SuppressionSource } from '../../contract/suppression.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
-import { PLATFORM_UUID } from '../accounts/platform.ts'
+import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
 
 export type SuppressionId = Id<'sup'>
 
@@ -172,6 +172,9 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
   return found
 }
 
+/** Whose a number is; `homeCountry` is null for the platform's. */
+export type Owner = { accountId: AccountId; homeCountry: string | null }
+
 /**
  * Whose numbers these are: the owner of the connection, else the one account
  * that has the number as its approved sender; the platform's otherwise.
@@ -179,23 +182,26 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
 export async function findOwners(
   db: Db,
   numbers: readonly { connectionId: ConnectionId; number: string | null }[],
-): Promise<AccountId[]> {
-  const { rows } = await db.query<{ n: number; account_id: string }>({
+): Promise<Owner[]> {
+  const { rows } = await db.query<{ n: number; account_id: string; home_country: string }>({
     name: 'number_owners',
-    text: `select i.n::integer, case when c.account_id <> '${PLATFORM_UUID}' then c.account_id else o.account_id end as account_id
+    text: `select i.n::integer, a.id as account_id, a.home_country
              from unnest($1::uuid[], $2::text[]) with ordinality as i (connection_id, number, n)
              left join connections c on c.id = i.connection_id
              left join lateral (
                -- A name that several have, the platform among them, tells nobody apart.
                select min(s.account_id::text)::uuid as account_id from sms_senders s
-                where s.name = i.number and s.status = 'approved' having count(*) = 1) o on true`,
+                where s.name = i.number and s.status = 'approved' having count(*) = 1) o on true
+             join accounts a on a.id = case when c.account_id <> '${PLATFORM_UUID}' then c.account_id else o.account_id end`,
     values: [
       bareArray(numbers.map(each => toUuid(each.connectionId))),
       textArray(numbers.map(each => each.number?.replace(/^\+/, '') ?? null)),
     ],
   })
-  const owners = new Map(rows.map(row => [row.n, row.account_id]))
-  return numbers.map((_, at) => fromUuid('acc', owners.get(at + 1) ?? PLATFORM_UUID))
+  const owners = new Map(
+    rows.map(row => [row.n, { accountId: fromUuid('acc', row.account_id), homeCountry: row.home_country }]),
+  )
+  return numbers.map((_, at) => owners.get(at + 1) ?? { accountId: PLATFORM, homeCountry: null })
 }
 
 function channelOf(stored: string): Channel | null {

@@ -14,7 +14,7 @@ import type { Previews } from './preview.ts'
 import {
   type AssetRef,
   deleteAsset,
-  deleteUse,
+  deleteUses,
   insertUse,
   lockAsset,
   markLeaving,
@@ -37,7 +37,7 @@ export type Media = {
   read(caller: Caller, id: string): Promise<MediaAsset>
   view(asset: Asset): MediaAsset
   /** Where its preview is; for whoever shows it as a part of something else. */
-  previewUrl(asset: Asset): string
+  previewUrl(asset: AssetRef): string
   /** The asset that a preview's address opens; throws NOT_FOUND. */
   preview(id: string, token: string): Promise<Asset>
   /** Its bytes. Rejects with FileMissing or FileStoreUnavailable. */
@@ -48,10 +48,10 @@ export type Media = {
   discard(asset: AssetRef): Promise<void>
   /** In the transaction that makes a template name it: it stays meanwhile. False when it is gone. */
   keep(tx: Db, asset: AssetRef): Promise<boolean>
-  /** Keeps it until the message is done; false when it is gone. */
-  use(asset: AssetRef, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
+  /** Keeps one that the message's account may use until the message is done; false when it is gone. */
+  use(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
   /** Ends that, for a message that was not accepted. */
-  unuse(asset: AssetRef, messageId: MessageId): Promise<void>
+  unuse(messageId: MessageId): Promise<void>
 }
 
 export type MediaDeps = {
@@ -158,8 +158,8 @@ export function createMedia(deps: MediaDeps): Media {
       }
     },
     keep: shareAsset,
-    use: (ref, message) => insertUse(db, ref, message),
-    unuse: (ref, messageId) => deleteUse(db, ref, messageId),
+    use: (id, message) => insertUse(db, id, message),
+    unuse: messageId => deleteUses(db, messageId),
   }
 }
 

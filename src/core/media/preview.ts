@@ -2,13 +2,12 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AssetId, fromUuid, toUuid } from '../../lib/ids.ts'
-import type { Asset } from './asset.ts'
 import type { AssetRef } from './store.ts'
 
 /** Addresses that show a file to whoever has one: an image in a page can send no key. */
 export type Previews = {
   /** Good for a day or an hour more; the same within an hour, so that a browser keeps what it has. */
-  urlOf(asset: Asset): string
+  urlOf(asset: AssetRef): string
   /** Whose file a token opens now; null for one that is made up, of another file, or too old. */
   read(id: AssetId, token: string): AssetRef | null
 }

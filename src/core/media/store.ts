@@ -69,27 +69,34 @@ export async function selectAssets(
   return new Map(rows.map(toAsset).map(asset => [asset.id, asset]))
 }
 
-/** Lists a message as a user of an asset; false when the asset is gone, or about to go. */
+/** Lists a message as a user of an asset of its account's or the platform's; false when that is gone, or about to go. */
 export async function insertUse(
   db: Db,
-  ref: AssetRef,
+  id: AssetId,
   message: { accountId: AccountId; id: MessageId },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'media_use',
     text: `insert into media_uses (account_id, asset_id, message_account_id, message_id)
            select account_id, id, $3, $4 from media
-            where account_id = $1 and id = $2 and state = 'stored' for share`,
-    values: [toUuid(ref.accountId), toUuid(ref.id), toUuid(message.accountId), toUuid(message.id)],
+            where account_id in ($1, $2) and id = $5 and state = 'stored' for share
+           on conflict do nothing`,
+    values: [
+      toUuid(message.accountId),
+      PLATFORM_UUID,
+      toUuid(message.accountId),
+      toUuid(message.id),
+      toUuid(id),
+    ],
   })
   return rowCount === 1
 }
 
-export async function deleteUse(db: Db, ref: AssetRef, messageId: MessageId): Promise<void> {
+export async function deleteUses(db: Db, messageId: MessageId): Promise<void> {
   await db.query({
     name: 'media_unuse',
-    text: 'delete from media_uses where account_id = $1 and asset_id = $2 and message_id = $3',
-    values: [toUuid(ref.accountId), toUuid(ref.id), toUuid(messageId)],
+    text: 'delete from media_uses where message_id = $1',
+    values: [toUuid(messageId)],
   })
 }
 

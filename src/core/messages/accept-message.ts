@@ -1,9 +1,10 @@
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { MessageId } from '../../lib/ids.ts'
+import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, secretContext } from '../outbox/stored-content.ts'
+import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
+import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
 import type { Prepared } from './prepare.ts'
@@ -19,6 +20,10 @@ export type AcceptMessageDeps = {
     bytes: Buffer,
   ): Promise<StoredAttachmentId>
   dropAttachment(accountId: Prepared['accountId'], id: StoredAttachmentId): Promise<void>
+  /** Keeps an uploaded file until the message is done; false when it is gone. */
+  useAsset(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
+  /** Ends that for all of a message's files. */
+  unuseAssets(messageId: MessageId): Promise<void>
 }
 type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['attachmentId']>
 
@@ -38,6 +43,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
 
   async function acceptMessage(id: MessageId, prepared: Prepared, claim: KeyClaim | null) {
     const content = await storeContent(id, prepared)
+    const assets = carriedAssets(content)
+    if (assets.length > 0) await useAssets(id, prepared, assets)
     const admission = admit(prepared)
     let verdict: AcceptVerdict | null = null
     try {
@@ -45,7 +52,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
-    if (verdict.kind !== 'accepted') await dropContent(prepared, content)
+    if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait')
       dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
     return verdict
@@ -57,6 +64,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       text: prepared.said.text,
       subject: prepared.said.subject,
       html: prepared.said.html,
+      ...(prepared.template?.stored && { template: prepared.template.stored }),
       attachment: prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment)),
       context: prepared.context && {
         moduleType: prepared.context.moduleType,
@@ -76,7 +84,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       fileName: plan.fileName,
       publicUrl: plan.publicUrl,
       attachmentId: plan.bytes && (await deps.storeAttachment(prepared.accountId, id, plan.bytes)),
-      sizeBytes: plan.bytes?.length ?? null,
+      ...(plan.asset && { assetId: plan.asset.id }),
+      sizeBytes: plan.asset?.size ?? plan.bytes?.length ?? null,
     }
   }
 
@@ -85,9 +94,22 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     return dispatch.admit(prepared.connectionId, prepared.accountId)
   }
 
+  /** From here on its files stay as long as the message does; one that went meanwhile refuses it. */
+  async function useAssets(
+    id: MessageId,
+    { accountId }: Prepared,
+    assets: readonly CarriedAsset[],
+  ): Promise<void> {
+    for (const asset of assets) {
+      if (!(await deps.useAsset(asset.id, { accountId, id }))) throw assetGone(asset.path)
+    }
+  }
+
   /** Of what was not accepted, nothing stays. */
-  async function dropContent({ accountId }: Prepared, { attachment }: StoredContent): Promise<void> {
+  async function dropContent(id: MessageId, { accountId }: Prepared, content: StoredContent): Promise<void> {
+    const { attachment } = content
     if (attachment?.attachmentId) await deps.dropAttachment(accountId, attachment.attachmentId)
+    if (carriedAssets(content).length > 0) await deps.unuseAssets(id)
   }
 
   function toRow(
@@ -114,7 +136,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       sender: prepared.sender,
       senderSource: prepared.senderSource,
       candidates: prepared.candidates.join(','),
-      content: JSON.stringify(secret ? { ...content, text: null, subject: null } : content),
+      templateId: prepared.template?.id ?? null,
+      content: JSON.stringify(secret ? withoutSecret(content) : content),
       metadata: prepared.metadata === null ? null : JSON.stringify(prepared.metadata),
       amount: prepared.amount,
       parts: prepared.parts,
@@ -123,9 +146,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       scheduledAt: prepared.scheduledAt,
       owned: admission.kind !== 'wait',
       begun,
-      secret: secret
-        ? deps.seal.seal(JSON.stringify({ text: content.text, subject: content.subject }), secretContext(id))
-        : null,
+      secret: secret ? deps.seal.seal(JSON.stringify(secretOf(content)), secretContext(id)) : null,
       answer: prepared.scheduledAt === null ? null : 'scheduled',
     }
   }

@@ -1,21 +1,27 @@
 import type { AttachmentType, Channel } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import type { Asset } from '../media/asset.ts'
+import { assetOf, type NamedAssets } from './assets.ts'
 
-/** A file of a message: by address, or by the bytes that came with the request. */
+/** A file of a message: uploaded before, by address, or by the bytes that came with the request. */
 export type AttachmentPlan = {
   type: AttachmentType
   mimetype: string
   fileName: string
   publicUrl: string | null
   bytes: Buffer | null
+  asset: Asset | null
 }
+
+export type AttachmentSources = { checkUrl: CheckUrl; assets: NamedAssets | undefined }
 
 /** Why a user's address cannot be fetched, or null; the guarded client knows. */
 export type CheckUrl = (url: string) => string | null
 
-const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
+/** Of a file that nobody describes. */
+export const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
   image: 'image/jpeg',
   video: 'video/mp4',
   audio: 'audio/mpeg',
@@ -28,13 +34,40 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 export function planAttachment(
   attachment: SingleSendBody['attachment'],
   channel: Channel,
-  checkUrl: CheckUrl,
+  sources: AttachmentSources,
 ): AttachmentPlan | null {
   if (!attachment) return null
   if (isSms(channel) || channel === 'official_chatapp') {
     throw invalid('attachment', `is not carried by ${channel}`)
   }
-  if (attachment.assetId !== undefined) throw new Problem('NOT_FOUND', 'attachment.assetId: asset not found')
+  return attachment.assetId === undefined
+    ? planFile(attachment, channel, sources.checkUrl)
+    : planAsset(attachment, attachment.assetId, sources.assets)
+}
+
+type Given = NonNullable<SingleSendBody['attachment']>
+
+/** What it is was found out when it was uploaded; only its name may be another. */
+function planAsset(given: Given, id: string, assets: NamedAssets | undefined): AttachmentPlan {
+  for (const other of ['publicUrl', 'base64'] as const) {
+    if (given[other] !== undefined) throw invalid(`attachment.${other}`, 'or assetId, not both')
+  }
+  const asset = assetOf(assets, id, 'attachment.assetId')
+  // Any file can be sent as a document.
+  if (given.type !== asset.mediaType && given.type !== 'document') {
+    throw invalid('attachment.type', `must be ${asset.mediaType}, as the asset is, or document`)
+  }
+  return {
+    type: given.type,
+    mimetype: asset.mimetype,
+    fileName: given.fileName === undefined ? asset.fileName : fileNameOf(given),
+    publicUrl: null,
+    bytes: null,
+    asset,
+  }
+}
+
+function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): AttachmentPlan {
   const mimetype = attachment.mimetype ?? DEFAULT_MIMETYPE[attachment.type]
   if (!MIMETYPE.test(mimetype)) throw invalid('attachment.mimetype', 'must be a media type, as in image/png')
   // Bots fetch the address themselves and ignore bytes.
@@ -42,7 +75,7 @@ export function planAttachment(
   if (attachment.publicUrl === undefined && !bytes) {
     throw invalid(
       'attachment.publicUrl',
-      channel === 'botapp_bot' ? 'is required for bot media' : 'or base64 is required',
+      channel === 'botapp_bot' ? 'or assetId is required for bot media' : 'or base64 or assetId is required',
     )
   }
   const refusal = attachment.publicUrl === undefined ? null : checkUrl(attachment.publicUrl)
@@ -53,6 +86,7 @@ export function planAttachment(
     fileName: fileNameOf(attachment),
     publicUrl: attachment.publicUrl ?? null,
     bytes: attachment.publicUrl === undefined ? bytes : null,
+    asset: null,
   }
 }
 
@@ -67,17 +101,22 @@ function readBase64(text: string | undefined): Buffer | null {
 }
 
 /** A name without path or line breaks; the address' last segment where none is given. */
-function fileNameOf(attachment: NonNullable<SingleSendBody['attachment']>): string {
+function fileNameOf(attachment: Given): string {
   if (attachment.fileName !== undefined) {
     if (/[/\\\p{Cc}]/u.test(attachment.fileName)) {
       throw invalid('attachment.fileName', 'must not contain slashes or control characters')
     }
     return attachment.fileName
   }
-  const path = attachment.publicUrl === undefined ? '' : URL.parse(attachment.publicUrl)?.pathname
-  const last = path
-    ?.split('/')
+  const named = attachment.publicUrl === undefined ? null : nameInUrl(attachment.publicUrl)
+  return named ?? attachment.type
+}
+
+/** The last segment of an address, as the name of a file; null where it has none. */
+export function nameInUrl(url: string): string | null {
+  const last = URL.parse(url)
+    ?.pathname.split('/')
     .pop()
     ?.replace(/[^\w.-]/g, '')
-  return last ? last.slice(-100) : attachment.type
+  return last ? last.slice(-100) : null
 }

@@ -2,6 +2,7 @@ import type { Channel, MessageType } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import { looksLikeHtml } from '../../lib/html.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
 /** What a message says, once template and shortcuts are resolved. */
@@ -16,9 +17,9 @@ export type Said = {
 /** Ten parts: what carriers reassemble everywhere, and what Twilio takes (1,600 characters). */
 export const MAX_SMS_PARTS = 10
 /** Characters that a chat message holds on both chat platforms. */
-const MAX_CHAT_CHARACTERS = 4_096
+export const MAX_CHAT_CHARACTERS = 4_096
 /** Characters of a caption under a picture. */
-const MAX_CAPTION_CHARACTERS = 1_024
+export const MAX_CAPTION_CHARACTERS = 1_024
 
 /** The type that the body means when it does not say. */
 export function readMessageType(body: SingleSendBody): MessageType {
@@ -74,14 +75,8 @@ function composeEmail(body: SingleSendBody, text: string): Said {
   return { text, subject, html: looksLikeHtml(text), sms: null }
 }
 
-/** "HTML or text": whatever opens as a document, closes an element, or breaks a line is HTML. */
-function looksLikeHtml(text: string): boolean {
-  return (
-    /^\s*<(!doctype html|html)[\s>]/i.test(text) || /<\/[a-z][a-z0-9]*\s*>|<(br|hr|img)\b[^<>]*>/i.test(text)
-  )
-}
-
-function composeSms(text: string, path: string): Said {
+/** A text as an SMS; `path` is where it comes from. Throws a 400 for none, and for too many parts. */
+export function composeSms(text: string, path: string): Said {
   if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)
   if (sms.parts > MAX_SMS_PARTS) {

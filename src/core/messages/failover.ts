@@ -192,6 +192,7 @@ function replan(
     senderSource: sender.source,
     asked: content.asked ?? null,
     said,
+    template: null,
     attachment: null,
     context: null,
     metadata: row.metadata,

@@ -18,8 +18,11 @@ import {
 import { readAnswerFacts } from './message-store.ts'
 
 export type Idempotency = {
-  /** The key of a request, or null without one; throws a 400 when it is not usable. */
-  claim(headerKey: string | undefined, body: SendBody): KeyClaim | null
+  /**
+   * The key of a request, or null without one; throws a 400 when it is not usable. Where `identity` is
+   * given, requests are told apart by it instead of the body: by a file's bytes, not by its id of today.
+   */
+  claim(headerKey: string | undefined, body: SendBody, identity?: unknown): KeyClaim | null
   /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<StoredKey | null>
   /** What a key that was there before says to this request; 'free' when it says nothing any more and was freed. */
@@ -100,7 +103,11 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 }
 
 /** Header before body, body before options; the keys themselves are not part of what is compared. */
-function readClaim(headerKey: string | undefined, body: SendBody): KeyClaim | null {
+function readClaim(
+  headerKey: string | undefined,
+  body: SendBody,
+  identity: unknown = body,
+): KeyClaim | null {
   const given = (body ?? {}) as { idempotencyKey?: unknown; options?: { idempotencyKey?: unknown } | null }
   const key = headerKey ?? given.idempotencyKey ?? given.options?.idempotencyKey
   if (key === undefined || key === null) return null
@@ -109,13 +116,13 @@ function readClaim(headerKey: string | undefined, body: SendBody): KeyClaim | nu
   }
   // A key in the body of the wrong type or length is named by the schema.
   if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_CHARACTERS) return null
-  return { operation: SEND_OPERATION, key, bodyHash: canonicalHash(withoutKeys(body)) }
+  return { operation: SEND_OPERATION, key, bodyHash: canonicalHash(withoutKeys(identity)) }
 }
 
 /** What is no JSON object has no keys in it, and is refused for itself. */
-function withoutKeys(body: SendBody | null | undefined): unknown {
+function withoutKeys(body: unknown): unknown {
   if (Object.prototype.toString.call(body) !== '[object Object]') return body ?? null
-  const { idempotencyKey: _, ...rest } = body!
+  const { idempotencyKey: _, ...rest } = body as Partial<SendBody>
   if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options))
     return rest
   const { idempotencyKey: __, ...options } = rest.options

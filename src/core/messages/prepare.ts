@@ -1,27 +1,37 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { invalid } from '../../contract/errors.ts'
 import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
+import type { TemplateCategory } from '../../contract/template.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
-import type { AskedSender } from '../outbox/stored-content.ts'
+import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
-import { chooseRoute } from '../routing/route.ts'
+import { type Carrier, chooseRoute } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
 import type { SendersSnapshot } from '../senders/snapshot.ts'
+import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
+import type { TemplateId } from '../templates/store.ts'
+import { isUsable } from '../templates/transitions.ts'
+import type { NamedAssets } from './assets.ts'
 import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
 import { checkContent, compose, readMessageType, type Said } from './content.ts'
 import { type Context, readContext } from './context.ts'
 import { readSchedule } from './schedule.ts'
+import { channelByTemplate, connectionsByTemplate, findTemplate, typeByTemplate } from './template-find.ts'
+import { sayByTemplate, sayCode } from './template-say.ts'
 
 /** What sends of an account depend on; from caches, so that preparing waits for nothing. */
 export type World = {
   connections: readonly ConnectionSnapshot[]
   senders: SendersSnapshot
   prices: PriceTable
+  templates: TemplatesSnapshot
+  /** The uploaded files that the body names, as far as there are such. */
+  assets?: NamedAssets
 }
 
 export type PrepareDeps = {
@@ -50,6 +60,8 @@ export type Planned = {
   /** What the body says of its sender: another channel may choose by it again. */
   asked: AskedSender | null
   said: Said
+  /** The template that gave the words; `stored` where its provider fills it in. */
+  template: { id: TemplateId; stored: StoredTemplate | null } | null
   attachment: AttachmentPlan | null
   context: Context | null
   metadata: unknown
@@ -84,28 +96,37 @@ export function plan(
   deps: PrepareDeps,
   barred: readonly Channel[] = [],
 ): Planned {
-  const messageType = readMessageType(body)
   checkContent(body)
   const context = readContext(body)
   const recipient = readRecipient(body.to, deps.phones)
   if (!recipient)
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
-  refuseTemplate(body)
+  const named = findTemplate(body, recipient, world.templates)
+  const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
+  const contextChannel = context?.channel ?? null
+  const { homeCountry } = caller.account
 
   const route = chooseRoute({
-    channel: body.channel ?? 'auto',
+    channel: named
+      ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
+      : (body.channel ?? 'auto'),
     recipient,
     messageType,
-    contextChannel: context?.channel ?? null,
-    homeCountry: caller.account.homeCountry,
+    contextChannel,
+    homeCountry,
     mode: caller.mode,
-    connections: world.connections,
+    connections: named
+      ? connectionsByTemplate(body, named, caller.mode, world.connections)
+      : world.connections,
     sandboxForLive: deps.sandboxForLive,
     barred,
     ready: deps.ready,
   })
-  const said = compose(body, route.channel)
-  const attachment = planAttachment(body.attachment, route.channel, deps.checkUrl)
+  const { said, template } = say(body, route, named?.template ?? null, world, caller.mode, deps)
+  const attachment = planAttachment(body.attachment, route.channel, {
+    checkUrl: deps.checkUrl,
+    assets: world.assets,
+  })
   const sender = chooseSender(body, route.channel, caller.account.id, world.senders)
   const country = recipient.kind === 'phone' ? recipient.country : null
   const parts = said.sms?.parts ?? null
@@ -124,6 +145,7 @@ export function plan(
     senderSource: sender.source,
     asked: readAsked(body),
     said,
+    template,
     attachment,
     context,
     metadata: readMetadata(body),
@@ -151,20 +173,51 @@ function whenToLeave(
   return mayMs > atMs ? mayMs : askedMs
 }
 
-/** Templates are looked up by id or key; an account that has none finds none. */
-function refuseTemplate(body: SingleSendBody): void {
-  if (!body.template) return
-  if (body.template.id === undefined && body.template.key === undefined) {
-    throw invalid('template', 'needs an id or a key')
-  }
-  throw new Problem('NOT_FOUND', 'Template not found', {
-    details: [
-      {
-        path: body.template.id === undefined ? 'template.key' : 'template.id',
-        message: 'Template not found',
-      },
-    ],
-  })
+/** The words: those of the template that is named, of the default for codes, or the body's own. */
+function say(
+  body: SingleSendBody,
+  { channel, connection }: Carrier,
+  named: TemplateSnapshot | null,
+  world: World,
+  mode: KeyMode,
+  { checkUrl }: PrepareDeps,
+): Pick<Planned, 'said' | 'template'> {
+  const code = named ? undefined : bareCode(body)
+  const template = code === undefined ? named : codeTemplate(channel, connection, mode, world.templates)
+  if (!template) return { said: compose(body, channel), template: null }
+  const { said, stored } =
+    code === undefined
+      ? sayByTemplate(body, template, channel, { checkUrl, assets: world.assets })
+      : sayCode(template, channel, code)
+  return { said, template: { id: template.id, stored } }
+}
+
+/** A code for which the sender has no words. */
+function bareCode({ content, text }: SingleSendBody): string | undefined {
+  return content?.text || text || content?.subject !== undefined ? undefined : content?.otpCode
+}
+
+const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {
+  local_sms: 'sms',
+  int_sms: 'sms',
+  email_user: 'email',
+  official_chatapp: 'chatapp',
+  user_chatapp_session: 'chatapp',
+}
+
+/** The default template for codes on a channel; null where there is none that this very connection may carry. */
+function codeTemplate(
+  channel: Channel,
+  connection: ConnectionSnapshot,
+  mode: KeyMode,
+  templates: TemplatesSnapshot,
+): TemplateSnapshot | null {
+  const category = CATEGORY_OF[channel]
+  const template = category === undefined ? null : templates.defaultOf(category, 'otp')
+  if (!template || !isUsable(template.status) || template.compiled.places !== 1) return null
+  const { official } = template
+  if ((official !== null) !== (channel === 'official_chatapp')) return null
+  return !official || mode === 'test' || official.connectionId === connection.id ? template : null
 }
 
 function readAsked({ sender, senderId, officialSenderId }: SingleSendBody): AskedSender | null {

@@ -10,7 +10,8 @@ import { recipientSuppressed, suppressionOf } from './suppressed.ts'
 
 export type ResolveDeps = PrepareDeps & {
   clock: Clock
-  world(caller: Pick<Caller, 'account'>): World | Promise<World>
+  /** With what the body names, where there is one. */
+  world(caller: Pick<Caller, 'account'>, body?: SingleSendBody): World | Promise<World>
   /** Whether the provider can say, before a send, that a recipient cannot be reached. */
   checksRecipient(planned: Planned): boolean
   /** The provider's word on the recipient; null when it has none in time. */
@@ -45,7 +46,7 @@ export type Refusal = {
  * gives way to the next candidate.
  */
 export async function resolve(body: SingleSendBody, caller: Caller, deps: ResolveDeps): Promise<Resolved> {
-  const world = await deps.world(caller)
+  const world = await deps.world(caller, body)
   const barred: Channel[] = []
   /** The first word against it: what the sender is told if nothing else carries it. */
   let first: (Refusal & { planned: Planned }) | null = null

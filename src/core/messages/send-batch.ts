@@ -24,6 +24,8 @@ export type SendBatchRequest = {
   caller: Caller
   body: SendBody & { to: string[] }
   headerKey: string | undefined
+  /** What tells it apart from others under its key, where that is not the body. */
+  identity?: unknown
 }
 
 export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
@@ -46,7 +48,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const requestMessageId = sameAs('msg', request.requestId)
     let claim: KeyClaim | null = null
     try {
-      claim = idempotency.claim(request.headerKey, request.body)
+      claim = idempotency.claim(request.headerKey, request.body, request.identity)
       checkBatch(request.body)
       const ids = request.body.to.map(() => deps.ids.next('msg'))
       if (!claim) return await run(request, ids, new Set())

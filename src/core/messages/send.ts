@@ -26,6 +26,8 @@ export type SendRequest = {
   fault: Problem | null
   /** The Idempotency-Key header. */
   headerKey: string | undefined
+  /** What tells it apart from others under its key, where that is not the body. */
+  identity?: unknown
 }
 
 export type Send = (request: SendRequest) => Promise<Answer>
@@ -41,7 +43,7 @@ export function createSend(deps: SendDeps): Send {
     const id = sameAs('msg', request.requestId)
     let claim: KeyClaim | null = null
     try {
-      claim = idempotency.claim(request.headerKey, request.body)
+      claim = idempotency.claim(request.headerKey, request.body, request.identity)
       if (request.fault) throw request.fault
       const resolved = await resolve(request.body, request.caller, deps)
       if (resolved.kind === 'prepared') return await acceptAndAnswer(id, resolved.prepared, claim, request)
@@ -61,7 +63,7 @@ export function createSend(deps: SendDeps): Send {
     saidBy: string | null = null,
   ): Promise<Answer> {
     const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    const storable = problem.status < 500 && ![401, 409, 429].includes(problem.status)
+    const storable = problem.status < 500 && ![401, 409, 413, 429].includes(problem.status)
     if (!claim || !storable) return answer
     const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
     return existing ? replay(existing, claim, id, request) : answer

@@ -59,6 +59,19 @@ export type SecretContent = {
   template?: Pick<StoredTemplate, 'body' | 'buttons'>
 }
 
+/** The words of a content that must not be read at rest. */
+export function secretOf({ text, subject, template }: StoredContent): SecretContent {
+  const secret = { text: text ?? '', subject }
+  return template ? { ...secret, template: { body: template.body, buttons: template.buttons } } : secret
+}
+
+/** The content as its row keeps it when its words are sealed. */
+export function withoutSecret(content: StoredContent): StoredContent {
+  const { template } = content
+  const bare = { ...content, text: null, subject: null }
+  return template ? { ...bare, template: { ...template, header: null, body: null, buttons: null } } : bare
+}
+
 /** A message's content with the words that were sealed apart from it. */
 export function withSecret(
   content: StoredContent,

@@ -11,6 +11,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+import { createTemplateMemory } from './templates-store.ts'
 
 /** The sandbox provider's memory in the database. */
 export function createSandboxInbox(options: { db: Db }): SandboxInbox {
@@ -27,6 +28,7 @@ export function createSandboxInbox(options: { db: Db }): SandboxInbox {
     nextReceiptAt: (connectionId, nowMs) => nextReceiptAt(db, connectionId, nowMs),
     claimReceipts: claim => claimReceipts(db, claim),
     finishReceipts: told => finishReceipts(db, told),
+    ...createTemplateMemory(db),
   }
 }
 

@@ -15,7 +15,7 @@ export function readHeader(
 ): { header: TemplateHeader | null; segments: Segments | null } {
   const { headerType: type, headerValue } = body
   if (type !== undefined && !carriesHeader(body, kind)) {
-    faults.add('headerType', `is not carried by ${body.category} templates of sub type ${body.subType}`)
+    faults.add('headerType', `${type} is not carried by ${body.category} templates of ${kind.provider}`)
     return { header: null, segments: null }
   }
   if (type !== 'text' && headerValue !== undefined) faults.add('headerValue', 'belongs to headerType text')
@@ -28,9 +28,13 @@ export function readHeader(
   return { header: { type, file }, segments: null }
 }
 
-function carriesHeader({ category, subType }: TemplateCreate, { official }: TemplateKind): boolean {
-  if (category === 'sms' || category === 'email') return false
-  return !(official && subType === 'otp')
+/** In a chat of our own a file goes beside the template, as the attachment of the send. */
+function carriesHeader(
+  { category, subType, headerType }: TemplateCreate,
+  { official }: TemplateKind,
+): boolean {
+  if (official) return subType !== 'otp'
+  return category !== 'sms' && category !== 'email' && headerType === 'text'
 }
 
 function readTextHeader({ headerValue }: TemplateCreate, { official }: TemplateKind, faults: Faults) {

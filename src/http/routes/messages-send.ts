@@ -5,6 +5,7 @@ import type { Send } from '../../core/messages/send.ts'
 import type { SendBatch } from '../../core/messages/send-batch.ts'
 import { sameAs } from '../../lib/ids.ts'
 import { defineRoute } from '../route.ts'
+import { SEND_FORM, withHeaderMedia } from '../send-form.ts'
 
 /** Base64 of 16 MB of media, and the rest of a body. */
 export const SEND_BODY_LIMIT_BYTES = 24 * 1024 * 1024
@@ -17,11 +18,13 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
     auth: { permission: 'messages:create' },
     bodyLimit: SEND_BODY_LIMIT_BYTES,
     faults: 'handed over',
+    form: SEND_FORM,
     schema: {
       summary: 'Send a message',
       description:
         'Waits for the provider for a moment: `sent` when it took the message by then, `queued` when not yet. ' +
-        'With an idempotency key the same answer is given for 24 hours, marked `Idempotency-Replayed: true`.',
+        'With an idempotency key the same answer is given for 24 hours, marked `Idempotency-Replayed: true`. ' +
+        'As a form it brings the file of a template’s header in `headerMedia`; fields that are objects are JSON.',
       tags: ['Messages'],
       headers: Type.Object({
         'Idempotency-Key': Type.Optional(
@@ -44,12 +47,13 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
     },
     async handler(request, reply) {
       const header = request.headers['idempotency-key']
+      const { body, fault, identity } = withHeaderMedia(request)
       const common = {
         requestId: sameAs('req', request.id as `req_${string}`),
         caller: request.caller,
         headerKey: typeof header === 'string' ? header : undefined,
+        ...(identity !== undefined && { identity }),
       }
-      const { body, fault } = request
       const answer =
         fault === null && Array.isArray(body.to)
           ? await deps.sendBatch({ ...common, body: { ...body, to: body.to } })

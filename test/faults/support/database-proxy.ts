@@ -19,22 +19,28 @@ export type DatabaseProxy = {
   killHalfway(): void
   /** From the next question that holds these words on the line is deaf; that one still arrives. */
   deafenAt(words: string): void
+  /** Loses the next question that holds these words on its way, or, `after` it was done, its answer; resolves when it has. */
+  loseAt(words: string, when: 'before' | 'after'): Promise<void>
   /** The next answer that holds these words is lost, and its connection with it; resolves when it was. */
   loseAnswer(words: string): Promise<void>
   close(): Promise<void>
 }
 
+/** `losesAnswer` is called with the next answer, which does not pass. */
+type Pair = { near: Socket; far: Socket; dead: boolean; losesAnswer: (() => void) | null }
+
 /** A TCP proxy before PostgreSQL. A connection that lost a byte stays dead. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = targetOf(new URL(databaseUrl))
-  const pairs = new Set<{ near: Socket; far: Socket; dead: boolean }>()
+  const pairs = new Set<Pair>()
   let line: Line = 'open'
   let deafenAt: string | null = null
   let doomed: { words: string; lost(): void } | null = null
+  let marked: { words: string; when: 'before' | 'after'; lost(): void } | null = null
 
   const server = createServer(near => {
     if (line === 'cut') return void near.resetAndDestroy()
-    const pair = { near, far: connect(target), dead: false }
+    const pair: Pair = { near, far: connect(target), dead: false, losesAnswer: null }
     pairs.add(pair)
     near.on('data', bytes => {
       if (deafenAt !== null && bytes.includes(deafenAt)) {
@@ -42,10 +48,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         line = 'deaf'
       }
       if (line === 'hung') pair.dead = true
+      mark(pair, bytes)
       if (!pair.dead || line === 'deaf') pair.far.write(bytes)
     })
     pair.far.on('data', bytes => {
-      if (line === 'hung' || line === 'deaf' || dooms(bytes)) pair.dead = true
+      if (line === 'hung' || line === 'deaf' || dooms(bytes) || pair.losesAnswer) pair.dead = true
+      pair.losesAnswer?.()
+      pair.losesAnswer = null
       if (!pair.dead) near.write(bytes)
     })
     for (const [one, other] of [
@@ -59,6 +68,17 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       })
     }
   })
+  function mark(pair: Pair, bytes: Buffer): void {
+    if (!marked || !bytes.includes(marked.words)) return
+    const { when, lost } = marked
+    marked = null
+    if (when === 'after') pair.losesAnswer = lost
+    else {
+      pair.dead = true
+      lost()
+    }
+  }
+
   function dooms(bytes: Buffer): boolean {
     if (!doomed || !bytes.includes(doomed.words)) return false
     doomed.lost()
@@ -81,6 +101,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     deafenAt(words) {
       deafenAt = words
     },
+    loseAt: (words, when) =>
+      new Promise(lost => {
+        marked = { words, when, lost }
+      }),
     loseAnswer: words =>
       new Promise(lost => {
         doomed = { words, lost }

@@ -89,7 +89,16 @@ describe('/metrics', () => {
     metrics.batch('accept', 17)
     metrics.receipt('delivered', 'applied')
     metrics.read({
-      lanes: () => [{ connection: 'cnn_1', provider: 'smpp', up: true, inFlight: 3, waiting: 2 }],
+      lanes: () => [
+        {
+          connection: 'cnn_1',
+          provider: 'smpp',
+          up: true,
+          circuit: 'closed' as const,
+          inFlight: 3,
+          waiting: 2,
+        },
+      ],
       outboxDepth: async () => 5,
       unknownMessages: async () => Promise.reject(new Error('the store is away')),
     })

@@ -1,0 +1,64 @@
+import { createHmac } from 'node:crypto'
+import type { InboundRequest } from '../../contract/inbound.ts'
+import { bearsToken, formOf, jsonOf, malformed, sameText, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
+import type { Inbound, InboundAnswer } from '../provider.ts'
+import type { MessageForm, ReceiptForm } from './config.ts'
+import { textAt, valueAt } from './path.ts'
+
+type Form = ReceiptForm | MessageForm
+
+/** Most receipts or messages of one call. */
+const MOST_ITEMS = 1_000
+
+/** One field of an item by the form's name for it; null where it is missing. */
+export type Field = (name: string | undefined) => string | null
+
+/** What a call from the gateway says, if it proves to be from there: each item as `read` reads it. */
+export function readItems(
+  request: InboundRequest,
+  form: Form,
+  secrets: Readonly<Record<string, string>>,
+  token: string,
+  read: (field: Field) => Inbound | null,
+): InboundAnswer {
+  if (!isProved(request, form.proof, secrets, token)) return UNAUTHORIZED
+  const items = fieldsOf(request, form)
+  if (items === null) return malformed('the body is not what the connection expects')
+  if (items.length > MOST_ITEMS) return malformed(`there are more than ${MOST_ITEMS} items`)
+  const inbound = items.map(read).filter(each => each !== null)
+  return { kind: 'taken', inbound, ...(form.reply && { reply: form.reply }) }
+}
+
+function isProved(
+  request: InboundRequest,
+  proof: Form['proof'],
+  secrets: Readonly<Record<string, string>>,
+  token: string,
+): boolean {
+  if (proof.by === 'token') return bearsToken(request, token)
+  const secret = secrets[proof.secret]!
+  if (proof.by === 'basic') {
+    const pair = Buffer.from(`${proof.user}:${secret}`).toString('base64')
+    return sameText(request.headers['authorization'] ?? '', `Basic ${pair}`)
+  }
+  const signature = createHmac(proof.algorithm, secret).update(request.body).digest(proof.encoding)
+  const given = request.headers[proof.header.toLowerCase()] ?? ''
+  return sameText(given, (proof.prefix ?? '') + signature)
+}
+
+function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
+  if (form.format !== 'json') {
+    const fields = form.format === 'query' ? new URLSearchParams(request.query) : formOf(request)
+    return [name => (name === undefined ? null : fields.get(name))]
+  }
+  const json = jsonOf(request.body)
+  const items = json && (form.items === undefined ? [json] : valueAt(json, form.items))
+  if (!Array.isArray(items)) return null
+  return items.map(item => (path: string | undefined) => (path === undefined ? null : textAt(item, path)))
+}
+
+export function momentOf(text: string | null, format: 'iso' | 'seconds' | 'milliseconds'): number | null {
+  if (format === 'iso' || text === null) return timeOf(text)
+  const ms = Number(text) * (format === 'seconds' ? 1_000 : 1)
+  return text !== '' && Number.isFinite(ms) && ms > 0 && ms < 8.64e15 ? Math.floor(ms) : null
+}

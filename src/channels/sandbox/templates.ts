@@ -1,0 +1,118 @@
+import type { PlantedTemplate, SandboxInbox } from '../../contract/sandbox-inbox.ts'
+import type { Cancel } from '../../lib/clock.ts'
+import type { Io, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import { reasonOf } from './receipts.ts'
+
+/** How long a review takes here. */
+const REVIEW_MS = 1_000
+/** How often to look for verdicts that another node planned and did not live to tell. */
+const LOOK_EVERY_MS = 5_000
+const CLAIM_MS = 5_000
+const CLAIM_ITEMS = 100
+
+export type TemplateReview = {
+  submit(template: OfficialTemplate): Promise<TemplateOutcome>
+  read(name: string, language: string): Promise<TemplateState | null>
+  remove(name: string, language: string): Promise<void>
+  /** Tells no more; resolves when what is under way has been told. */
+  close(): Promise<void>
+}
+
+/**
+ * The life of a template: approved after a second, unless its name says otherwise
+ * (`docs/sandbox.md`). The verdict is told when its time has come, and stands in the
+ * answer to whoever asks.
+ */
+export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateReview {
+  const { clock, connectionId } = io
+  let closed = false
+  let cancel: Cancel = () => {}
+  let nextAtMs = Number.POSITIVE_INFINITY
+  let looking: Promise<void> = Promise.resolve()
+  plan(clock.now() + LOOK_EVERY_MS)
+
+  /** At the latest then: what was planned meanwhile for an earlier time stays. */
+  function plan(atMs: number): void {
+    if (closed || atMs >= nextAtMs) return
+    cancel()
+    nextAtMs = atMs
+    cancel = clock.after(Math.max(0, atMs - clock.now()), () => {
+      nextAtMs = Number.POSITIVE_INFINITY
+      looking = looking.then(look)
+    })
+  }
+
+  async function look(): Promise<void> {
+    plan(await tellAllDue().catch(complain))
+  }
+
+  /** When to look next, in ms since the epoch. */
+  async function tellAllDue(): Promise<number> {
+    const nowMs = clock.now()
+    const dueAtMs = await inbox.nextVerdictAt(connectionId, nowMs)
+    if (dueAtMs === null || dueAtMs > nowMs)
+      return Math.min(dueAtMs ?? Number.POSITIVE_INFINITY, nowMs + LOOK_EVERY_MS)
+    const claimed = await inbox.claimVerdicts({
+      connectionId,
+      nowMs,
+      claimedUntilMs: nowMs + CLAIM_MS,
+      limit: CLAIM_ITEMS,
+    })
+    await io.emit(
+      claimed.map(each => ({ kind: 'template', eventId: idOf(each), state: stateOf(each, clock.now()) })),
+    )
+    // Only what the other side has stored is told; the rest is told again when the claim runs out.
+    await inbox.finishVerdicts(claimed.map(({ id }) => id))
+    // None was left for this node: another one is at it.
+    return claimed.length === 0 ? nowMs + LOOK_EVERY_MS : nowMs
+  }
+
+  function complain(error: unknown): number {
+    io.log.warn({ reason: reasonOf(error) }, 'sandbox: verdicts on templates wait')
+    return clock.now() + LOOK_EVERY_MS
+  }
+
+  return {
+    async submit({ name, language }) {
+      if (name.includes('timeout')) return UNREACHABLE
+      const decidedAtMs = clock.now() + REVIEW_MS
+      try {
+        const id = await inbox.plantTemplate({ connectionId, name, language, decidedAtMs })
+        plan(decidedAtMs)
+        const planted = { id, name, language, decidedAtMs }
+        return { kind: 'submitted', state: stateOf(planted, clock.now()) }
+      } catch (error) {
+        io.log.warn({ reason: reasonOf(error) }, 'sandbox: a template cannot be written down')
+        return { kind: 'unavailable', detail: 'the memory of the sandbox cannot be written' }
+      }
+    },
+    async read(name, language) {
+      const planted = await inbox.findTemplate({ connectionId, name, language })
+      return planted && stateOf(planted, clock.now())
+    },
+    remove: (name, language) => inbox.removeTemplate({ connectionId, name, language }),
+    async close() {
+      closed = true
+      cancel()
+      await looking
+    },
+  }
+}
+
+const UNREACHABLE: TemplateOutcome = {
+  kind: 'unavailable',
+  detail: 'the sandbox never answers for a template whose name contains timeout',
+}
+
+function idOf({ id }: PlantedTemplate): string {
+  return `sbt_${id}`
+}
+
+function stateOf(planted: PlantedTemplate, nowMs: number): TemplateState {
+  const { name, language, decidedAtMs } = planted
+  const known = { providerTemplateId: idOf(planted), name, language }
+  if (decidedAtMs > nowMs) return { ...known, status: 'pending', reason: null }
+  return name.includes('reject')
+    ? { ...known, status: 'rejected', reason: 'The sandbox rejects templates whose name contains reject.' }
+    : { ...known, status: 'approved', reason: null }
+}

@@ -1,0 +1,75 @@
+import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
+import type { InboundMessage, InboundPart } from '../provider.ts'
+import type { SmppSettings } from './config.ts'
+import { ESM_UDHI, TLV, type Tlvs } from './pdu.ts'
+import type { Delivery } from './session.ts'
+
+const TON_UNKNOWN = 0
+const TON_INTERNATIONAL = 1
+/** Digits above which an address of an unsaid kind is a whole number and no short code. */
+const LONGEST_SHORT_CODE = 6
+
+/** Information elements of a UDH: concatenation with a reference of one octet, and of two (23.040, 9.2.3.24). */
+const CONCATENATED_8 = 0x00
+const CONCATENATED_16 = 0x08
+
+/**
+ * A message from a phone. Null for what has no text that can be read. SMPP gives
+ * such a message no id; one that the centre says is used, and `spareId` else.
+ */
+export function readMessage(
+  { message, tlvs }: Delivery,
+  { defaultAlphabet }: Pick<SmppSettings, 'defaultAlphabet'>,
+  spareId: () => string,
+): InboundMessage | null {
+  const alphabet = alphabetOf(message.dataCoding, defaultAlphabet)
+  if (alphabet === null) return null
+  const octets = tlvs.get(TLV.messagePayload) ?? message.body
+  const { udh, body } = message.esmClass & ESM_UDHI ? splitHeader(octets) : { udh: null, body: octets }
+  const part = (udh && partOf(udh)) ?? segmentOf(tlvs)
+  const id = tlvs.get(TLV.receiptedMessageId)?.toString('latin1').replace(/\0.*$/s, '')
+  return {
+    kind: 'message',
+    eventId: id || spareId(),
+    channel: 'int_sms',
+    from: addressOf(message.source, message.sourceTon),
+    to: addressOf(message.dest, message.destTon),
+    text: decodeSms(body, alphabet),
+    button: null,
+    atMs: null,
+    ...(part && { part }),
+  }
+}
+
+/** E.164 with plus where it is a whole number. A centre that does not say what an address is gives it internationally. */
+function addressOf(address: string, ton: number): string {
+  const digits = address.replace(/^\+/, '')
+  if (!/^\d+$/.test(digits)) return address
+  const whole = ton === TON_INTERNATIONAL || (ton === TON_UNKNOWN && digits.length > LONGEST_SHORT_CODE)
+  return whole || address.startsWith('+') ? `+${digits}` : digits
+}
+
+function splitHeader(octets: Buffer): { udh: Buffer; body: Buffer } {
+  const end = Math.min((octets[0] ?? 0) + 1, octets.length)
+  return { udh: octets.subarray(1, end), body: octets.subarray(end) }
+}
+
+function partOf(udh: Buffer): InboundPart | null {
+  for (let at = 0; at + 2 <= udh.length; at += 2 + udh[at + 1]!) {
+    const data = udh.subarray(at + 2, at + 2 + udh[at + 1]!)
+    if (udh[at] === CONCATENATED_8 && data.length === 3) {
+      return { reference: data[0]!, total: data[1]!, number: data[2]! }
+    }
+    if (udh[at] === CONCATENATED_16 && data.length === 4) {
+      return { reference: data.readUInt16BE(0), total: data[2]!, number: data[3]! }
+    }
+  }
+  return null
+}
+
+/** The same by optional parameters, in the place of a UDH. */
+function segmentOf(tlvs: Tlvs): InboundPart | null {
+  const [reference, total, number] = [TLV.sarReference, TLV.sarTotal, TLV.sarNumber].map(tag => tlvs.get(tag))
+  if (reference?.length !== 2 || total?.length !== 1 || number?.length !== 1) return null
+  return { reference: reference.readUInt16BE(0), total: total[0]!, number: number[0]! }
+}

@@ -1,0 +1,32 @@
+import { timeOf } from '../http/inbound.ts'
+import { withPlus } from '../http/sms.ts'
+import type { InboundMessage, InboundPart } from '../provider.ts'
+
+/**
+ * A message to one of the account's numbers; null for another call, and for one that is no text.
+ * A long one comes in its parts. Source: https://developer.vonage.com/en/messaging/sms/guides/inbound-sms.
+ */
+export function readMessage(fields: Readonly<Record<string, string>>): InboundMessage | null {
+  const { messageId, msisdn, to, text, status } = fields
+  if (status !== undefined || !messageId || !msisdn || !to || text === undefined) return null
+  const part = partOf(fields)
+  return {
+    kind: 'message',
+    eventId: messageId,
+    channel: 'int_sms',
+    from: withPlus(msisdn),
+    to: withPlus(to),
+    text,
+    button: null,
+    atMs: timeOf(fields['message-timestamp']),
+    ...(part && { part }),
+  }
+}
+
+function partOf(fields: Readonly<Record<string, string>>): InboundPart | null {
+  if (fields['concat'] !== 'true') return null
+  const [reference, number, total] = ['concat-ref', 'concat-part', 'concat-total'].map(name =>
+    Number(fields[name] ?? Number.NaN),
+  ) as [number, number, number]
+  return [reference, number, total].every(Number.isInteger) ? { reference, number, total } : null
+}

@@ -1,0 +1,89 @@
+import type { Media } from '../core/media/media.ts'
+import { createTemplateStates } from '../core/templates/apply-state.ts'
+import { createCreateTemplate, type TemplateMedia } from '../core/templates/create.ts'
+import { createTemplateTeller } from '../core/templates/events.ts'
+import { chooseLine, type OfficialSenders } from '../core/templates/lines.ts'
+import { createApprovers } from '../core/templates/official.ts'
+import { createTemplatePoll } from '../core/templates/poll.ts'
+import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
+import { createTemplates } from '../core/templates/templates.ts'
+import type { Chore } from '../workers/chores.ts'
+import type { AccountRooms, LinkRoom } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+
+export type TemplateRooms = ReturnType<typeof createTemplateRooms>
+
+/** For a header's file to arrive from its address. */
+const TAKE_IN_MS = 60_000
+
+/** Templates, who approves them, and what sends know of them. */
+export function createTemplateRooms(
+  base: Foundation,
+  rooms: AccountRooms,
+  uploads: Media,
+  senders: OfficialSenders,
+  late: () => LinkRoom,
+) {
+  const { db, clock, changes, ids, config } = base
+  const media = createTemplateMedia(uploads)
+  const tell = createTemplateTeller({ clock, ids })
+  const approvers = createApprovers({ clock, linkOf: id => late().links.get(id)?.link })
+  const states = createTemplateStates({ db, tell })
+  const create = createCreateTemplate({
+    db,
+    clock,
+    ids,
+    media,
+    approvers,
+    tell,
+    async lineOf({ accountId, mode }, asked) {
+      const connections = await rooms.connections.forAccount(accountId)
+      const { chosen } = await senders.forAccount(accountId)
+      return chooseLine({ accountId, mode, asked, connections, chosen, sandboxForLive: config.sandbox })
+    },
+  })
+  return {
+    templates: createTemplates({ db, create, approvers, senders, media }),
+    templateSnapshots: createTemplateSnapshots({ db, clock, changes }),
+    templateStates: states,
+    pollTemplates: createTemplatePoll({ db, clock, approvers, states }),
+  }
+}
+
+/** How often this node looks for templates to ask about; each has its own, longer pace. */
+const POLL_EVERY_MS = 1_000
+
+/** Finds what providers decided on templates where nobody told us. */
+export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
+  return { name: 'ask about templates', everyMs: POLL_EVERY_MS, run }
+}
+
+/** The uploaded files, as a header shows them. */
+function createTemplateMedia(media: Media): TemplateMedia {
+  type Found = Awaited<ReturnType<Media['take']>>
+  const toHeader = ({ id, accountId, mediaType, mimetype, fileName, size }: Found) => ({
+    accountId,
+    assetId: id,
+    mediaType,
+    mimetype,
+    fileName,
+    sizeBytes: size,
+  })
+  return {
+    async find(accountId, id) {
+      const asset = (await media.find(accountId, [id])).get(id)
+      return asset ? toHeader(asset) : null
+    },
+    takeIn: async (accountId, url, path) =>
+      toHeader(await media.fetch(accountId, { path, url }, AbortSignal.timeout(TAKE_IN_MS))),
+    keep: (tx, { accountId, assetId }) => media.keep(tx, { accountId, id: assetId }),
+    outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({
+      type,
+      mimetype,
+      fileName,
+      sizeBytes,
+      open: () => media.open(assetId),
+    }),
+    previewUrl: ({ accountId, assetId }) => media.previewUrl({ accountId, id: assetId }),
+  }
+}

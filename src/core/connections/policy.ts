@@ -1,0 +1,60 @@
+import type { ProviderPolicy } from '../../channels/provider.ts'
+import { MESSAGE_TYPES, type MessageType, type SendMode } from '../../contract/enums.ts'
+import type { Faults } from '../../contract/faults.ts'
+
+/** What a connection lets through: never more than its provider does. */
+export type ConnectionPolicy = {
+  allowedTypes: MessageType[]
+  sendModeByType: Partial<Record<MessageType, SendMode>>
+}
+
+/** What an operator says of it; absent stays as it was. */
+export type PolicyInput = {
+  allowedTypes?: readonly MessageType[] | undefined
+  sendModeByType?: Partial<Record<MessageType, SendMode>> | undefined
+}
+
+export function policyOf({ allowedTypes, sendModeByType }: ProviderPolicy): ConnectionPolicy {
+  return { allowedTypes: [...allowedTypes], sendModeByType: { ...sendModeByType } }
+}
+
+/** The given over what was there. Types come in the contract's order, each once. */
+export function changePolicy(
+  before: ConnectionPolicy,
+  given: PolicyInput,
+  provider: { key: string; policy: ProviderPolicy },
+  faults: Faults,
+): ConnectionPolicy {
+  checkTypes(given.allowedTypes ?? [], provider, faults)
+  checkModes(given.sendModeByType ?? {}, provider, faults)
+  const { allowedTypes: types } = given
+  return {
+    allowedTypes: types ? MESSAGE_TYPES.filter(type => types.includes(type)) : before.allowedTypes,
+    sendModeByType: { ...before.sendModeByType, ...given.sendModeByType },
+  }
+}
+
+function checkTypes(
+  types: readonly MessageType[],
+  { key, policy }: { key: string; policy: ProviderPolicy },
+  faults: Faults,
+): void {
+  types.forEach((type, at) => {
+    if (!policy.allowedTypes.includes(type))
+      faults.add(`allowedTypes[${at}]`, `${key} carries ${policy.allowedTypes.join(', ')} alone`)
+  })
+}
+
+/** Templates may be kept out of what may have them, not brought to what cannot. */
+function checkModes(
+  modes: NonNullable<PolicyInput['sendModeByType']>,
+  { key, policy }: { key: string; policy: ProviderPolicy },
+  faults: Faults,
+): void {
+  for (const [type, mode] of Object.entries(modes)) {
+    const most = policy.sendModeByType[type as MessageType]
+    if (most === undefined) faults.add(`sendModeByType.${type}`, `${key} does not carry ${type}`)
+    else if (mode === 'template_optional' && most === 'plain_text')
+      faults.add(`sendModeByType.${type}`, `${key} sends ${type} as plain_text alone`)
+  }
+}

@@ -1,0 +1,128 @@
+import type { Channel } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+
+/** A part of a long message, as it waits for the others. */
+export type PartRow = {
+  connectionId: ConnectionId
+  provider: string
+  providerId: string
+  channel: Channel
+  from: string
+  to: string
+  /** The same for the parts of one message. */
+  reference: string
+  number: number
+  total: number
+  /** UTF-16 little-endian: a character may be cut in two. */
+  body: Buffer
+  receivedAtMs: number
+}
+
+type Raw = {
+  connection_id: string
+  provider: string
+  provider_id: string
+  channel: Channel
+  sender: string
+  recipient: string
+  reference: string
+  number: number
+  total: number
+  body: Buffer
+  received_at: Date
+}
+
+/** What the parts of one message have in common. */
+const SAME =
+  'p.connection_id = w.connection_id and p.sender = w.sender and p.recipient = w.recipient and p.reference = w.reference'
+const COLUMNS =
+  'p.connection_id, p.provider, p.provider_id, p.channel, p.sender, p.recipient, p.reference, p.number, p.total, p.body, p.received_at'
+
+/**
+ * Adds parts to what waits, and takes out the messages that are whole by them.
+ * A part that is there already gives way: its reference has come round again.
+ */
+export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<PartRow[]> {
+  const keys = [
+    bareArray(parts.map(part => toUuid(part.connectionId))),
+    textArray(parts.map(part => part.from)),
+    textArray(parts.map(part => part.to)),
+    textArray(parts.map(part => part.reference)),
+  ]
+  // The last two parts may come to two nodes at once: then one of them must see both.
+  await db.query({
+    name: 'inbound_parts_turns',
+    text: `select pg_advisory_xact_lock(k) from (
+             select distinct hashtextextended(concat_ws(' ', c, s, r, e), 0) as k
+               from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as i (c, s, r, e) order by 1) turns`,
+    values: keys,
+  })
+  await db.query({
+    name: 'inbound_parts_put',
+    text: `insert into inbound_parts
+             (connection_id, sender, recipient, reference, number, total, provider, provider_id, channel, body, received_at)
+           select distinct on (c, s, r, e, n) c, s, r, e, n, t, p, i, ch, b, $11::timestamptz
+             from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::smallint[], $7::text[],
+                         $8::text[], $9::text[], $10::bytea[]) as x (c, s, r, e, n, t, p, i, ch, b)
+            order by c, s, r, e, n
+           on conflict (connection_id, sender, recipient, reference, number) do update
+             set provider_id = excluded.provider_id, body = excluded.body, received_at = excluded.received_at`,
+    values: [
+      ...keys,
+      bareArray(parts.map(part => part.number)),
+      bareArray(parts.map(part => part.total)),
+      textArray(parts.map(part => part.provider)),
+      textArray(parts.map(part => part.providerId)),
+      bareArray(parts.map(part => part.channel)),
+      bytesArray(parts.map(part => part.body)),
+      toIso(Math.max(...parts.map(part => part.receivedAtMs))),
+    ],
+  })
+  const { rows } = await db.query<Raw>({
+    name: 'inbound_parts_whole',
+    text: `with keys as (
+             select distinct * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+               as i (connection_id, sender, recipient, reference)),
+           whole as (
+             select w.* from keys w join inbound_parts p on ${SAME}
+              group by w.connection_id, w.sender, w.recipient, w.reference having count(*) = max(p.total))
+           delete from inbound_parts p using whole w where ${SAME} returning ${COLUMNS}`,
+    values: keys,
+  })
+  return rows.map(toRow)
+}
+
+/** Takes out messages of which nothing has come since a time, as far as they are there; at most `limit` of them. */
+export async function takeStaleParts(db: Db, receivedBeforeMs: number, limit: number): Promise<PartRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'inbound_parts_stale',
+    text: `with old as (
+             select distinct p.connection_id, p.sender, p.recipient, p.reference
+               from inbound_parts p where p.received_at < $1 limit $2),
+           stale as (
+             select w.* from old w join inbound_parts p on ${SAME}
+              group by w.connection_id, w.sender, w.recipient, w.reference having max(p.received_at) < $1)
+           delete from inbound_parts p using stale w where ${SAME} returning ${COLUMNS}`,
+    values: [toIso(receivedBeforeMs), limit],
+  })
+  return rows.map(toRow)
+}
+
+function toRow(raw: Raw): PartRow {
+  return {
+    connectionId: fromUuid('cnn', raw.connection_id),
+    provider: raw.provider,
+    providerId: raw.provider_id,
+    channel: raw.channel,
+    from: raw.sender,
+    to: raw.recipient,
+    reference: raw.reference,
+    number: raw.number,
+    total: raw.total,
+    body: raw.body,
+    receivedAtMs: raw.received_at.getTime(),
+  }
+}

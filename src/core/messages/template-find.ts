@@ -1,0 +1,195 @@
+import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
+import { isSms } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import { PLATFORM_SENDER, type TemplateSubType } from '../../contract/template.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { ConnectionSnapshot } from '../connections/snapshot.ts'
+import { type Recipient, reaches, smsChannelOf } from '../routing/recipient.ts'
+import { SANDBOX } from '../routing/route.ts'
+import { normalizeLanguage } from '../templates/draft.ts'
+import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
+import { isUsable } from '../templates/transitions.ts'
+import { unknownTemplate } from '../templates/view.ts'
+
+/** The template that a send names, and where it names it. */
+export type NamedTemplate = { template: TemplateSnapshot; path: 'template.id' | 'template.key' }
+
+/** The message type that a template stands for. */
+const MESSAGE_TYPE: Record<TemplateSubType, MessageType> = {
+  otp: 'otp',
+  utility: 'utility',
+  marketing: 'marketing',
+  free: 'free_text',
+}
+
+/** Finds the template of a send, and refuses one that may not be used. Null where it names none. */
+export function findTemplate(
+  body: SingleSendBody,
+  recipient: Recipient,
+  templates: TemplatesSnapshot,
+): NamedTemplate | null {
+  if (!body.template) return null
+  const { id, key } = body.template
+  if (id === undefined && key === undefined) throw invalid('template', 'needs an id or a key')
+  const template = id === undefined ? findByKey(body, recipient, templates) : findById(body, templates)
+  const path = id === undefined ? 'template.key' : 'template.id'
+  if (!isUsable(template.status)) {
+    throw invalid(path, `the template "${template.name}" is ${template.status}: neither approved nor active`)
+  }
+  return { template, path }
+}
+
+function findById({ template: use }: SingleSendBody, templates: TemplatesSnapshot): TemplateSnapshot {
+  const { id = '', key, language } = use!
+  const found = templates.byId.get(id)
+  if (!found) throw unknownTemplate('template.id')
+  if (key !== undefined && key !== found.name) {
+    throw invalid('template.key', `contradicts template.id, whose name is ${found.name}`)
+  }
+  if (language !== undefined && found.language !== '' && normalizeLanguage(language) !== found.language) {
+    throw invalid('template.language', `must be ${found.language} for this template`)
+  }
+  return found
+}
+
+/** A name may stand for several: language, channel and recipient say which; the default where they do not. */
+function findByKey(
+  { template: use, channel }: SingleSendBody,
+  recipient: Recipient,
+  templates: TemplatesSnapshot,
+): TemplateSnapshot {
+  const { key = '', language } = use!
+  const named = templates.byName.get(key)
+  if (!named) throw unknownTemplate('template.key')
+  const spoken = language === undefined ? named : inLanguage(named, language)
+  const over = channel === undefined || channel === 'auto' ? null : channel
+  const fitting = narrow(spoken, each =>
+    channelsOf(each).some(own => (over === null ? reaches(own, recipient) : own === over)),
+  )
+  const usable = narrow(fitting, each => isUsable(each.status))
+  // The account's own stand before the platform's of the same kind.
+  const own = narrow(usable, each => each.accountId !== PLATFORM)
+  if (own.length === 1) return own[0]!
+  const chosen = own.find(each => templates.defaultOf(each.category, each.subType)?.id === each.id)
+  return chosen ?? ambiguous(key, own)
+}
+
+function inLanguage(named: readonly TemplateSnapshot[], language: string): readonly TemplateSnapshot[] {
+  const wanted = normalizeLanguage(language)
+  const found = named.filter(each => each.language === wanted || each.language === '')
+  if (found.length > 0) return found
+  throw invalid('template.language', `must be one of ${languagesOf(named)}`)
+}
+
+/** Those that hold; all of them where none does, so that the refusal says what is wrong with them. */
+function narrow(
+  templates: readonly TemplateSnapshot[],
+  holds: (template: TemplateSnapshot) => boolean,
+): readonly TemplateSnapshot[] {
+  const found = templates.filter(holds)
+  return found.length > 0 ? found : templates
+}
+
+function ambiguous(key: string, found: readonly TemplateSnapshot[]): never {
+  const categories = new Set(found.map(each => each.category))
+  if (categories.size > 1) {
+    throw invalid(
+      'channel',
+      `must be given: there are templates "${key}" of ${[...categories].join(' and ')}`,
+    )
+  }
+  throw invalid('template.language', `must be given, one of ${languagesOf(found)}`)
+}
+
+function languagesOf(templates: readonly TemplateSnapshot[]): string {
+  return [...new Set(templates.map(each => each.language || 'none'))].sort().join(', ')
+}
+
+/** The type of a message by template: the template's own; another one contradicts it. */
+export function typeByTemplate({ messageType }: SingleSendBody, { template }: NamedTemplate): MessageType {
+  const own = MESSAGE_TYPE[template.subType]
+  if (messageType !== undefined && messageType !== own) {
+    throw invalid('messageType', `contradicts the template, which is of type ${own}`)
+  }
+  return own
+}
+
+/** The channels that a template is for. */
+function channelsOf({ category, provider }: TemplateSnapshot): readonly Channel[] {
+  switch (category) {
+    case 'sms':
+      return ['local_sms', 'int_sms']
+    case 'email':
+      return ['email_user']
+    case 'chatapp':
+      return provider === 'official_provider' ? ['official_chatapp'] : ['user_chatapp_session']
+    case 'message':
+      return provider === 'internal' ? ['user_chatapp_session', 'botapp_bot'] : ['user_chatapp_session']
+  }
+}
+
+/** The one channel that a send by template goes over. Throws a 400 for one that contradicts it. */
+export function channelByTemplate(
+  body: SingleSendBody,
+  { template }: NamedTemplate,
+  recipient: Recipient,
+  contextChannel: Channel | null,
+  homeCountry: string,
+): Channel {
+  const own = channelsOf(template)
+  const words = `the template "${template.name}" goes over ${own.join(' or ')}`
+  const asked = body.channel === 'auto' ? undefined : body.channel
+  if (asked !== undefined && !own.includes(asked)) throw invalid('channel', `${words}, not ${asked}`)
+  if (contextChannel !== null && !own.includes(contextChannel)) {
+    throw invalid('conversationContext.moduleType', `${words}, not ${contextChannel}`)
+  }
+  const channel = asked ?? contextChannel ?? naturalOf(own, recipient, homeCountry)
+  if (channel === 'botapp_bot' && contextChannel === null) {
+    throw invalid('conversationContext', 'is required for channel botapp_bot')
+  }
+  return channel
+}
+
+function naturalOf(own: readonly Channel[], recipient: Recipient, homeCountry: string): Channel {
+  if (own.some(isSms)) {
+    return smsChannelOf(recipient.kind === 'phone' ? recipient.country : null, homeCountry)
+  }
+  return own.find(channel => reaches(channel, recipient)) ?? own[0]!
+}
+
+/**
+ * The connections that may carry a template: an official one is approved for its
+ * own sender alone. What the sandbox approved goes over the sandbox, and so does
+ * whatever a test key sends.
+ */
+export function connectionsByTemplate(
+  body: SingleSendBody,
+  { template, path }: NamedTemplate,
+  mode: KeyMode,
+  connections: readonly ConnectionSnapshot[],
+): readonly ConnectionSnapshot[] {
+  const { official } = template
+  if (!official) return connections
+  checkOfficialSender(body, official)
+  if (mode === 'test') return connections
+  const bound = connections.find(each => each.id === official.connectionId)
+  if (!bound) throw invalid(path, 'the connection that the template was approved for is gone')
+  if (bound.provider !== SANDBOX) return [bound]
+  const hasReal = connections.some(
+    each => each.provider !== SANDBOX && each.channels.includes('official_chatapp'),
+  )
+  if (hasReal) throw invalid(path, 'the template was approved by the sandbox alone; create it again')
+  return connections
+}
+
+function checkOfficialSender(
+  { sender, officialSenderId }: SingleSendBody,
+  { connectionId, onPlatformNumber }: NonNullable<TemplateSnapshot['official']>,
+): void {
+  const asked = sender?.officialId ?? officialSenderId
+  const own = onPlatformNumber ? PLATFORM_SENDER : connectionId
+  if (asked === undefined || asked === own) return
+  const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+  throw invalid(path, `the template is bound to the official sender ${own}`)
+}

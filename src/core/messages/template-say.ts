@@ -1,0 +1,139 @@
+import { type Channel, isSms } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import type { StoredTemplate } from '../outbox/stored-content.ts'
+import { placesOf } from '../templates/placeholders.ts'
+import { joinParts, renderTemplate } from '../templates/render.ts'
+import type { TemplateSnapshot } from '../templates/snapshot.ts'
+import { type ButtonValue, checkOfficialValues, readButtonValues, readValues } from '../templates/values.ts'
+import { composeSms, MAX_CAPTION_CHARACTERS, MAX_CHAT_CHARACTERS, type Said } from './content.ts'
+import { type HeaderSources, headerFileOf } from './template-header.ts'
+
+/** What a send by template says; `stored` is set where the provider itself fills the template in. */
+export type SaidByTemplate = { said: Said; stored: StoredTemplate | null }
+
+/** Fills a template in with what a send gives. Throws a 400 that names the field. */
+export function sayByTemplate(
+  body: SingleSendBody,
+  template: TemplateSnapshot,
+  channel: Channel,
+  sources: HeaderSources,
+): SaidByTemplate {
+  refuseOtherWords(body)
+  const values = valuesOf(body, template)
+  if (template.official) return sayOfficial(body, template, template.official, values, sources)
+  readButtonValues(body.template?.buttonVariables, [], 'template.')
+  headerFileOf(body, template, sources)
+  return { said: sayLocal(body, template, channel, values), stored: null }
+}
+
+/** A code alone, in the words of the account's default template. */
+export function sayCode(template: TemplateSnapshot, channel: Channel, code: string): SaidByTemplate {
+  const values = [code]
+  if (template.official) return { ...officialWords(template, values), stored: otpOf(template, values) }
+  return { said: sayLocal({}, template, channel, values), stored: null }
+}
+
+/** The words are the template's. */
+function refuseOtherWords({ text, content }: SingleSendBody): void {
+  if (content?.text) throw invalid('content.text', 'is not sent with a template, which has its own words')
+  if (text) throw invalid('text', 'is not sent with a template, which has its own words')
+  if (content?.subject !== undefined) {
+    throw invalid('content.subject', 'is not sent with a template, which has its own')
+  }
+}
+
+/** A code that is given beside the template fills its only place, or stands among its values. */
+function valuesOf({ template: use, content }: SingleSendBody, template: TemplateSnapshot): readonly string[] {
+  const { places } = template.compiled
+  const code = content?.otpCode
+  const given = use?.variablesIndexed !== undefined || use?.variablesNamed !== undefined
+  if (code !== undefined && !given && places === 1) return [code]
+  const values = readValues(use ?? {}, places, 'template.')
+  if (code !== undefined && !values.includes(code)) {
+    throw invalid('content.otpCode', 'must be among the variables of the template')
+  }
+  return values
+}
+
+function sayLocal(
+  { attachment }: Pick<SingleSendBody, 'attachment'>,
+  template: TemplateSnapshot,
+  channel: Channel,
+  values: readonly string[],
+): Said {
+  const { compiled } = template
+  const rendered = renderTemplate(compiled, values)
+  if (channel === 'email_user') {
+    return { text: rendered.text, subject: rendered.subject, html: compiled.html, sms: null }
+  }
+  if (isSms(channel)) return composeSms(rendered.text, 'template')
+  const text = joinParts(compiled, rendered)
+  const limit = attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
+  if (text.length > limit) throw invalid('template', `comes to more than ${limit} characters on ${channel}`)
+  return { text, subject: null, html: false, sms: null }
+}
+
+function sayOfficial(
+  body: SingleSendBody,
+  template: TemplateSnapshot,
+  official: NonNullable<TemplateSnapshot['official']>,
+  values: readonly string[],
+  sources: HeaderSources,
+): SaidByTemplate {
+  const named = body.template?.variablesNamed !== undefined
+  checkOfficialValues(values, named ? 'template.variablesNamed' : 'template.variablesIndexed')
+  if (template.spec.otp) {
+    checkCodeButton(body, values[0]!)
+    return { ...officialWords(template, values), stored: otpOf(template, values) }
+  }
+  const { compiled } = template
+  const buttons = readButtonValues(body.template?.buttonVariables, template.valueButtons, 'template.')
+  const file = headerFileOf(body, template, sources)
+  const header = file
+    ? ({ type: file.type, file } as StoredTemplate['header'])
+    : compiled.header && {
+        type: 'text' as const,
+        variables: placesOf(compiled.header).map(place => values[place - 1]!),
+      }
+  return {
+    ...officialWords(template, values),
+    stored: {
+      name: official.providerName,
+      language: template.language,
+      providerTemplateId: official.providerTemplateId,
+      header,
+      body: values.slice(0, compiled.bodyPlaces),
+      buttons,
+    },
+  }
+}
+
+/** What the recipient reads, for records; the provider fills in its own. */
+function officialWords({ compiled }: TemplateSnapshot, values: readonly string[]): { said: Said } {
+  const text = joinParts(compiled, renderTemplate(compiled, values))
+  return { said: { text, subject: null, html: false, sms: null } }
+}
+
+/** The code stands in the body and behind the button that fills it in. */
+function otpOf(template: TemplateSnapshot, values: readonly string[]): StoredTemplate {
+  const official = template.official!
+  const button: ButtonValue = { index: 0, subType: 'url', text: values[0]! }
+  return {
+    name: official.providerName,
+    language: template.language,
+    providerTemplateId: official.providerTemplateId,
+    header: null,
+    body: values,
+    buttons: [button],
+  }
+}
+
+/** Whoever names the code's button again must mean the same code. */
+function checkCodeButton({ template: use }: SingleSendBody, code: string): void {
+  use?.buttonVariables?.forEach(({ index, text }, at) => {
+    const path = `template.buttonVariables[${at}]`
+    if (index !== 0) throw invalid(`${path}.index`, `${index} is no button that takes a value`)
+    if (text !== code) throw invalid(`${path}.text`, 'must be the code itself')
+  })
+}

@@ -1,0 +1,96 @@
+import type {
+  PlantedTemplate,
+  ReceiptClaim,
+  SandboxTemplates,
+  TemplateKey,
+} from '../../contract/sandbox-inbox.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+
+/** The sandbox's templates in the database: both nodes agree on them, and a crash loses none. */
+export function createTemplateMemory(db: Db): SandboxTemplates {
+  return {
+    plantTemplate: template => plantTemplate(db, template),
+    findTemplate: key => findTemplate(db, key),
+    removeTemplate: key => removeTemplate(db, key),
+    nextVerdictAt: (connectionId, nowMs) => nextVerdictAt(db, connectionId, nowMs),
+    claimVerdicts: claim => claimVerdicts(db, claim),
+    finishVerdicts: ids => finishVerdicts(db, ids),
+  }
+}
+
+type Row = { id: string; name: string; language: string; decided_at: Date }
+
+function plantedOf({ id, name, language, decided_at }: Row): PlantedTemplate {
+  return { id: Number(id), name, language, decidedAtMs: decided_at.getTime() }
+}
+
+async function plantTemplate(db: Db, template: TemplateKey & { decidedAtMs: number }): Promise<number> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'sandbox_plant_template',
+    text: `insert into sandbox_templates (connection_id, name, language, decided_at)
+      values ($1, $2, $3, $4) returning id`,
+    values: [toUuid(template.connectionId), template.name, template.language, toIso(template.decidedAtMs)],
+  })
+  return Number(rows[0]!.id)
+}
+
+async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate | null> {
+  const { rows } = await db.query<Row>({
+    name: 'sandbox_find_template',
+    text: `select id, name, language, decided_at from sandbox_templates
+      where connection_id = $1 and name = $2 and language = $3 order by id limit 1`,
+    values: [toUuid(key.connectionId), key.name, key.language],
+  })
+  return rows[0] ? plantedOf(rows[0]) : null
+}
+
+async function removeTemplate(db: Db, key: TemplateKey): Promise<void> {
+  await db.query({
+    name: 'sandbox_remove_template',
+    text: `delete from sandbox_templates where id = (
+        select id from sandbox_templates where connection_id = $1 and name = $2 and language = $3
+        order by id desc limit 1)`,
+    values: [toUuid(key.connectionId), key.name, key.language],
+  })
+}
+
+async function nextVerdictAt(db: Db, connectionId: ConnectionId, nowMs: number): Promise<number | null> {
+  const { rows } = await db.query<{ decided_at: Date }>({
+    name: 'sandbox_next_verdict',
+    text: `select decided_at from sandbox_templates
+      where connection_id = $1 and not told and (claimed_until is null or claimed_until <= $2)
+      order by decided_at limit 1`,
+    values: [toUuid(connectionId), toIso(nowMs)],
+  })
+  return rows[0]?.decided_at.getTime() ?? null
+}
+
+/** Skips what another node is claiming at this moment. */
+async function claimVerdicts(db: Db, claim: ReceiptClaim): Promise<PlantedTemplate[]> {
+  const { rows } = await db.query<Row>({
+    name: 'sandbox_claim_verdicts',
+    text: `update sandbox_templates as template set claimed_until = $3
+      from (
+        select id from sandbox_templates
+        where connection_id = $1 and decided_at <= $2 and not told
+          and (claimed_until is null or claimed_until <= $2)
+        order by decided_at limit $4
+        for update skip locked
+      ) as due
+      where template.id = due.id
+      returning template.id, template.name, template.language, template.decided_at`,
+    values: [toUuid(claim.connectionId), toIso(claim.nowMs), toIso(claim.claimedUntilMs), claim.limit],
+  })
+  return rows.map(plantedOf).sort((a, b) => a.decidedAtMs - b.decidedAtMs || a.id - b.id)
+}
+
+async function finishVerdicts(db: Db, ids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'sandbox_finish_verdicts',
+    text: 'update sandbox_templates set told = true where id = any ($1::bigint[])',
+    values: [bareArray(ids)],
+  })
+}

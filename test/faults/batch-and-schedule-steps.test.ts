@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Message } from '../../src/contract/message.ts'
+import type { BatchResult } from '../../src/contract/send.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { type Smsc, startSmsc } from '../support/smsc.ts'
+import { type Account, admin, createAccount, read, send, until } from './support/client.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
+import { type Posthorn, startPosthorn } from './support/posthorn.ts'
+
+/**
+ * The process is killed between two chosen steps: when the question to the database
+ * was not asked yet, or when it was done and the answer was not heard.
+ */
+const PRICE = 0.0079
+const BALANCE = 10
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let smsc: Smsc
+let node: Posthorn
+let account: Account
+let cases = 0
+
+beforeAll(async () => {
+  database = await createEmptyDatabase()
+  proxy = await startDatabaseProxy(database.url)
+  smsc = await startSmsc('accept')
+  node = await startNode()
+  await admin(node.url, 'POST', '/connections', {
+    provider: 'smpp',
+    name: 'centre',
+    channels: ['local_sms'],
+    config: { host: '127.0.0.1', port: smsc.port, systemId: 'posthorn', password: 'secret' },
+  })
+}, 60_000)
+afterAll(async () => {
+  await node.stop()
+  await proxy.close()
+  await smsc.close()
+  await database.drop()
+})
+
+beforeEach(async () => {
+  cases++
+  account = await createAccount(node.url, { balance: BALANCE })
+  await until(
+    () => send(node.url, { account, key: 'hello', body: { to: '+12025550199', text: `hello ${cases}` } }),
+    answer => answer?.status === 200 && answer.text.includes('"status":"sent"'),
+  )
+})
+afterEach(() => node.checkAlive())
+
+function startNode(): Promise<Posthorn> {
+  return startPosthorn({ DATABASE_URL: proxy.url, POSTHORN_DB_POOL: '4', POSTHORN_SANDBOX: 'off' })
+}
+
+/** Kills the node when what is between was lost, and starts the next one behind the end of its lease. */
+async function killWhen(lost: Promise<void>): Promise<void> {
+  await lost
+  await node.kill()
+  await database.db.query({ name: 'lease_is_over', text: `update nodes set seen_at = '-infinity'` })
+  node = await startNode()
+}
+
+const takenOf = (text: string, to: string) =>
+  smsc.submits.filter(submit => submit.text === text && `+${submit['destination_addr']}` === to).length
+
+/** All that the account sent since its hello, once nothing is on its way any more. */
+async function settledMessages(): Promise<Message[]> {
+  const messages = await until(
+    () => read<Message[]>(node.url, account, '/api/v2/messages?limit=500'),
+    found => found.every(message => ['sent', 'unknown'].includes(message.status)),
+  )
+  return messages.filter(message => !message.text!.startsWith('hello'))
+}
+
+/** The provider's record, the store and the wallet, row by row. */
+async function compare(messages: readonly Message[]): Promise<void> {
+  for (const { status, text, to, billing } of messages) {
+    const taken = takenOf(text!, to)
+    if (status === 'sent') expect([taken, billing.state]).toEqual([1, 'captured'])
+    else expect([taken <= 1, billing.state]).toEqual([true, 'held'])
+  }
+  const unknown = messages.filter(message => message.status === 'unknown').length
+  const wallet = await read<{ held: number; captured: number; balance: number }>(
+    node.url,
+    account,
+    '/api/v2/wallet',
+  )
+  const paid = messages.length - unknown + 1
+  expect(wallet.held).toBeCloseTo(unknown * PRICE, 6)
+  expect(wallet.captured).toBeCloseTo(paid * PRICE, 6)
+  expect(wallet.balance + wallet.held + wallet.captured).toBeCloseTo(BALANCE, 6)
+}
+
+describe('a batch', () => {
+  const to = Array.from({ length: 20 }, (_, at) => `+1202555${1100 + at}`)
+
+  async function batch(text: string) {
+    const answer = await send(node.url, { account, key: 'batch', body: { to, text } })
+    return answer?.status === 200 ? { ...answer, batch: JSON.parse(answer.text) as BatchResult } : null
+  }
+
+  test.each([
+    ['its key was claimed', 'before', 'claim_for_batch', 0],
+    ['its key was claimed', 'after', 'claim_for_batch', 0],
+    ['its messages were accepted', 'before', 'accept_sends', 0],
+    ['its messages were accepted', 'after', 'accept_sends', 20],
+    ['its answer was stored', 'before', 'finish_batch', 20],
+    ['its answer was stored', 'after', 'finish_batch', 20],
+  ] as const)('killed when %s: %s (%s)', async (_, when, step, storedBefore) => {
+    const text = `batch ${cases}`
+    const lost = proxy.loseAt(step, when)
+    const first = batch(text)
+    await killWhen(lost)
+    expect(await first).toBeNull()
+    const stored = (await read<Message[]>(node.url, account, '/api/v2/messages?limit=500')).length - 1
+    expect(stored).toBe(storedBefore)
+
+    const second = (await until(
+      () => batch(text),
+      answer => answer !== null,
+    ))!
+    expect(second.batch.results.map(result => [result.to, result.status])).toEqual(
+      to.map(each => [each, 'queued']),
+    )
+    const third = (await batch(text))!
+    expect([third.text, third.replayed]).toEqual([second.text, true])
+
+    const messages = await settledMessages()
+    expect(new Map(messages.map(message => [message.messageId, message.to]))).toEqual(
+      new Map(second.batch.results.map(result => [result.messageId, result.to])),
+    )
+    expect(messages).toHaveLength(to.length)
+    await compare(messages)
+    // What was never accepted by the one that died was sent by the next without a doubt.
+    if (storedBefore === 0) expect(messages.every(message => message.status === 'sent')).toBe(true)
+  })
+})
+
+describe('scheduled messages', () => {
+  const COUNT = 10
+
+  /** Due in a moment, once the trap is set. */
+  async function schedule(text: string): Promise<void> {
+    const options = { scheduleAt: new Date(Date.now() + 1_500).toISOString() }
+    const to = Array.from({ length: COUNT }, (_, at) => `+1202555${1200 + at}`)
+    const answer = await send(node.url, { account, key: 'scheduled', body: { to, text, options } })
+    expect(answer?.status, answer?.text).toBe(200)
+  }
+
+  test.each([
+    // Where one call may not be of all, the others ended as they would have.
+    ['they were claimed', 'before', 'claim_due', 'sent', 1],
+    ['they were claimed', 'after', 'the words', 'sent', 1],
+    ['their attempts were recorded', 'before', 'begin_attempts', 'sent', 1],
+    ['their attempts were recorded', 'after', 'begin_attempts', 'unknown', 0],
+    ['what the provider said was stored', 'before', 'settle_attempts', 'unknown', 1],
+    ['what the provider said was stored', 'after', 'settle_attempts', 'sent', 1],
+  ] as const)('killed when %s: %s (%s)', async (_, when, step, status, taken) => {
+    const text = `scheduled ${cases}`
+    await schedule(text)
+    // Looks for what is due go on all the time: only the answer tells the one that found them.
+    const lost = step === 'the words' ? proxy.loseAnswer(text) : proxy.loseAt(step, when)
+    await killWhen(lost)
+    const messages = await settledMessages()
+    expect(messages).toHaveLength(COUNT)
+    await compare(messages)
+    const struck = messages.filter(
+      message => message.status === status && takenOf(text, message.to) === taken,
+    )
+    expect(struck.length).toBeGreaterThan(0)
+    if (step !== 'settle_attempts' && status === 'sent') expect(struck).toHaveLength(COUNT)
+  })
+})

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  createFileStore,
+  FileMissing,
+  type FileStore,
+  FileStoreUnavailable,
+} from '../../src/infra/file-store.ts'
+import { createObjectStore } from '../../src/infra/object-store.ts'
+import { BUCKET, CREDENTIALS, REGION, type S3Server, startS3Server } from '../support/s3-server.ts'
+
+const MB = 1024 * 1024
+const KEY = '7q/ast_01890a5dac96774bbcceb30209'
+
+/** Bytes in chunks, as a request brings them. */
+async function* chunks(bytes: Buffer, size = 64 * 1024): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** Bytes that break off. */
+async function* broken(bytes: Buffer, error: Error): AsyncGenerator<Buffer> {
+  yield* chunks(bytes)
+  throw error
+}
+
+async function read(stream: Readable): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of stream) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+/** What every file store does, whatever it is made of. */
+function behavesLikeAFileStore(open: () => { store: FileStore; left(): Promise<number> }): void {
+  it.each([1, 70_000, 12 * MB])('gives back the %d bytes that it took', async size => {
+    const bytes = randomBytes(size)
+    const { store } = open()
+    await store.write(KEY, chunks(bytes))
+    expect((await read(await store.read(KEY))).equals(bytes)).toBe(true)
+    await store.remove(KEY)
+  })
+
+  it('gives a part', async () => {
+    const { store } = open()
+    await store.write(KEY, chunks(Buffer.from('0123456789')))
+    expect((await read(await store.read(KEY, { start: 3, end: 5 }))).toString()).toBe('345')
+    await store.remove(KEY)
+  })
+
+  it('says that it has none', async () => {
+    await expect(open().store.read(KEY)).rejects.toThrow(FileMissing)
+  })
+
+  it('removes what there is, and what there is not', async () => {
+    const { store, left } = open()
+    await store.write(KEY, chunks(Buffer.from('x')))
+    await store.remove(KEY)
+    await store.remove(KEY)
+    await expect(store.read(KEY)).rejects.toThrow(FileMissing)
+    expect(await left()).toBe(0)
+  })
+
+  it.each([0, 7 * MB])(
+    'keeps nothing of a source that breaks after %d bytes, and says what broke',
+    async size => {
+      const { store, left } = open()
+      const error = new Error('the source broke')
+      await expect(store.write(KEY, broken(randomBytes(size), error))).rejects.toBe(error)
+      await expect(store.read(KEY)).rejects.toThrow(FileMissing)
+      expect(await left()).toBe(0)
+    },
+  )
+}
+
+describe('files in a directory', () => {
+  let root: string
+  let store: FileStore
+  const files = async () =>
+    (await readdir(root, { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'posthorn-files-'))
+    store = createFileStore(join(root, 'media'))
+  })
+  afterAll(() => rm(root, { recursive: true }))
+
+  behavesLikeAFileStore(() => ({ store, left: async () => (await files()).length }))
+
+  it('are readable by their owner alone', async () => {
+    await store.write(KEY, chunks(Buffer.from('x')))
+    expect((await stat(join(root, 'media', KEY))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(root, 'media', '7q'))).mode & 0o777).toBe(0o700)
+  })
+
+  it('leave nothing of a write whose process died', async () => {
+    await writeFile(join(root, 'media', `${KEY}.partial`), 'half of i')
+    await store.remove(KEY)
+    expect(await files()).toEqual([])
+  })
+
+  it('cannot be kept below what is no directory', async () => {
+    const blocked = join(root, 'blocked')
+    await writeFile(blocked, '')
+    await expect(createFileStore(blocked).write(KEY, chunks(Buffer.from('x')))).rejects.toThrow(
+      FileStoreUnavailable,
+    )
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'cannot be kept on a disk that is full, and leave nothing',
+    async () => {
+      // A link of our own below our own directory: whatever is written behind it fails with ENOSPC.
+      await mkdir(join(root, 'full', '7q'), { recursive: true })
+      await symlink('/dev/full', join(root, 'full', `${KEY}.partial`))
+      const write = createFileStore(join(root, 'full')).write(KEY, chunks(Buffer.from('x')))
+      await expect(write).rejects.toMatchObject({ name: 'FileStoreUnavailable', cause: { code: 'ENOSPC' } })
+      expect(await readdir(join(root, 'full', '7q'))).toEqual([])
+    },
+  )
+})
+
+/** Against a scripted server: no S3 of anybody else's can be installed here. */
+describe('files in a bucket', () => {
+  let s3: S3Server
+  let store: FileStore
+
+  beforeEach(async () => {
+    s3 = await startS3Server()
+    store = createObjectStore({
+      bucket: BUCKET,
+      region: REGION,
+      endpoint: s3.endpoint,
+      credentials: CREDENTIALS,
+      pathStyle: true,
+    })
+  })
+  afterEach(async () => {
+    expect(s3.unsigned).toEqual([])
+    await s3.close()
+  })
+
+  behavesLikeAFileStore(() => ({ store, left: async () => s3.objects.size + s3.uploads.size }))
+
+  it('go in one request where they are small, in parts of 5 MB where they are not', async () => {
+    await store.write(KEY, chunks(Buffer.from('small')))
+    expect(s3.requests).toEqual(['PutObject'])
+    s3.requests.length = 0
+    await store.write(KEY, chunks(randomBytes(12 * MB)))
+    expect(s3.requests).toEqual([
+      'CreateMultipartUpload',
+      'UploadPart',
+      'UploadPart',
+      'UploadPart',
+      'CompleteMultipartUpload',
+    ])
+  })
+
+  it('are tried again where the store stumbles', async () => {
+    s3.fail('PutObject', 503)
+    await store.write(KEY, chunks(Buffer.from('x')))
+    expect(s3.requests).toEqual(['PutObject', 'PutObject'])
+  })
+
+  it('leave no part behind where the store fails for good', async () => {
+    s3.fail('UploadPart', 500, 99)
+    await expect(store.write(KEY, chunks(randomBytes(12 * MB)))).rejects.toThrow(FileStoreUnavailable)
+    expect([s3.objects.size, s3.uploads.size]).toEqual([0, 0])
+    expect(s3.requests).toContain('AbortMultipartUpload')
+  })
+
+  it('leave nothing of a write whose process died', async () => {
+    s3.uploads.set('dead', { key: KEY, parts: new Map([[1, Buffer.alloc(10)]]) })
+    s3.uploads.set('alive', { key: `${KEY}0`, parts: new Map() })
+    await store.remove(KEY)
+    expect([...s3.uploads.keys()]).toEqual(['alive'])
+  })
+
+  it('cannot be had from a store that is away', async () => {
+    s3.fail('GetObject', 500, 99)
+    await expect(store.read(KEY)).rejects.toThrow(FileStoreUnavailable)
+    s3.fail('DeleteObject', 403, 99)
+    await expect(store.remove(KEY)).rejects.toThrow(FileStoreUnavailable)
+  })
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { alphabetOf, decodeSms } from '../../src/lib/sms-decode.ts'
+import { encodeSms } from '../../src/lib/sms-parts.ts'
+
+const LETTERS = '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡AZÄÖÑÜ§¿azäöñüà^{}\\[~]|€'
+
+test('what is written as SMS is read back, in either alphabet and in any number of parts', () => {
+  const latin = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 500 })
+  const any = fc.string({ unit: 'grapheme', maxLength: 200 })
+  fc.assert(
+    fc.property(fc.oneof(latin, any), fc.integer({ min: 0, max: 255 }), (text, reference) => {
+      const { dataCoding, parts } = encodeSms(text, reference)
+      const alphabet = alphabetOf(dataCoding, 'gsm7')!
+      expect(parts.map(({ body }) => decodeSms(body, alphabet)).join('')).toBe(text.replaceAll('\0', ''))
+    }),
+  )
+})
+
+test.each([
+  [0, 'gsm7'],
+  [1, 'latin1'],
+  [3, 'latin1'],
+  [8, 'ucs2'],
+  [2, null],
+  [4, null],
+  [0xf0, 'gsm7'],
+  [0xf1, 'gsm7'],
+  [0xf5, null],
+])('data_coding %i is %s', (coding, alphabet) => {
+  expect(alphabetOf(coding, 'gsm7')).toBe(alphabet)
+})
+
+test('what is broken is read as far as it can be', () => {
+  expect(alphabetOf(0, 'latin1')).toBe('latin1')
+  expect(decodeSms(Buffer.from([0x41, 0x1b]), 'gsm7')).toBe('A')
+  expect(decodeSms(Buffer.from([0x1b, 0x41, 0x42]), 'gsm7')).toBe('AB')
+  expect(decodeSms(Buffer.from([0x00, 0x41, 0x00]), 'ucs2')).toBe('A')
+  expect(decodeSms(Buffer.from([0xe9]), 'latin1')).toBe('é')
+})

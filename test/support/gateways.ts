@@ -1,0 +1,84 @@
+import { whatsAppCloudFixture } from '../channels/whatsapp-cloud.exchange.ts'
+import type { TestAccount, TestApp } from './app.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer } from './http-peer.ts'
+
+/** A gateway that does as it is told, and its connection. */
+export type Gateway = {
+  peer: HttpPeer
+  connectionId: string
+  /** What it answers from here on; `nth` counts from 1 since then. */
+  act(next: PeerAct | ((nth: number) => PeerAct)): void
+  close(): Promise<void>
+}
+
+export type GatewayOptions = {
+  account?: TestAccount
+  priorityOrder?: number
+  retryPolicy?: { maxAttempts: number; backoffMs: number }
+  allowedTypes?: string[]
+}
+
+const json = (status: number, body: unknown): PeerAct => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** Answers of the SMS gateway. */
+export const taken = (nth: number) => json(200, { id: `taken-${nth}` })
+export const noSuchNumber = json(400, { error: 'nobody' })
+export const notNow = json(503, { error: 'later' })
+export const slowDown = json(429, { error: 'slower' })
+
+/** An SMS gateway behind the provider `http-sms`. Its id is known by the connection. */
+export async function startSmsGateway(app: TestApp, options: GatewayOptions = {}): Promise<Gateway> {
+  return start(app, 'http-sms', ['local_sms', 'int_sms'], options, url => ({
+    request: {
+      url: `${url}/send`,
+      json: { to: '{{to}}', text: '{{text}}', from: '{{from}}', attempt: '{{attemptId}}' },
+    },
+    answer: {
+      format: 'json',
+      id: 'id',
+      error: 'error',
+      errors: { nobody: { means: 'recipient' }, later: { means: 'later' }, slower: { means: 'throttled' } },
+      notTakenHttpStatuses: [503],
+    },
+  }))
+}
+
+/** WhatsApp's Cloud API, by `test/channels/whatsapp-cloud.exchange.ts`. */
+export async function startChatGateway(app: TestApp, options: GatewayOptions = {}): Promise<Gateway> {
+  return start(app, 'whatsapp-cloud', ['official_chatapp'], options, whatsAppCloudFixture.configFor)
+}
+
+async function start(
+  app: TestApp,
+  provider: string,
+  channels: string[],
+  { account, ...rest }: GatewayOptions,
+  configFor: (url: string) => object,
+): Promise<Gateway> {
+  let next: (nth: number) => PeerAct = taken
+  let since = 0
+  const peer = await startHttpPeer((_, nth) => next(nth - since))
+  const answer = await app.admin('POST', '/connections', {
+    provider,
+    name: provider,
+    channels,
+    config: configFor(peer.url),
+    retryPolicy: { maxAttempts: 2, backoffMs: 100 },
+    ...(account && { accountId: account.id }),
+    ...rest,
+  })
+  if (answer.status !== 201) throw new Error(`no connection: ${answer.text}`)
+  return {
+    peer,
+    connectionId: (answer.body['data'] as { connection: { id: string } }).connection.id,
+    act(act) {
+      since = peer.requests.length
+      next = typeof act === 'function' ? act : () => act
+    },
+    close: async () => void (await peer.close()),
+  }
+}
