@@ -25,14 +25,11 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_items constant integer := cardinality(p_id);
-  v_take boolean[] := array_fill(true, array[v_items]);
-  v_funding text[] := array_fill('wallet'::text, array[v_items]);
-  v_pool smallint[] := array_fill(null::smallint, array[v_items]);
+  v_take boolean[] := array_fill(true, array[cardinality(p_id)]);
+  v_funding text[] := array_fill('wallet'::text, array[cardinality(p_id)]);
+  v_pool smallint[] := array_fill(null::smallint, array[cardinality(p_id)]);
   v_hard uuid[];
   v_locked boolean;
-  v_keys integer;
-  v_claimed integer;
   r record;
 begin
   if p_repeated then
@@ -46,32 +43,33 @@ begin
     end loop;
   end if;
 
-  -- Keys. All new is the rule; only otherwise is it worth finding out which are not.
-  select count(*) into v_keys
-    from unnest(p_key, v_take) as i (key, take) where i.key is not null and i.take;
-  if v_keys > 0 then
+  -- Keys. All new is the rule, and a plain insert costs a third less than one that
+  -- looks first; only where it fails is it worth finding out which are not new.
+  begin
     insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
-      select i.account_id, p_operation, i.key, i.hash, i.id, p_now
-        from unnest(p_account, p_id, p_key, p_hash, v_take) as i (account_id, id, key, hash, take)
-       where i.key is not null and i.take
+      select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
+        from unnest(p_id) with ordinality as i (id, n)
+       where p_key[n] is not null and v_take[n];
+  exception when unique_violation then
+    insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
+      select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
+        from unnest(p_id) with ordinality as i (id, n)
+       where p_key[n] is not null and v_take[n]
     on conflict do nothing;
-    get diagnostics v_claimed = row_count;
-    if v_claimed < v_keys then
-      for r in
-        select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
-          join idempotency k on k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
-         where k.message_id is distinct from i.id or k.status is not null
-      loop
-        if v_take[r.n] then
-          v_take[r.n] := false;
-          item := r.n; verdict := 'exists';
-          key_hash := r.body_hash; key_message := r.message_id; key_status := r.status;
-          key_body := r.body; key_created := r.created_at;
-          return next;
-        end if;
-      end loop;
-    end if;
-  end if;
+    for r in
+      select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
+        join idempotency k on k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
+       where k.message_id is distinct from i.id or k.status is not null
+    loop
+      if v_take[r.n] then
+        v_take[r.n] := false;
+        item := r.n; verdict := 'exists';
+        key_hash := r.body_hash; key_message := r.message_id; key_status := r.status;
+        key_body := r.body; key_created := r.created_at;
+        return next;
+      end if;
+    end loop;
+  end;
 
   -- Money. A wallet that covers all of its items pays them at once. Accounts with a
   -- pool in play, or too little, are paid item by item behind that: then the wallets
@@ -83,9 +81,9 @@ begin
         perform 1 from wallets w where w.account_id = any (p_account) order by w.account_id for update;
       end if;
       with need as (
-        select i.account_id, sum(i.amount)::bigint as amount, bool_or(i.pooled) as pooled
-          from unnest(p_account, p_amount, p_live, p_pooled, v_take) as i (account_id, amount, live, pooled, take)
-         where i.live and i.take
+        select i.account_id, sum(p_amount[n])::bigint as amount, bool_or(p_pooled[n]) as pooled
+          from unnest(p_account) with ordinality as i (account_id, n)
+         where p_live[n] and v_take[n]
          group by i.account_id
          order by i.account_id
       ), paid as (
@@ -129,23 +127,17 @@ begin
     account_id, id, live, attempt, parts, pool_id, status, channel, message_type, recipient, country,
     provider, connection_id, sender, sender_source, candidates, content, metadata, template_id, bulk_job_id,
     amount, funding, money, answer, attempt_at, scheduled_at)
-  select i.account_id, i.id, i.live, i.begun::integer, i.parts, i.pool, i.status, i.channel, i.type, i.recipient, i.country,
-         i.provider, i.connection, i.sender, i.source, i.candidates, i.content, i.metadata, i.template, i.job,
-         i.amount, case when i.live then i.funding else 'none' end, case when i.live then 'held' else 'none' end,
-         i.answer, case when i.begun then p_now end, i.scheduled
-    from unnest(
-      p_account, p_id, p_live, p_parts, v_pool, p_status, p_channel, p_type, p_recipient, p_country,
-      p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata, p_template, p_job,
-      p_amount, v_funding, p_begun, p_scheduled, p_answer, v_take
-    ) as i (
-      account_id, id, live, parts, pool, status, channel, type, recipient, country,
-      provider, connection, sender, source, candidates, content, metadata, template, job,
-      amount, funding, begun, scheduled, answer, take)
-   where i.take;
+  select p_account[n], i.id, p_live[n], p_begun[n]::integer, p_parts[n], v_pool[n],
+         p_status[n], p_channel[n], p_type[n], p_recipient[n], p_country[n],
+         p_provider[n], p_connection[n], p_sender[n], p_source[n], p_candidates[n],
+         p_content[n], p_metadata[n], p_template[n], p_job[n], p_amount[n],
+         case when p_live[n] then v_funding[n] else 'none' end, case when p_live[n] then 'held' else 'none' end,
+         p_answer[n], case when p_begun[n] then p_now end, p_scheduled[n]
+    from unnest(p_id) with ordinality as i (id, n)
+   where v_take[n];
 
   insert into outbox (account_id, message_id, connection_id, due_at, owner, begun, secret)
-  select i.account_id, i.id, i.connection, i.due, case when i.owned then p_node end, i.begun, i.secret
-    from unnest(p_account, p_id, p_connection, p_due, p_owned, p_begun, p_secret, v_take)
-      as i (account_id, id, connection, due, owned, begun, secret, take)
-   where i.take;
+  select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n]
+    from unnest(p_id) with ordinality as i (id, n)
+   where v_take[n];
 end $$;

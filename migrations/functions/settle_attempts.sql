@@ -47,30 +47,27 @@ begin
   with applied as (
     update messages m set
       status = i.kind,
-      attempt = case when i.uncounted then m.attempt - 1 else m.attempt end,
+      attempt = case when p_uncounted[n] then m.attempt - 1 else m.attempt end,
       settled_at = p_now,
-      provider_id = coalesce(i.provider_id, m.provider_id),
-      provider_code = i.provider_code,
-      error_code = i.error_code,
-      error_detail = i.error_detail,
+      provider_id = coalesce(p_provider_id[n], m.provider_id),
+      provider_code = p_provider_code[n],
+      error_code = p_error_code[n],
+      error_detail = p_error_detail[n],
       past_attempts = case when i.kind = 'queued' then coalesce(m.past_attempts, '[]') || jsonb_build_object(
           'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id,
-          'counted', not i.uncounted, 'providerCode', i.provider_code, 'detail', i.error_detail)
+          'counted', not p_uncounted[n], 'providerCode', p_provider_code[n], 'detail', p_error_detail[n])
         else m.past_attempts end,
       money = case when m.money = 'held' and i.kind = 'sent' then 'captured'
                    when m.money = 'held' and i.kind = 'failed' then 'released' else m.money end,
       money_at = case when m.money = 'held' and i.kind in ('sent', 'failed') then p_now else m.money_at end,
-      answer = coalesce(m.answer, i.answer),
+      answer = coalesce(m.answer, p_answer[n]),
       unknown_at = case when i.kind = 'unknown' then p_now else m.unknown_at end,
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
-    from unnest(p_account, p_id, p_attempt, v_kind, p_connection, p_provider_id, p_provider_code, p_error_code,
-                p_error_detail, p_uncounted, p_answer, p_event) with ordinality
-      as i (account_id, id, attempt, kind, connection, provider_id, provider_code, error_code,
-            error_detail, uncounted, answer, event, n)
-    where i.kind is not null and m.account_id = i.account_id and m.id = i.id and m.attempt = i.attempt
+    from unnest(p_id, v_kind) with ordinality as i (id, kind, n)
+    where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
-    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.connection, i.provider_id, i.event, i.n
+    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.n
   ), wallet as (
     update wallets w set
       held = w.held - s.captured - s.released, captured = w.captured + s.captured, balance = w.balance + s.released
@@ -87,13 +84,13 @@ begin
      where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
   ), refs as (
     insert into provider_refs (connection_id, provider_id, account_id, message_id)
-      select a.connection, a.provider_id, a.account_id, a.id
-        from applied a where a.status = 'sent' and a.provider_id is not null
+      select p_connection[a.n], p_provider_id[a.n], a.account_id, a.id
+        from applied a where a.status = 'sent' and p_provider_id[a.n] is not null
     on conflict (connection_id, provider_id) do update
       set account_id = excluded.account_id, message_id = excluded.message_id
   ), told as (
     insert into events (account_id, id, type, message_id, at)
-      select a.account_id, a.event, 'message.' || a.status, a.id, p_now
+      select a.account_id, p_event[a.n], 'message.' || a.status, a.id, p_now
         from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
   )

@@ -7,6 +7,7 @@ import { createApprovers } from '../core/templates/official.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
 import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
 import { createTemplates } from '../core/templates/templates.ts'
+import type { AccountId } from '../lib/ids.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { AccountRooms, LinkRoom } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
@@ -26,9 +27,10 @@ export function createTemplateRooms(
 ) {
   const { db, clock, changes, ids, config } = base
   const media = createTemplateMedia(uploads)
+  const applied = (id: AccountId) => changes.publish('templates', id)
   const tell = createTemplateTeller({ clock, ids })
   const approvers = createApprovers({ clock, linkOf: id => late().links.get(id)?.link })
-  const states = createTemplateStates({ db, tell })
+  const states = createTemplateStates({ db, tell, applied })
   const create = createCreateTemplate({
     db,
     clock,
@@ -36,6 +38,7 @@ export function createTemplateRooms(
     media,
     approvers,
     tell,
+    applied,
     async lineOf({ accountId, mode }, asked) {
       const connections = await rooms.connections.forAccount(accountId)
       const { chosen } = await senders.forAccount(accountId)
@@ -43,7 +46,7 @@ export function createTemplateRooms(
     },
   })
   return {
-    templates: createTemplates({ db, create, approvers, senders, media }),
+    templates: createTemplates({ db, create, approvers, senders, media, applied }),
     templateSnapshots: createTemplateSnapshots({ db, clock, changes }),
     templateStates: states,
     pollTemplates: createTemplatePoll({ db, clock, approvers, states }),

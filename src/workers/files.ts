@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream'
 import { FileUnavailable } from '../channels/provider.ts'
 import type { Media } from '../core/media/media.ts'
 import { readAttachment } from '../core/outbox/store.ts'
@@ -13,7 +14,7 @@ type Deps = { db: Db; guarded: GuardedFetch; media: Pick<Media, 'open'> }
 export function createFileSources({ db, guarded, media }: Deps): FileSources {
   return {
     stored: (accountId, id) => readAttachment(db, accountId, id),
-    uploaded: id => openAsset(media, id),
+    uploaded: (id, signal) => openAsset(media, id, signal),
     async fetched(url, signal) {
       try {
         const response = await guarded.fetch({ url, signal })
@@ -32,9 +33,13 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
 }
 
 /** A store that is away may come back, and a file that this node does not have may lie on another's disk. */
-async function openAsset(media: Pick<Media, 'open'>, id: AssetId): Promise<NodeJS.ReadableStream> {
+async function openAsset(
+  media: Pick<Media, 'open'>,
+  id: AssetId,
+  signal: AbortSignal,
+): Promise<NodeJS.ReadableStream> {
   try {
-    return await media.open(id)
+    return addAbortSignal(signal, await media.open(id))
   } catch (error) {
     if (error instanceof FileMissing || error instanceof FileStoreUnavailable) {
       throw new FileUnavailable('the uploaded file cannot be read', true)

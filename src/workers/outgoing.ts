@@ -13,7 +13,7 @@ export type FileSources = {
   /** The bytes that came with a request; null when they are gone. */
   stored(accountId: AccountId, id: Id<'att'>): Promise<Buffer | null>
   /** A file of the media store. */
-  uploaded(id: AssetId): Promise<NodeJS.ReadableStream>
+  uploaded(id: AssetId, signal: AbortSignal): Promise<NodeJS.ReadableStream>
   /** Through the guarded client. */
   fetched(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
 }
@@ -61,7 +61,7 @@ function toFile(accountId: AccountId, attachment: StoredAttachment, sources: Fil
     ...(attachment.sizeBytes !== null && { sizeBytes: attachment.sizeBytes }),
     ...(attachment.publicUrl !== null && { publicUrl: attachment.publicUrl }),
     async open(signal) {
-      if (attachment.assetId) return sources.uploaded(attachment.assetId)
+      if (attachment.assetId) return sources.uploaded(attachment.assetId, signal)
       if (attachment.attachmentId === null) return sources.fetched(attachment.publicUrl!, signal)
       const bytes = await sources.stored(accountId, attachment.attachmentId)
       if (!bytes) throw new FileUnavailable('the attachment is no longer stored', false)

@@ -101,6 +101,20 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     ])
   })
 
+  it('passes on what a phone writes, in both alphabets and in parts', async () => {
+    const { perl, test, link } = await open()
+    await link.send(sms({ to: '+4917000006' }), never())
+    await perl.until('deliver_sm_resp', 4)
+    const phone = { kind: 'message', from: '+4917000006', to: '70123', channel: 'int_sms' }
+    expect(test.inbound).toMatchObject([
+      { ...phone, text: 'a@b €' },
+      { ...phone, text: 'Стоп' },
+      { ...phone, text: 'world', part: { reference: 77, number: 2, total: 2 } },
+      { ...phone, text: 'hello, ', part: { reference: 77, number: 1, total: 2 } },
+    ])
+    expect(perl.got('deliver_sm_resp').map(line => line['status'])).toEqual([0, 0, 0, 0])
+  })
+
   it('throttles and refuses', async () => {
     const { link } = await open()
     expect(await link.send(sms({ to: '+4917000003' }), never())).toMatchObject({

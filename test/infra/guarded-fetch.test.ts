@@ -563,6 +563,22 @@ describe('connections that are kept', () => {
     expect([requests, sockets.length]).toEqual([3, 2])
   })
 
+  test('one that breaks behind the head of the answer is not asked again', async () => {
+    let requests = 0
+    const { port } = await serveCounted((incoming, response) => {
+      if (++requests === 1) return ok(incoming, response)
+      response.writeHead(200, { 'content-length': 100 })
+      response.write('half', () => incoming.socket.resetAndDestroy())
+    })
+    const guarded = client()
+    await ask(guarded, `http://127.0.0.1:${port}/`)
+    const response = await guarded.fetch(request(`http://127.0.0.1:${port}/`, { repeatable: true }))
+    expect((await faultOf(response.text(1_000))).reason).toBe('network')
+    // Whoever comes next would come behind a request that was made anew.
+    await ask(guarded, `http://127.0.0.1:${port}/`).catch(() => {})
+    expect(requests).toBe(3)
+  })
+
   test('a fresh one that is cut is a failure', async () => {
     let requests = 0
     const { port } = await serveCounted(incoming => {

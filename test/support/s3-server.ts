@@ -146,11 +146,11 @@ function keyOf({ pathname }: URL): string {
   return decodeURIComponent(pathname.slice(`/${BUCKET}/`.length))
 }
 
-function sendObject(object: Buffer | undefined, request: IncomingMessage, response: ServerResponse): void {
+function sendObject(object: Buffer | undefined, request: IncomingMessage, response: ServerResponse): unknown {
   if (!object) return answerError(response, 404, 'NoSuchKey')
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
   const part = range ? object.subarray(Number(range[1]), Number(range[2]) + 1) : object
-  response.writeHead(range ? 206 : 200, { 'content-length': part.length }).end(part)
+  return response.writeHead(range ? 206 : 200, { 'content-length': part.length }).end(part)
 }
 
 function xml(response: ServerResponse, text: string): void {

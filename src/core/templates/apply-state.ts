@@ -1,6 +1,6 @@
 import type { TemplateState } from '../../channels/provider.ts'
 import type { Database } from '../../infra/db.ts'
-import type { ConnectionId } from '../../lib/ids.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { TellTemplate } from './events.ts'
 import { moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
 import { statusAfter } from './transitions.ts'
@@ -13,17 +13,26 @@ export type TemplateStates = {
   adopt(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
 
-export function createTemplateStates(deps: { db: Database; tell: TellTemplate }): TemplateStates {
+export type TemplateStatesDeps = {
+  db: Database
+  tell: TellTemplate
+  /** This node works by what was committed. */
+  applied(accountId: AccountId): void
+}
+
+export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   /** Forward alone; of two words at once the one that comes second finds the first applied. */
-  function apply(row: OfficialRow, state: TemplateState, drift: boolean): Promise<boolean> {
+  async function apply(row: OfficialRow, state: TemplateState, drift: boolean): Promise<boolean> {
     const next = statusAfter(row.status, state)
-    if (next === null || next === 'active') return Promise.resolve(false)
-    return deps.db.transaction(async tx => {
+    if (next === null || next === 'active') return false
+    const moved = await deps.db.transaction(async tx => {
       const reason = next === 'approved' ? null : state.reason
       if (!(await moveOfficial(tx, row, row.status, next, reason, state.providerTemplateId))) return false
       await deps.tell(tx, row, next, { from: row.status, reason, drift })
       return true
     })
+    if (moved) deps.applied(row.accountId)
+    return moved
   }
 
   return {

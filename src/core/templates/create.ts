@@ -42,6 +42,8 @@ export type CreateTemplateDeps = {
   media: TemplateMedia
   approvers: Approvers
   tell: TellTemplate
+  /** This node works by what was committed: whoever made a template may send by it at once. */
+  applied(accountId: AccountId): void
   /** Throws a 400 for an official sender that there is not. */
   lineOf(owner: TemplateOwner, asked: string | undefined): Promise<Line>
 }
@@ -157,6 +159,8 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       case 'state':
         return { status: word.state.status, reason: word.state.reason, providerTemplateId }
       case 'unknown':
+        // Nothing stands in the sandbox by itself: what is bound to there is put there.
+        if (line.sandbox) return { ...(await submit(draft, line, providerName)), providerTemplateId }
         return { status: 'pending', reason: NOT_FOUND_THERE, providerTemplateId }
       case 'unasked':
         throw approverUnavailable('it could not be asked about the template')
@@ -176,8 +180,8 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     }
   }
 
-  function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
-    return db.transaction(async tx => {
+  async function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
+    await db.transaction(async tx => {
       const header = row.spec.header
       if (header && header.type !== 'text' && header.file && !(await deps.media.keep(tx, header.file))) {
         throw invalid('headerAssetId', 'the file is gone')
@@ -189,8 +193,9 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       if (row.status !== 'active') {
         await deps.tell(tx, row, row.status, { from: null, reason: row.reason, drift: false })
       }
-      return row
     })
+    deps.applied(row.accountId)
+    return row
   }
 
   return create

@@ -12,10 +12,17 @@ export type PlaceholderFault = { at: number; message: string }
 export const MAX_PLACES = 100
 
 const PLACE = /\{\{([1-9][0-9]{0,2})\}\}/g
-const OPENING = '{{'
+/** Braces that open a place without being one, or that stand closer to one than they should. */
+const STRAY = /\{\{(?![1-9][0-9]{0,2}\}\}(?!\}))/
+const SEEN_LENGTH = 20
 
 /** Finds the places of a text; a fault where braces open that are no numbered place. */
 export function parsePlaceholders(text: string): Segments | PlaceholderFault {
+  const stray = text.search(STRAY)
+  if (stray >= 0) {
+    const seen = text.slice(stray, stray + SEEN_LENGTH)
+    return { at: stray, message: `has "${seen}", which is no placeholder: they read {{1}}, {{2}}, …` }
+  }
   const segments: (string | number)[] = []
   let from = 0
   for (const match of text.matchAll(PLACE)) {
@@ -26,24 +33,7 @@ export function parsePlaceholders(text: string): Segments | PlaceholderFault {
     from = match.index + match[0].length
   }
   if (from < text.length) segments.push(text.slice(from))
-  return strayBraces(segments) ?? segments
-}
-
-function strayBraces(segments: Segments): PlaceholderFault | null {
-  let at = 0
-  for (const segment of segments) {
-    if (typeof segment === 'number') {
-      at += `{{${segment}}}`.length
-      continue
-    }
-    const stray = segment.indexOf(OPENING)
-    if (stray >= 0) {
-      const seen = segment.slice(stray, stray + 20)
-      return { at: at + stray, message: `has "${seen}", which is no placeholder: they read {{1}}, {{2}}, …` }
-    }
-    at += segment.length
-  }
-  return null
+  return segments
 }
 
 export function isFault(parsed: Segments | PlaceholderFault): parsed is PlaceholderFault {

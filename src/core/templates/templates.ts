@@ -67,6 +67,8 @@ export type TemplatesDeps = {
   approvers: Approvers
   senders: OfficialSenders
   media: Pick<TemplateMedia, 'previewUrl'>
+  /** This node works by what was committed. */
+  applied(accountId: AccountId): void
 }
 
 const USABLE = TEMPLATE_STATUSES.filter(isUsable)
@@ -130,6 +132,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       )
     }
     if (row.status !== to) await moveTemplate(db, row, row.status, to, null)
+    deps.applied(accountId)
     return view(accountId, { ...row, status: to })
   }
 
@@ -147,12 +150,14 @@ export function createTemplates(deps: TemplatesDeps): Templates {
         throw approverUnavailable('the template could not be deleted there')
       }
       if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
+      deps.applied(accountId)
       return { id: row.id, deleted: true }
     },
     async makeDefault(accountId, id) {
       const row = await find(accountId, id)
       checkDefault(row)
       await setDefaultTemplate(db, accountId, row)
+      deps.applied(accountId)
       return view(accountId, row)
     },
     enable: (accountId, id) => turn(accountId, id, 'active'),

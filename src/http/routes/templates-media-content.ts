@@ -30,8 +30,7 @@ export const templatesMediaContent = (deps: { media: Media }) =>
     async handler(request, reply) {
       const asset = await deps.media.preview(request.params.assetId, request.query.token)
       const etag = `"${asset.sha256.toString('hex')}"`
-      describe(reply, asset, etag)
-      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      if (request.headers['if-none-match'] === etag) return reply.code(304).header('ETag', etag).send()
       const range = isFresh(request.headers['if-range'], etag)
         ? readRange(request.headers.range, asset.size)
         : null
@@ -39,6 +38,7 @@ export const templatesMediaContent = (deps: { media: Media }) =>
         return reply.code(416).header('Content-Range', `bytes */${asset.size}`).send()
       }
       const bytes = await open(deps.media, asset, range)
+      describe(reply, asset, etag)
       if (range) reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${asset.size}`)
       reply.header('Content-Length', range ? range.end - range.start + 1 : asset.size)
       return reply.send(bytes)

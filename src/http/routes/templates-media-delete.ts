@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
 import type { Media } from '../../core/media/media.ts'
 import { defineRoute } from '../route.ts'
 
@@ -15,11 +16,11 @@ export const templatesMediaDelete = (deps: { media: Media }) =>
         'What nobody needs goes by itself some time after its last use.',
       tags: ['Media'],
       params: Type.Object({ assetId: Type.String() }),
-      response: { 200: Type.Object({ success: Type.Literal(true) }) },
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
       errors: ['CONFLICT'],
     },
     async handler(request) {
       await deps.media.remove(request.caller, request.params.assetId)
-      return { success: true }
+      return { success: true, data: { id: request.params.assetId, deleted: true } }
     },
   })

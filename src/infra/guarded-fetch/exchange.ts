@@ -37,6 +37,7 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
   const { target, signal, progress } = exchange
   return new Promise((resolve, reject) => {
     let cancelTimer = () => {}
+    let answered = false
     const limitConnect = () => {
       if (outgoing.destroyed) return
       cancelTimer = exchange.clock.after(exchange.connectMs, () =>
@@ -61,10 +62,14 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
       if (isIP(target.host) !== 0) limitConnect()
       socket.once(target.url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
     })
-    outgoing.once('response', resolve)
+    outgoing.once('response', response => {
+      answered = true
+      resolve(response)
+    })
     // `on`: an error that comes after the answer's head reaches whoever reads the body.
     outgoing.on('error', error => {
-      if (outgoing.reusedSocket && isClosed(error)) resolve(exchangeOnce({ ...exchange, kept: null }))
+      const stale = outgoing.reusedSocket && !answered && isClosed(error)
+      if (stale) resolve(exchangeOnce({ ...exchange, kept: null }))
       else reject(asFetchError(error, progress.sent))
     })
     outgoing.end(exchange.body ?? undefined)

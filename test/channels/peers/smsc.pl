@@ -5,6 +5,7 @@
 #   …01 receipt in optional parameters    …02 receipt in the text, the id in decimal
 #   …03 throttled                         …04 invalid recipient
 #   …05 receipt before the submit's answer, undelivered
+#   …06 three messages from the phone: in GSM-7, in UCS-2, and in two parts, the second one first
 # and joins the parts of a long message by the UDH.
 use strict;
 use warnings;
@@ -44,6 +45,20 @@ sub receipt_tlv {
     );
 }
 
+sub phone_writes {
+    my ($peer, $pdu) = @_;
+    my @phone = (
+        source_addr_ton => 1, source_addr_npi => 1, source_addr => $pdu->{destination_addr},
+        dest_addr_ton => 3, destination_addr => '70123',
+    );
+    $peer->deliver_sm(@phone, data_coding => 0, short_message => "a\x00b \x1b\x65");
+    $peer->deliver_sm(@phone, data_coding => 8, short_message => pack('n*', 0x0421, 0x0442, 0x043e, 0x043f));
+    for my $part ([2, 'world'], [1, 'hello, ']) {
+        $peer->deliver_sm(@phone, data_coding => 0, esm_class => 0x40,
+            short_message => pack('C6', 5, 0, 3, 77, 2, $part->[0]) . $part->[1]);
+    }
+}
+
 sub take_submit {
     my ($peer, $pdu) = @_;
     my ($to, $seq) = ($pdu->{destination_addr}, $pdu->{seq});
@@ -68,6 +83,7 @@ sub take_submit {
     my $id = sprintf '%08X', $number;
     receipt_text($peer, $pdu, $id, 'UNDELIV', '045') if $to =~ /05$/;
     $peer->submit_sm_resp(seq => $seq, message_id => $id);
+    phone_writes($peer, $pdu) if $to =~ /06$/;
     receipt_tlv($peer, $pdu, $id) if $to =~ /01$/;
     receipt_text($peer, $pdu, $number, 'DELIVRD', '000') if $to =~ /02$/;
 }

@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { readMessage } from '../../src/channels/smpp/inbound.ts'
+import { TLV } from '../../src/channels/smpp/pdu.ts'
+import type { Delivery } from '../../src/channels/smpp/session.ts'
+import { openTestLink, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
+import { type Smsc, startSmsc } from '../support/smsc.ts'
+
+const SETTINGS = { defaultAlphabet: 'gsm7' } as const
+
+function delivery(
+  body: Buffer | string,
+  more: Partial<Delivery['message']> = {},
+  tlvs: [number, Buffer][] = [],
+): Delivery {
+  return {
+    message: {
+      serviceType: '',
+      sourceTon: 1,
+      sourceNpi: 1,
+      source: '491701234567',
+      destTon: 3,
+      destNpi: 0,
+      dest: '70123',
+      esmClass: 0,
+      registeredDelivery: 0,
+      dataCoding: 0,
+      udh: null,
+      body: Buffer.from(body as string, 'latin1'),
+      ...more,
+    },
+    tlvs: new Map(tlvs),
+  }
+}
+
+const read = (each: Delivery) => readMessage(each, SETTINGS, () => 'spare')
+const udh = (...octets: number[]) => Buffer.from([octets.length, ...octets])
+const octet = (value: number) => Buffer.from([value])
+const short = (value: number) => Buffer.from([value >> 8, value & 0xff])
+
+describe('reading a message from a phone', () => {
+  it('in whole', () => {
+    expect(read(delivery('Hi'))).toEqual({
+      kind: 'message',
+      eventId: 'spare',
+      channel: 'int_sms',
+      from: '+491701234567',
+      to: '70123',
+      text: 'Hi',
+      button: null,
+      atMs: null,
+    })
+  })
+
+  it.each([
+    [1, '491701234567', '+491701234567'],
+    [0, '491701234567', '+491701234567'],
+    [0, '+491701234567', '+491701234567'],
+    [0, '70123', '70123'],
+    [1, '70123', '+70123'],
+    [2, '01701234567', '01701234567'],
+    [5, 'Acme Ltd', 'Acme Ltd'],
+    [5, '', ''],
+  ])('an address of type %i, %s', (sourceTon, source, from) => {
+    expect(read(delivery('Hi', { sourceTon, source }))?.from).toBe(from)
+  })
+
+  it('by its alphabet', () => {
+    expect(read(delivery(Buffer.from([0x00, 0x1b, 0x65]).toString('latin1')))?.text).toBe('@€')
+    expect(read(delivery('caf\xe9', { dataCoding: 3 }))?.text).toBe('café')
+    expect(read(delivery('\x04\x1f\x04', { dataCoding: 8 }))?.text).toBe('П')
+    expect(read(delivery('\x01\x02', { dataCoding: 4 }))).toBeNull()
+    expect(readMessage(delivery('caf\xe9'), { defaultAlphabet: 'latin1' }, () => '')?.text).toBe('café')
+  })
+
+  it('from message_payload, and by the id that the centre gives', () => {
+    const whole = delivery('', {}, [
+      [TLV.messagePayload, Buffer.from('long')],
+      [TLV.receiptedMessageId, Buffer.from('mo-1\0')],
+    ])
+    expect(read(whole)).toMatchObject({ text: 'long', eventId: 'mo-1' })
+  })
+
+  it.each([
+    ['a reference of one octet', udh(0, 3, 77, 3, 2), { reference: 77, total: 3, number: 2 }],
+    ['a reference of two', udh(8, 4, 1, 2, 3, 1), { reference: 258, total: 3, number: 1 }],
+    ['behind another element', udh(5, 4, 0, 0, 0, 0, 0, 3, 9, 2, 1), { reference: 9, total: 2, number: 1 }],
+    ['none', udh(5, 4, 0, 0, 0, 0), undefined],
+    ['of a wrong length', udh(0, 2, 77, 3), undefined],
+  ])('parts by their header: %s', (_, header, part) => {
+    const message = delivery(Buffer.concat([header, Buffer.from('text')]).toString('latin1'), {
+      esmClass: 0x40,
+    })
+    expect(read(message)).toMatchObject({ text: 'text' })
+    expect(read(message)?.part).toEqual(part)
+  })
+
+  it('parts by optional parameters', () => {
+    const tlvs: [number, Buffer][] = [
+      [TLV.sarReference, short(300)],
+      [TLV.sarTotal, octet(2)],
+      [TLV.sarNumber, octet(1)],
+    ]
+    expect(read(delivery('text', {}, tlvs))?.part).toEqual({ reference: 300, total: 2, number: 1 })
+    expect(read(delivery('text', {}, tlvs.slice(1)))?.part).toBeUndefined()
+  })
+
+  it('a header that is longer than the message leaves no text', () => {
+    expect(read(delivery('\x50ab', { esmClass: 0x40 }))?.text).toBe('')
+    expect(read(delivery('', { esmClass: 0x40 }))?.text).toBe('')
+  })
+})
+
+describe('a message from a phone', () => {
+  const opened: { smsc: Smsc; test: TestLink }[] = []
+
+  async function open(options: TestLinkOptions = {}) {
+    const smsc = await startSmsc()
+    const test = await openTestLink(smsc.port, options)
+    opened.push({ smsc, test })
+    await test.state('up')
+    return { smsc, test }
+  }
+
+  afterEach(async () => {
+    for (const { smsc, test } of opened.splice(0)) {
+      await test.link.close()
+      await smsc.close()
+    }
+  })
+
+  const FIELDS = {
+    source_addr: '491701234567',
+    source_addr_ton: 1,
+    destination_addr: '70123',
+    short_message: 'Hello',
+  }
+
+  it('is acknowledged when it is stored, and not before', async () => {
+    const stored = Promise.withResolvers<void>()
+    const { smsc, test } = await open({ emit: () => stored.promise })
+    smsc.deliver(FIELDS)
+    await test.emitted(1)
+    expect(smsc.acknowledgements).toEqual([])
+    stored.resolve()
+    await smsc.acknowledged(1)
+    expect(smsc.acknowledgements).toEqual([0])
+    expect(test.inbound).toMatchObject([
+      { kind: 'message', from: '+491701234567', to: '70123', text: 'Hello' },
+    ])
+  })
+
+  it('that cannot be stored is left to the centre to send again', async () => {
+    const { smsc } = await open({ emit: () => Promise.reject(new Error('no database')) })
+    smsc.deliver(FIELDS)
+    await smsc.acknowledged(1)
+    expect(smsc.acknowledgements).toEqual([0x64])
+  })
+
+  it('that is no text is acknowledged, with a warning, and goes nowhere', async () => {
+    const { smsc, test } = await open()
+    smsc.deliver({ ...FIELDS, data_coding: 4, short_message: Buffer.from([1, 2]) })
+    await smsc.acknowledged(1)
+    expect([test.inbound, test.warnings]).toEqual([
+      [],
+      ['smpp: a message from a phone that is no text was acknowledged'],
+    ])
+  })
+})

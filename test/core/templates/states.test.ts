@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TemplateState } from '../../../src/channels/provider.ts'
+import { TEMPLATE_STATUSES, type TemplateStatus } from '../../../src/contract/template.ts'
+import { PLATFORM } from '../../../src/core/accounts/platform.ts'
+import { createTemplateStates } from '../../../src/core/templates/apply-state.ts'
+import { createCreateTemplate, type TemplateMedia } from '../../../src/core/templates/create.ts'
+import { createTemplateTeller } from '../../../src/core/templates/events.ts'
+import { providerNameOf } from '../../../src/core/templates/lines.ts'
+import { createApprovers, type TemplateLink } from '../../../src/core/templates/official.ts'
+import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
+import { selectTemplate, type TemplateId } from '../../../src/core/templates/store.ts'
+import { nextCheckAt, statusAfter } from '../../../src/core/templates/transitions.ts'
+import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const BODY = { name: 'parcel', category: 'chatapp', subType: 'utility', language: 'en', body: 'Hi' } as const
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+type Word = Pick<TemplateState, 'status'> & { reason?: string }
+
+/** The templates of an account over a provider whose word the test gives. */
+function world() {
+  const clock = createFakeClock(Date.now())
+  const ids = createIds(clock, createRandom())
+  const { db } = database
+  const accountId = ids.next('acc')
+  const connectionId = ids.next('cnn')
+  const applied: string[] = []
+  /** What the provider says of a name; null for "none", an error for "cannot say". */
+  let word: Word | null | Error = { status: 'pending' }
+  const asked: string[] = []
+
+  const stateOf = (name: string, { status, reason = undefined }: Word): TemplateState => ({
+    providerTemplateId: 'p1',
+    name,
+    language: 'en',
+    status,
+    reason: reason ?? null,
+  })
+  const link: TemplateLink = {
+    async submitTemplate({ name }) {
+      if (word instanceof Error) throw word
+      return { kind: 'submitted', state: stateOf(name, word ?? { status: 'pending' }) }
+    },
+    async readTemplate(name) {
+      asked.push(name)
+      if (word instanceof Error) throw word
+      return word && stateOf(name, word)
+    },
+  }
+  const tell = createTemplateTeller({ clock, ids })
+  const approvers = createApprovers({ clock, linkOf: id => (id === connectionId ? link : undefined) })
+  const states = createTemplateStates({ db, tell, applied: id => void applied.push(id) })
+  const create = createCreateTemplate({
+    db,
+    clock,
+    ids,
+    media: {} as TemplateMedia,
+    approvers,
+    tell,
+    applied: id => void applied.push(id),
+    lineOf: async () => ({ connectionId, onPlatformNumber: false, sandbox: false }),
+  })
+  const poll = createTemplatePoll({ db, clock, approvers, states })
+
+  return {
+    clock,
+    applied,
+    asked,
+    accountId,
+    says: (next: Word | null | Error) => {
+      word = next
+    },
+    create: (body = {}) => create({ accountId, mode: 'live' }, { ...BODY, ...body }),
+    tell: (status: TemplateState['status'], reason?: string) =>
+      states.take(connectionId, stateOf('parcel', { status, ...(reason !== undefined && { reason }) })),
+    poll,
+    /** Until every look that is due now is done. */
+    async pollAll() {
+      while ((await poll()) > 0);
+    },
+    read: async (id: TemplateId) => (await selectTemplate(db, accountId, id))!,
+    async events() {
+      const { rows } = await db.query<{ type: string; data: { drift: boolean; reason: string | null } }>({
+        name: 'events_of',
+        text: `select type, data from events where account_id = $1 order by at, id`,
+        values: [toUuid(accountId)],
+      })
+      return rows.map(
+        ({ type, data }) => `${type}${data.drift ? ' drift' : ''}${data.reason ? `: ${data.reason}` : ''}`,
+      )
+    },
+  }
+}
+
+describe('what the provider says', () => {
+  test('moves a template forward alone, each step once, with its reason', async () => {
+    const { create, tell, read, events, applied, accountId } = world()
+    const { id, status } = await create()
+    expect(status).toBe('pending')
+    const steps: [TemplateState['status'], string | undefined, TemplateStatus][] = [
+      ['pending', undefined, 'pending'],
+      ['approved', undefined, 'approved'],
+      ['approved', undefined, 'approved'],
+      ['pending', undefined, 'approved'],
+      ['disabled', 'paused for its quality', 'disabled'],
+      ['pending', undefined, 'disabled'],
+      ['approved', undefined, 'approved'],
+      ['rejected', 'after all', 'disabled'],
+    ]
+    for (const [told, reason, then] of steps) {
+      await tell(told, reason)
+      expect((await read(id)).status).toBe(then)
+    }
+    expect((await read(id)).reason).toBe('after all')
+    expect(await events()).toEqual([
+      'template.pending',
+      'template.approved',
+      'template.disabled: paused for its quality',
+      'template.approved',
+      'template.disabled: after all',
+    ])
+    expect(new Set(applied)).toEqual(new Set([accountId]))
+  })
+
+  test('is applied once, however many hear it at the same time', async () => {
+    const { create, tell, events } = world()
+    await create()
+    await Promise.all([1, 2, 3, 4].map(() => tell('approved')))
+    expect(await events()).toEqual(['template.pending', 'template.approved'])
+  })
+
+  test('is no business of a template with another name', async () => {
+    const { create, tell, read } = world()
+    const { id } = await create({ name: 'other' })
+    await tell('approved')
+    expect((await read(id)).status).toBe('pending')
+  })
+
+  test('may be approval at once', async () => {
+    const { says, create, events } = world()
+    says({ status: 'approved' })
+    expect((await create()).status).toBe('approved')
+    expect(await events()).toEqual(['template.approved'])
+  })
+})
+
+describe('looking', () => {
+  test('finds what nobody told, notes when it looked, and says that it is drift', async () => {
+    const { clock, says, create, poll, pollAll, read, events } = world()
+    const { id } = await create()
+    await pollAll()
+    expect((await read(id)).lastCheckedAtMs).toBeNull()
+    await clock.advance(5_000)
+    await pollAll()
+    expect(await read(id)).toMatchObject({ status: 'pending', lastCheckedAtMs: clock.now() })
+    says({ status: 'rejected', reason: 'spam' })
+    await clock.advance(5_000)
+    await pollAll()
+    expect(await read(id)).toMatchObject({ status: 'rejected', reason: 'spam' })
+    expect(await events()).toEqual(['template.pending', 'template.rejected drift: spam'])
+    expect(await poll()).toBe(0)
+  })
+
+  test('asks again later where the provider cannot say, and takes no look for it', async () => {
+    const { clock, says, create, pollAll, read, asked } = world()
+    says({ status: 'approved' })
+    const { id } = await create()
+    says(new Error('down'))
+    await clock.advance(3_600_000)
+    await pollAll()
+    expect(asked).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ status: 'approved', lastCheckedAtMs: null })
+    says({ status: 'approved' })
+    await clock.advance(60_000)
+    await pollAll()
+    expect((await read(id)).lastCheckedAtMs).toBe(clock.now())
+  })
+
+  test('stops what was approved and is gone there; what waits, waits on', async () => {
+    const { clock, says, create, pollAll, read } = world()
+    says({ status: 'approved' })
+    const approved = await create()
+    says({ status: 'pending' })
+    const waiting = await create({ name: 'waiting' })
+    says(null)
+    await clock.advance(3_600_000)
+    await pollAll()
+    expect(await read(approved.id)).toMatchObject({ status: 'disabled' })
+    expect((await read(approved.id)).reason).toContain('knows no template')
+    expect((await read(waiting.id)).status).toBe('pending')
+  })
+
+  test('is shared by nodes: each template once', async () => {
+    const { clock, create, poll, asked } = world()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await create({ name })
+    await clock.advance(5_000)
+    await Promise.all([poll(), poll(), poll()])
+    expect(asked.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+})
+
+describe('creating', () => {
+  test('stores nothing where the provider throws or is silent', async () => {
+    const { clock, says, create, accountId } = world()
+    says(new Error('reset'))
+    await expect(create()).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 5 })
+    const approvers = createApprovers({
+      clock,
+      linkOf: () => ({ submitTemplate: () => new Promise(() => {}) }),
+    })
+    const answer = approvers.submit('cnn_x', {} as never)
+    await clock.advance(30_000)
+    expect(await answer).toMatchObject({ kind: 'unavailable' })
+    says({ status: 'pending' })
+    expect((await create()).accountId).toBe(accountId)
+  })
+})
+
+describe('statusAfter', () => {
+  test('never leads back to pending, and never touches a local one', () => {
+    const told = ['pending', 'approved', 'rejected', 'disabled'] as const
+    for (const from of TEMPLATE_STATUSES) {
+      for (const status of told) {
+        const next = statusAfter(from, { status })
+        expect(next).not.toBe('pending')
+        if (from === 'active') expect(next).toBeNull()
+        expect(next).not.toBe(from)
+      }
+    }
+  })
+})
+
+describe('nextCheckAt', () => {
+  test('asks after half the time that was waited, between five seconds and a quarter of an hour', () => {
+    const gap = (waitedMs: number) => nextCheckAt('pending', 0, waitedMs) - waitedMs
+    expect([0, 5_000, 60_000, 86_400_000].map(gap)).toEqual([5_000, 5_000, 30_000, 900_000])
+    expect(nextCheckAt('approved', 0, 0)).toBe(3_600_000)
+  })
+})
+
+describe('providerNameOf', () => {
+  const line = { connectionId: 'cnn_1', onPlatformNumber: true, sandbox: false } as const
+  test('keeps accounts on a shared number apart, and nobody else', () => {
+    const name = (account: string, more = {}, manual = false) =>
+      providerNameOf('parcel', account as `acc_${string}`, { ...line, ...more }, manual)
+    const [one, two] = [name('acc_01m7zfya87e70a0k047jvs2kk8'), name('acc_01m7zfya87e70a0k047jvs2kk9')]
+    expect(one).toMatch(/^parcel_[0-9a-z]{10}$/)
+    expect(one).not.toBe(two)
+    expect(name('acc_1', { onPlatformNumber: false })).toBe('parcel')
+    expect(name('acc_1', { sandbox: true })).toBe('parcel')
+    expect(name('acc_1', {}, true)).toBe('parcel')
+    expect(name(PLATFORM)).toBe('parcel')
+  })
+})

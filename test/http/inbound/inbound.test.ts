@@ -1,0 +1,419 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import type { SuppressionView } from '../../../src/contract/suppression.ts'
+import { AUTH_TOKEN, twilioFixture } from '../../channels/twilio.exchange.ts'
+import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
+import { type Receiver, startReceiver, verify } from '../../support/receiver.ts'
+import { type Smsc, startSmsc } from '../../support/smsc.ts'
+
+const PUBLIC_URL = 'https://posthorn.example.org'
+const PERSON = '+447700900123'
+const NUMBER = '+15005550006'
+
+let app: TestApp
+let peer: HttpPeer
+let receiver: Receiver
+let account: TestAccount
+let shared: string
+let own: string
+let nth = 0
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  peer = await startHttpPeer((_, count) => twilioFixture.taken(count))
+  app = await startTestApp({
+    env: { POSTHORN_PUBLIC_URL: PUBLIC_URL, POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' },
+  })
+  shared = await connect()
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  await Promise.all([peer.close(), receiver.close()])
+})
+beforeEach(async () => {
+  account = await app.createAccount()
+  own = await connect({ accountId: account.id })
+  receiver.got.length = 0
+})
+
+async function connect(more: object = {}): Promise<string> {
+  const answer = await app.admin('POST', '/connections', {
+    provider: 'twilio',
+    name: `twilio ${++nth}`,
+    channels: ['local_sms', 'int_sms'],
+    config: twilioFixture.configFor(peer.url),
+    ...more,
+  })
+  expect(answer.status, answer.text).toBe(201)
+  return (answer.body['data'] as { connection: { id: string } }).connection.id
+}
+
+/** As Twilio tells of a message to one of its numbers. */
+function write(text: string, more: Record<string, string> = {}, connectionId = own): Promise<Answer> {
+  const fields: Record<string, string> = {
+    MessageSid: `SMin${++nth}`,
+    SmsStatus: 'received',
+    From: PERSON,
+    To: NUMBER,
+    Body: text,
+    ...more,
+  }
+  const path = `/webhooks/twilio/${connectionId}`
+  const names = Object.keys(fields).sort()
+  const signed = PUBLIC_URL + path + names.map(name => name + fields[name]).join('')
+  return app.during(
+    app.call(path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-twilio-signature': createHmac('sha1', AUTH_TOKEN).update(signed).digest('base64'),
+      },
+      body: new URLSearchParams(fields).toString(),
+    }),
+  )
+}
+
+const inbound = (query = '', of = account) => of.read<InboundMessageView[]>(`/api/v2/inbound${query}`)
+const suppressions = (of = account) => of.read<SuppressionView[]>('/api/v2/suppressions')
+const marketing = (of = account, more: object = {}) =>
+  app.during(of.send({ to: PERSON, messageType: 'marketing', text: 'Sale', ...more }, { live: true }))
+const codeOf = (answer: Answer) => [answer.status, answer.body['code']]
+const SUPPRESSED = [400, 'RECIPIENT_SUPPRESSED']
+
+/** An approved SMS sender of an account, so that what is written to it is the account's. */
+async function approve(of: TestAccount, name: string): Promise<void> {
+  const asked = await app.call('/api/v2/sms-senders', { method: 'POST', key: of.liveKey, body: { name } })
+  const { smsSender } = asked.body['data'] as { smsSender: { id: string } }
+  expect((await app.admin('POST', `/sms-senders/${smsSender.id}/approve`)).status).toBe(200)
+}
+
+describe('what somebody writes', () => {
+  test('is stored before the provider is answered, and listed', async () => {
+    const answer = await write('Hello & thanks')
+    expect([answer.status, answer.text]).toEqual([200, '<Response/>'])
+    expect(answer.headers.get('content-type')).toContain('text/xml')
+    expect(await inbound()).toEqual([
+      {
+        id: expect.stringMatching(/^inb_/),
+        channel: 'int_sms',
+        from: PERSON,
+        to: NUMBER,
+        text: 'Hello & thanks',
+        button: null,
+        keyword: null,
+        receivedAt: expect.stringMatching(/Z$/),
+        sentAt: null,
+        provider: 'twilio',
+        connectionId: own,
+        providerMessageId: expect.stringMatching(/^SMin/),
+        conversationContext: null,
+      },
+    ])
+  })
+
+  test('told again, or by many at once, is stored once', async () => {
+    const again = { MessageSid: 'SMagain' }
+    await write('Once', again)
+    await write('Once', again)
+    await Promise.all(Array.from({ length: 5 }, () => write('Once', { MessageSid: 'SMmany' })))
+    expect((await inbound()).map(({ providerMessageId }) => providerMessageId).sort()).toEqual([
+      'SMagain',
+      'SMmany',
+    ])
+  })
+
+  test('from the account’s own country is local', async () => {
+    await write('Hi', { From: '+12025550177' })
+    expect((await inbound())[0]).toMatchObject({ channel: 'local_sms', from: '+12025550177' })
+  })
+
+  test('is told to whoever listens, with all that it says', async () => {
+    const made = await app.call('/api/v2/webhooks', {
+      method: 'POST',
+      key: account.liveKey,
+      body: {
+        url: receiver.url(),
+        eventTypes: ['inbound.message', 'suppression.created', 'suppression.deleted'],
+      },
+    })
+    const { secret } = (made.body['data'] as { webhook: { secret: string } }).webhook
+    await write('STOP')
+    await write('Start')
+    const got = () => receiver.got.map(({ body }) => body['type'] as string).sort()
+    await app.until(
+      async () => got(),
+      types => types.length === 6,
+    )
+    expect(got()).toEqual([
+      'inbound.message',
+      'inbound.message',
+      'suppression.created',
+      'suppression.created',
+      'suppression.deleted',
+      'suppression.deleted',
+    ])
+    const told = receiver.got
+      .filter(({ body }) => body['type'] === 'inbound.message')
+      .map(({ body }) => body['data'])
+    expect(told).toEqual(expect.arrayContaining(await inbound()))
+    const stop = receiver.got.find(({ body }) => body['type'] === 'suppression.created')!
+    expect(stop.body['data']).toMatchObject({ to: PERSON, source: 'stop' })
+    expect(() => verify(stop, secret, Number(stop.headers['webhook-timestamp']) * 1_000)).not.toThrow()
+  })
+
+  test('of which nobody listens leaves no event', async () => {
+    await write('STOP')
+    const { rows } = await app.db.query<{ n: number }>({
+      name: 't_events',
+      text: `select count(*)::integer as n from events e where e.type = 'inbound.message'
+               and e.account_id = (select account_id from connections where id = (select connection_id from inbound_messages order by id desc limit 1))`,
+    })
+    expect(rows[0]!.n).toBe(0)
+  })
+
+  test('with a forged signature is stored nowhere', async () => {
+    const answer = await app.call(`/webhooks/twilio/${own}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': 'AAAA' },
+      body: `MessageSid=SM1&SmsStatus=received&From=%2B447700900123&To=%2B15005550006&Body=STOP`,
+    })
+    expect(answer.status).toBe(401)
+    expect([await inbound(), await suppressions()]).toEqual([[], []])
+  })
+
+  test('with NUL and half characters is stored without them', async () => {
+    await write('a\0b', { From: `${PERSON}\0` })
+    expect((await inbound())[0]).toMatchObject({ text: 'ab', from: PERSON })
+  })
+})
+
+describe('whose it is', () => {
+  test('of the account that has the number as its sender, on a connection for all', async () => {
+    await approve(account, '15005550111')
+    await write('Hello', { To: '+15005550111' }, shared)
+    expect(await inbound()).toMatchObject([{ text: 'Hello', connectionId: shared }])
+  })
+
+  test('of nobody where two have it, or none: the operator has it', async () => {
+    const other = await app.createAccount()
+    await approve(account, '15005550222')
+    await approve(other, '15005550222')
+    await write('Two', { To: '+15005550222' }, shared)
+    await write('None', { To: '+15005550333' }, shared)
+    expect([await inbound(), await inbound('', other)]).toEqual([[], []])
+    const kept = await app.admin('GET', '/inbound?limit=2')
+    expect((kept.body['data'] as InboundMessageView[]).map(({ text }) => text)).toEqual(['None', 'Two'])
+    expect((await app.call('/api/admin/inbound')).status).toBe(401)
+  })
+})
+
+describe('STOP', () => {
+  test('ends marketing by SMS at once, and nothing else; START begins it again', async () => {
+    expect((await marketing()).status).toBe(200)
+    await write(' Stop! ')
+    expect((await suppressions()).map(({ to, channel, source }) => [to, channel, source]).sort()).toEqual([
+      [PERSON, 'int_sms', 'stop'],
+      [PERSON, 'local_sms', 'stop'],
+    ])
+    expect((await inbound())[0]).toMatchObject({ text: ' Stop! ', keyword: 'stop' })
+    expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
+    // Only SMS was said: another channel may carry it.
+    expect((await marketing()).body).toMatchObject({ resolved: { channel: 'official_chatapp' } })
+    expect((await marketing(account, { messageType: 'utility' })).status).toBe(200)
+    await write('START')
+    expect(await suppressions()).toEqual([])
+    expect((await marketing(account, { channel: 'int_sms' })).status).toBe(200)
+  })
+
+  test('said twice is said once, and START leaves what the account itself asked for', async () => {
+    const body = { to: PERSON, channel: 'int_sms' }
+    await app.call('/api/v2/suppressions', { method: 'POST', key: account.liveKey, body })
+    await write('STOP')
+    await write('stop')
+    expect(await suppressions()).toHaveLength(2)
+    await write('UNSTOP')
+    expect((await suppressions()).map(({ channel, source }) => [channel, source])).toEqual([
+      ['int_sms', 'api'],
+    ])
+  })
+
+  test('within a text is a text', async () => {
+    await write('Please stop sending me this')
+    expect(await suppressions()).toEqual([])
+    expect((await inbound())[0]).toMatchObject({ keyword: null })
+  })
+
+  test('to one account is nothing to another', async () => {
+    const other = await app.createAccount()
+    await write('STOP')
+    expect((await marketing(other, { channel: 'int_sms' })).status).toBe(200)
+  })
+
+  test('to a shared number holds for whoever sends by it, but not for an own sender or another connection', async () => {
+    const [one, two] = [await app.createAccount(), await app.createAccount()]
+    const person = { From: '+447700900555', To: '+15005550999' }
+    const send = (of: TestAccount, more: object = {}) =>
+      app.during(
+        of.send(
+          { to: person.From, channel: 'int_sms', messageType: 'marketing', text: 'Sale', ...more },
+          { live: true },
+        ),
+      )
+    await approve(two, 'Two')
+    await write('STOP', person, shared)
+    expect(codeOf(await send(one))).toEqual(SUPPRESSED)
+    expect((await send(two, { sender: { name: 'Two' } })).status).toBe(200)
+    // Its own connection comes first, and has said nothing.
+    expect((await send(account)).status).toBe(200)
+    expect(await suppressions(one)).toEqual([])
+
+    const listed = await app.admin('GET', `/suppressions?to=${encodeURIComponent(person.From)}`)
+    const rows = listed.body['data'] as (SuppressionView & { connectionId: string })[]
+    expect(rows.map(({ connectionId, source }) => [connectionId, source])).toEqual([
+      [shared, 'stop'],
+      [shared, 'stop'],
+    ])
+    for (const { id } of rows) expect((await app.admin('DELETE', `/suppressions/${id}`)).status).toBe(200)
+    expect((await send(one)).status).toBe(200)
+    expect((await app.admin('DELETE', `/suppressions/${rows[0]!.id}`)).status).toBe(404)
+  })
+
+  test('at the provider is found by its refusal', async () => {
+    const refused = {
+      status: 400,
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"code":21610,"message":"no"}',
+    }
+    const deaf = await startHttpPeer(() => refused)
+    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: deaf.url } })
+    const first = await marketing(account, { channel: 'int_sms' })
+    expect(codeOf(first)).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect((await suppressions()).map(({ source }) => source)).toEqual(['provider', 'provider'])
+    expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
+    expect(deaf.requests).toHaveLength(1)
+    await deaf.close()
+  })
+})
+
+describe('the list', () => {
+  test('is paged and filtered, the newest first', async () => {
+    for (const [text, From] of [
+      ['1', PERSON],
+      ['2', '+12025550177'],
+      ['3', PERSON],
+    ] as const)
+      await write(text, { From })
+    const texts = async (query: string) => (await inbound(query)).map(({ text }) => text)
+    expect(await texts('')).toEqual(['3', '2', '1'])
+    expect(await texts(`?from=${encodeURIComponent(PERSON)}`)).toEqual(['3', '1'])
+    expect(await texts('?from=+447700900123')).toEqual(['3', '1'])
+    expect(await texts('?channel=local_sms')).toEqual(['2'])
+    const [newest] = await inbound()
+    expect(await texts(`?createdAfter=${newest!.receivedAt}`)).toEqual([])
+    expect(
+      await texts(`?createdBefore=${new Date(Date.parse(newest!.receivedAt) + 1).toISOString()}`),
+    ).toHaveLength(3)
+    const page = await app.call('/api/v2/inbound?limit=2', { key: account.liveKey })
+    const next = await app.call(`/api/v2/inbound?limit=2&cursor=${page.body['nextCursor']}`, {
+      key: account.liveKey,
+    })
+    expect([
+      ...(page.body['data'] as InboundMessageView[]),
+      ...(next.body['data'] as InboundMessageView[]),
+    ]).toEqual(await inbound())
+    expect(next.body['nextCursor']).toBeNull()
+    const other = await app.createAccount()
+    expect(await inbound('', other)).toEqual([])
+  })
+
+  test.each([
+    ['?limit=0', 'limit'],
+    ['?channel=sms', 'channel'],
+    ['?createdAfter=yesterday', 'createdAfter'],
+    ['?createdBefore=2026-13-01T00:00:00Z', 'createdBefore'],
+    ['?cursor=abc', 'cursor'],
+    ['?from=', 'from'],
+  ])('%s', async (query, path) => {
+    const answer = await app.call(`/api/v2/inbound${query}`, { key: account.liveKey })
+    expect(answer.status).toBe(400)
+    expect(faultPaths(answer)).toEqual([path])
+  })
+
+  test('needs messages:read', async () => {
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'sender',
+      mode: 'live',
+      role: 'member',
+      permissions: ['messages:create'],
+    })
+    const { apiKey } = made.body['data'] as { apiKey: string }
+    expect((await app.call('/api/v2/inbound', { key: apiKey })).status).toBe(403)
+    expect((await app.call('/api/v2/inbound')).status).toBe(401)
+  })
+})
+
+describe('over SMPP', () => {
+  let smsc: Smsc
+
+  const FIELDS = {
+    source_addr: '447700900777',
+    source_addr_ton: 1,
+    dest_addr_ton: 3,
+    destination_addr: '70123',
+  }
+  const part = (number: number, text: string, total = 2) => ({
+    ...FIELDS,
+    esm_class: 0x40,
+    short_message: Buffer.concat([Buffer.from([5, 0, 3, 9, total, number]), Buffer.from(text)]),
+  })
+
+  beforeEach(async () => {
+    smsc = await startSmsc()
+    const { port } = smsc
+    const config = { host: '127.0.0.1', port, systemId: 'posthorn', password: 'secret' }
+    await connect({ provider: 'smpp', accountId: account.id, config })
+    await app.during(smsc.bound(1))
+    return () => smsc.close()
+  })
+
+  test('a message is stored, and a STOP holds', async () => {
+    smsc.deliver({ ...FIELDS, short_message: 'STOP' })
+    await app.during(smsc.acknowledged(1))
+    expect(await inbound()).toMatchObject([
+      { from: '+447700900777', to: '70123', text: 'STOP', keyword: 'stop', provider: 'smpp' },
+    ])
+    expect(await suppressions()).toHaveLength(2)
+  })
+
+  test('the parts of a long one are one message, in whatever order they come', async () => {
+    smsc.deliver(part(2, 'OP'))
+    await app.during(smsc.acknowledged(1))
+    expect(await inbound()).toEqual([])
+    smsc.deliver(part(1, 'ST'))
+    await app.during(smsc.acknowledged(2))
+    expect(smsc.acknowledgements).toEqual([0, 0])
+    expect(await inbound()).toMatchObject([{ text: 'STOP', keyword: 'stop' }])
+    // The reference comes round again.
+    smsc.deliver(part(1, 'Hello, '))
+    smsc.deliver(part(2, 'world'))
+    await app.during(smsc.acknowledged(4))
+    expect((await inbound()).map(({ text }) => text)).toEqual(['Hello, world', 'STOP'])
+  })
+
+  test('whose other parts never come is kept as far as it is there', async () => {
+    smsc.deliver(part(1, 'one ', 3))
+    smsc.deliver(part(3, ' three', 3))
+    await app.during(smsc.acknowledged(2))
+    await app.db.query({
+      name: 't_age',
+      text: `update inbound_parts set received_at = received_at - interval '11 minutes'`,
+    })
+    const kept = await app.until(
+      () => inbound(),
+      messages => messages.length > 0,
+    )
+    expect(kept).toMatchObject([{ text: 'one … three', keyword: null }])
+  })
+})

@@ -1,0 +1,207 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { FileStoreUnavailable } from '../../../src/infra/file-store.ts'
+import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { jpeg, pdf, png } from '../../support/files.ts'
+import { form } from '../../support/form.ts'
+import { mediaLeft, upload, uploadFile } from '../../support/media.ts'
+
+const PATH = '/api/v2/templates/media'
+const NOTHING = { rows: [], files: [] }
+
+describe('an upload that goes wrong', () => {
+  let app: TestApp
+  let account: TestAccount
+  const sockets: Socket[] = []
+
+  beforeAll(async () => {
+    app = await startTestApp()
+    account = await app.createAccount()
+  })
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+  })
+  afterAll(() => app.stop())
+
+  /** A request whose bytes the test sends as it likes. */
+  async function begin(headers: Record<string, string>): Promise<Socket> {
+    const { port, hostname } = new URL(app.url)
+    const socket = connect(Number(port), hostname)
+    sockets.push(socket)
+    await once(socket, 'connect')
+    const lines = Object.entries({ host: 'test', 'x-api-key': account.testKey, ...headers })
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    )
+    return socket
+  }
+
+  const stored = (holds: (left: { rows: string[]; files: string[] }) => boolean) =>
+    app.until(() => mediaLeft(app), holds)
+
+  it('leaves nothing when the connection is cut in the middle of the file', async () => {
+    const { body, type } = form([{ name: 'file', bytes: pdf(5_000_000), type: 'application/pdf' }])
+    const socket = await begin({ 'content-type': type, 'content-length': String(body.length) })
+    socket.write(body.subarray(0, 3_000_000))
+    const under = await stored(({ files }) => files.length > 0)
+    expect(under.rows).toEqual(['storing'])
+    socket.destroy()
+    expect(await stored(({ rows, files }) => rows.length + files.length === 0)).toEqual(NOTHING)
+  })
+
+  it('leaves nothing of a form without an end', async () => {
+    const { body, type } = form([{ name: 'file', bytes: jpeg(200_000), type: 'image/jpeg' }])
+    for (const cut of [body.length - 4, body.length - 100, 1_000, 20]) {
+      const answer = await app.call(PATH, {
+        method: 'POST',
+        key: account.testKey,
+        body: body.subarray(0, cut),
+        headers: { 'content-type': type },
+      })
+      expect([answer.status, answer.body['code']], `${cut} bytes`).toEqual([400, 'VALIDATION_ERROR'])
+      expect(await mediaLeft(app)).toEqual(NOTHING)
+    }
+  })
+
+  it.each<[string, string]>([
+    ['another boundary', 'multipart/form-data; boundary=another'],
+    ['no boundary', 'multipart/form-data'],
+  ])('is a 400 with %s', async (_, type) => {
+    const { body } = form([{ name: 'file', bytes: png() }])
+    const answer = await app.call(PATH, {
+      method: 'POST',
+      key: account.testKey,
+      body,
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(400)
+    expect(await mediaLeft(app)).toEqual(NOTHING)
+  })
+
+  it.each([
+    ['JSON', 'application/json', '{"file":"x"}'],
+    ['a picture without a form', 'image/png', png()],
+    ['another kind of form', 'application/x-www-form-urlencoded', 'file=x'],
+  ])('is a 415 as %s', async (_, type, body) => {
+    const answer = await app.call(PATH, {
+      method: 'POST',
+      key: account.testKey,
+      body,
+      headers: { 'content-type': type },
+    })
+    expect([answer.status, answer.body['code'], faultPaths(answer)]).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+      ['Content-Type'],
+    ])
+  })
+
+  it('is a 415 without a body, and packed', async () => {
+    const empty = await app.call(PATH, { method: 'POST', key: account.testKey })
+    expect(empty.status).toBe(415)
+    const { body, type } = form([{ name: 'file', bytes: png() }])
+    const headers = { 'content-type': type, 'content-encoding': 'gzip' }
+    const packed = await app.call(PATH, { method: 'POST', key: account.testKey, body, headers })
+    expect([packed.status, faultPaths(packed)]).toEqual([415, ['Content-Encoding']])
+  })
+
+  it('has a limit of parts, of text, and of names', async () => {
+    const many = Array.from({ length: 101 }, (_, at) => ({ name: `a${at}`, text: 'x' }))
+    expect((await upload(app, account.testKey, many)).status).toBe(400)
+    const long = [
+      { name: 'a', text: 'x'.repeat(600_000) },
+      { name: 'b', text: 'x'.repeat(600_000) },
+    ]
+    const answer = await upload(app, account.testKey, long)
+    expect([answer.status, faultPaths(answer)]).toEqual([413, ['b']])
+    expect((await upload(app, account.testKey, [{ name: 'n'.repeat(201), text: 'x' }])).status).toBe(400)
+    expect((await upload(app, account.testKey, [{ name: '__proto__', text: 'x' }])).status).toBe(400)
+    expect(await mediaLeft(app)).toEqual(NOTHING)
+  })
+
+  it('takes the file back when the form is wrong behind it', async () => {
+    const answer = await upload(app, account.testKey, [
+      { name: 'file', bytes: png(), type: 'image/png' },
+      { name: 'photo', bytes: png(), type: 'image/png' },
+    ])
+    expect([answer.status, faultPaths(answer)]).toEqual([400, ['photo']])
+    expect(await mediaLeft(app)).toEqual(NOTHING)
+  })
+
+  it('answers at once, and leaves the connection whole, when the first bytes are wrong', async () => {
+    const { body, type } = form([{ name: 'file', bytes: Buffer.alloc(3_000_000, 1), type: 'image/png' }])
+    const socket = await begin({ 'content-type': type, 'content-length': String(body.length) })
+    socket.write(body.subarray(0, 1_000_000))
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 400 /)
+    expect(first.toString()).not.toMatch(/connection: close/i)
+    socket.write(body.subarray(1_000_000))
+    socket.write(`GET ${PATH}/ast_x HTTP/1.1\r\nhost: test\r\nx-api-key: ${account.testKey}\r\n\r\n`)
+    const [second] = (await once(socket, 'data')) as [Buffer]
+    expect(second.toString()).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
+  it('reads no byte for who may not upload', async () => {
+    const { body, type } = form([{ name: 'file', bytes: png() }])
+    const answer = await app.call(PATH, {
+      method: 'POST',
+      key: 'ph_test_none',
+      body,
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('a store that fails', () => {
+  it.each(['at once', 'in the middle'])('is a 503, and nothing is stored: %s', async when => {
+    const removed: string[] = []
+    const app = await startTestApp({
+      files: {
+        async write(_, bytes) {
+          if (when === 'at once') throw new FileStoreUnavailable(new Error('ENOSPC: no space left on device'))
+          for await (const _ of bytes)
+            throw new FileStoreUnavailable(new Error('ENOSPC: no space left on device'))
+        },
+        read: () => Promise.resolve(Readable.from([])),
+        remove: key => Promise.resolve(void removed.push(key)),
+      },
+    })
+    try {
+      const account = await app.createAccount()
+      const bytes = jpeg(500_000)
+      const answer = await upload(app, account.testKey, [{ name: 'file', bytes, type: 'image/jpeg' }])
+      expect([answer.status, answer.body['code']]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      expect(answer.headers.get('retry-after')).toBe('5')
+      expect(answer.text).not.toContain('ENOSPC')
+      expect((await mediaLeft(app)).rows).toEqual([])
+      expect(removed).toHaveLength(1)
+    } finally {
+      await app.stop()
+    }
+  })
+
+  it('cannot show what it has lost', async () => {
+    const app = await startTestApp({
+      files: {
+        async write(_, bytes) {
+          for await (const _ of bytes);
+        },
+        read: () => Promise.reject(new FileStoreUnavailable(new Error('connection refused'))),
+        remove: () => Promise.resolve(),
+      },
+    })
+    try {
+      const account = await app.createAccount()
+      const { previewUrl } = await uploadFile(app, account.testKey, png())
+      const answer = await app.call(previewUrl)
+      expect([answer.status, answer.body['code']]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+      expect(answer.headers.get('content-disposition')).toBeNull()
+    } finally {
+      await app.stop()
+    }
+  })
+})

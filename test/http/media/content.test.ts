@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { jpeg, pdf, png } from '../../support/files.ts'
+import { uploadFile } from '../../support/media.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('the preview of an uploaded file', () => {
+  let app: TestApp
+  let account: TestAccount
+
+  beforeAll(async () => {
+    app = await startTestApp()
+    account = await app.createAccount()
+  })
+  afterAll(() => app.stop())
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(app.url + path, { headers })
+
+  it('shows the bytes without a key, and lets them do nothing', async () => {
+    const bytes = jpeg(100_000)
+    const { previewUrl } = await uploadFile(app, account.testKey, bytes, { fileName: 'Grüße (1).jpg' })
+    const answer = await get(previewUrl)
+    expect(answer.status).toBe(200)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/jpeg',
+      'content-length': String(bytes.length),
+      'content-disposition': `inline; filename="Gr__e (1).jpg"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%281%29.jpg`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+    })
+  })
+
+  it('saves a document, and never shows it', async () => {
+    const { previewUrl } = await uploadFile(app, account.testKey, pdf(), { fileName: 'terms.pdf' })
+    const answer = await get(previewUrl)
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="terms.pdf"/)
+    await answer.body?.cancel()
+  })
+
+  it.each<[string, string, number]>([
+    ['bytes=0-3', 'bytes 0-3/', 4],
+    ['bytes=-5', 'bytes 1000-1004/', 5],
+    ['bytes=1000-', 'bytes 1000-1004/', 5],
+    ['bytes=900-5000', 'bytes 900-1004/', 105],
+  ])('gives a part for %s', async (range, expected, length) => {
+    const bytes = text(1_005)
+    const { previewUrl } = await uploadFile(app, account.testKey, bytes)
+    const answer = await get(previewUrl, { range })
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([206, `${expected}1005`])
+    const part = Buffer.from(await answer.arrayBuffer())
+    const start = Number(/bytes (\d+)/.exec(expected)![1])
+    expect(part.equals(bytes.subarray(start, start + length))).toBe(true)
+  })
+
+  it.each(['bytes=1005-', 'bytes=-0'])('has no part for %s', async range => {
+    const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
+    const answer = await get(previewUrl, { range })
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */1005'])
+  })
+
+  it.each(['bytes=5-2', 'bytes=', 'lines=1-2', 'bytes=0-1,4-5'])('gives all of it for %s', async range => {
+    const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
+    const answer = await get(previewUrl, { range })
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1_005])
+  })
+
+  it('is not sent again to who has it', async () => {
+    const { previewUrl } = await uploadFile(app, account.testKey, png())
+    const etag = (await get(previewUrl)).headers.get('etag')!
+    expect((await get(previewUrl, { 'if-none-match': etag })).status).toBe(304)
+    const stale = await get(previewUrl, { 'if-range': '"another"', range: 'bytes=0-3' })
+    expect(stale.status).toBe(200)
+  })
+
+  it('opens with its own address alone, and not for ever', async () => {
+    const one = await uploadFile(app, account.testKey, png())
+    const other = await uploadFile(app, account.testKey, png())
+    const [, token] = one.previewUrl.split('token=')
+    const flipped = (token!.startsWith('A') ? 'B' : 'A') + token!.slice(1)
+    const path = (id: string, word: string) => `/api/v2/templates/media/${id}/content?token=${word}`
+    expect((await get(path(one.id, token!))).status).toBe(200)
+    for (const wrong of [
+      path(other.id, token!),
+      path(one.id, flipped),
+      path(one.id, 'x'),
+      path('ast_x', token!),
+    ]) {
+      expect((await get(wrong)).status).toBe(404)
+    }
+    expect((await get(`/api/v2/templates/media/${one.id}/content`)).status).toBe(400)
+    await app.leap(26 * HOUR_MS)
+    expect((await get(path(one.id, token!))).status).toBe(404)
+  })
+
+  it('is the same address within the hour', async () => {
+    const asset = await uploadFile(app, account.testKey, png())
+    const again = await account.read<{ previewUrl: string }>(`/api/v2/templates/media/${asset.id}`)
+    expect(again.previewUrl.split('token=')[1]).toMatch(/^[\w-]{48}$/)
+    expect(again.previewUrl).toBe(asset.previewUrl)
+  })
+
+  it('belongs to its account', async () => {
+    const stranger = await app.createAccount()
+    const asset = await uploadFile(app, account.testKey, png())
+    const path = `/api/v2/templates/media/${asset.id}`
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await app.call(path, { method, key: stranger.testKey })
+      expect([answer.status, answer.body['code']]).toEqual([404, 'NOT_FOUND'])
+    }
+    expect((await app.call(path, { key: null })).status).toBe(401)
+    expect((await app.call('/api/v2/templates/media/ast_nothing', { key: account.testKey })).status).toBe(404)
+  })
+
+  it('is gone with the file', async () => {
+    const asset = await uploadFile(app, account.testKey, png())
+    const path = `/api/v2/templates/media/${asset.id}`
+    const deleted = await app.call(path, { method: 'DELETE', key: account.testKey })
+    expect([deleted.status, deleted.body]).toEqual([
+      200,
+      { success: true, data: { id: asset.id, deleted: true } },
+    ])
+    expect((await app.call(path, { key: account.testKey })).status).toBe(404)
+    expect((await app.call(path, { method: 'DELETE', key: account.testKey })).status).toBe(404)
+    expect((await get(asset.previewUrl)).status).toBe(404)
+  })
+})
+
+function text(length: number): Buffer {
+  return Buffer.from(Array.from({ length }, (_, at) => String(at % 10)).join(''))
+}

@@ -1,0 +1,475 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { createTemplateCalls, OFFICIAL, SMS, type TemplateCalls } from '../templates/support.ts'
+import { allInvalidAt, invalidAt, refused } from './refusal.ts'
+
+const PHONE = '+12025550100'
+const FOREIGN = '+4915112345678'
+
+let app: TestApp
+let account: TestAccount
+let templates: TemplateCalls
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+  templates = createTemplateCalls(app, account)
+})
+afterAll(() => app.stop())
+
+async function sent(body: Record<string, unknown>, live = true) {
+  const answer = await app.during(account.send(body, { live }))
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body as {
+    resolved: { channel: string; channels: string[] }
+    billing: { parts?: number; estimatedCost: number }
+    tracking: { messageId: string }
+  }
+}
+
+async function approved(body: Record<string, unknown>) {
+  const template = await templates.decided((await templates.made(body)).id)
+  expect(template.status).toBe('approved')
+  return template
+}
+
+async function inboxOf(to: string) {
+  const [first] = await app.until(
+    () => account.inbox(to),
+    items => items.length > 0,
+  )
+  return first!
+}
+
+describe('an SMS template', () => {
+  let id: string
+  beforeAll(async () => {
+    id = (await templates.made(SMS)).id
+  })
+
+  test('goes over SMS, by whichever side of the border, and is priced by its rendered parts', async () => {
+    const template = { id, variablesIndexed: ['4711', 'x'.repeat(160)] }
+    const home = await sent({ to: PHONE, template })
+    expect(home.resolved).toMatchObject({ channel: 'local_sms', channels: ['local_sms'] })
+    expect(home.billing.parts).toBe(2)
+    const abroad = await sent({
+      to: FOREIGN,
+      channel: 'auto',
+      template: { ...template, variablesIndexed: ['1', '€'] },
+    })
+    expect(abroad.resolved.channel).toBe('int_sms')
+    const message = await account.message(home.tracking.messageId)
+    expect(message).toMatchObject({
+      templateId: id,
+      messageType: 'utility',
+      text: `Order 4711 is ${'x'.repeat(160)}.`,
+    })
+    expect(await account.messages(`?templateId=${id}`)).toHaveLength(2)
+  })
+
+  test('takes its values named by number too, and any of its names', async () => {
+    const named = { key: 'order_update', variablesNamed: { '2': 'here', '1': '4712' } }
+    const { tracking } = await sent({
+      to: PHONE,
+      messageType: 'utility',
+      channel: 'local_sms',
+      template: named,
+    })
+    expect((await account.message(tracking.messageId)).text).toBe('Order 4712 is here.')
+  })
+
+  test('is estimated as it is sent', async () => {
+    const body = { to: PHONE, template: { id, variablesIndexed: ['4713', '中'] } }
+    const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body })
+    expect(answer.body['data']).toMatchObject({
+      deliverable: true,
+      rendered: { text: 'Order 4713 is 中.' },
+      sms: { encoding: 'UCS-2', parts: 1 },
+    })
+  })
+
+  test('wants exactly its values', async () => {
+    const to = PHONE
+    const with_ = (more: object) => ({ to, template: { id, ...more } })
+    await allInvalidAt(
+      account,
+      [with_({}), with_({ variablesIndexed: ['1'] }), with_({ variablesIndexed: ['1', '2', '3'] })],
+      'template.variablesIndexed',
+    )
+    await allInvalidAt(
+      account,
+      [
+        with_({ variablesIndexed: ['1', '2'], variablesNamed: { '1': 'a', '2': 'b' } }),
+        with_({ variablesNamed: { '1': 'a' } }),
+      ],
+      'template.variablesNamed',
+    )
+    await invalidAt(
+      account,
+      with_({ variablesNamed: { '1': 'a', '2': 'b', '3': 'c' } }),
+      'template.variablesNamed.3',
+    )
+    await invalidAt(
+      account,
+      with_({ variablesNamed: { '1': 'a', name: 'b' } }),
+      'template.variablesNamed.name',
+    )
+    await invalidAt(
+      account,
+      with_({ variablesIndexed: ['1', '2'], buttonVariables: [{ index: 0, text: 'x' }] }),
+      'template.buttonVariables[0].index',
+    )
+  })
+
+  test('contradicts no channel, type, context or recipient', async () => {
+    const template = { id, variablesIndexed: ['1', '2'] }
+    const ok = { to: PHONE, template }
+    await allInvalidAt(
+      account,
+      [
+        { ...ok, channel: 'email_user' },
+        { ...ok, channel: 'official_chatapp' },
+        { ...ok, channel: 'int_sms' },
+      ],
+      'channel',
+    )
+    await invalidAt(account, { ...ok, messageType: 'otp' }, 'messageType')
+    await invalidAt(account, { ...ok, to: 'ada@example.com' }, 'to')
+    await invalidAt(account, { ...ok, content: { text: 'Hi' } }, 'content.text')
+    await invalidAt(account, { ...ok, text: 'Hi' }, 'text')
+    await invalidAt(
+      account,
+      { ...ok, template: { ...template, headerMediaUrl: 'https://example.com/a.png' } },
+      'template.headerMediaUrl',
+    )
+  })
+
+  test('comes to ten parts at most', async () => {
+    await invalidAt(
+      account,
+      { to: PHONE, template: { id, variablesIndexed: ['1', 'x'.repeat(1_600)] } },
+      'template',
+    )
+  })
+})
+
+describe('a template that may not be used', () => {
+  test('is 404 where it is unknown, or another account’s', async () => {
+    const other = createTemplateCalls(app, await app.createAccount())
+    const foreign = await other.made({ ...SMS, name: 'foreign' })
+    const notFound = (path: string) => ({ status: 404, code: 'NOT_FOUND', paths: [path] })
+    for (const id of ['nothing', 'tpl_01m7zfya87e70a0k047jvs2kk8', foreign.id]) {
+      await refused(account, { to: PHONE, template: { id } }, notFound('template.id'))
+    }
+    await refused(account, { to: PHONE, template: { key: 'foreign' } }, notFound('template.key'))
+    await invalidAt(account, { to: PHONE, template: {} }, 'template')
+  })
+
+  test('is 400 where it is disabled, pending or rejected', async () => {
+    const { id } = await templates.made({ ...SMS, name: 'switched', content: 'Hi' })
+    expect((await templates.call('POST', `/${id}/disable`)).status).toBe(200)
+    await invalidAt(account, { to: PHONE, template: { id } }, 'template.id')
+    await invalidAt(account, { to: PHONE, template: { key: 'switched' } }, 'template.key')
+    expect((await templates.call('POST', `/${id}/enable`)).status).toBe(200)
+    await sent({ to: PHONE, template: { id } })
+    const pending = await templates.made({ ...OFFICIAL, name: 'will_be_rejected' })
+    const use = { to: PHONE, template: { id: pending.id, variablesIndexed: ['1', '2'] } }
+    await invalidAt(account, use, 'template.id')
+    expect((await templates.decided(pending.id)).status).toBe('rejected')
+    await invalidAt(account, use, 'template.id')
+  })
+
+  test('is chosen by its language, or not at all', async () => {
+    const body = { ...OFFICIAL, name: 'greeting', body: 'Hello', bodyParameters: undefined }
+    const en = await approved({ ...body, language: 'en_US' })
+    const de = await approved({ ...body, language: 'de', body: 'Hallo' })
+    const key = 'greeting'
+    const refusal = await invalidAt(account, { to: PHONE, template: { key } }, 'template.language')
+    expect(refusal.body['error']).toContain('de, en_US')
+    await invalidAt(account, { to: PHONE, template: { key, language: 'fr' } }, 'template.language')
+    await invalidAt(account, { to: PHONE, template: { id: de.id, language: 'en' } }, 'template.language')
+    const { tracking } = await sent({ to: PHONE, template: { key, language: 'en-US' } })
+    expect((await account.message(tracking.messageId)).templateId).toBe(en.id)
+    expect((await templates.call('POST', `/${de.id}/default`)).status).toBe(200)
+    const byDefault = await sent({ to: PHONE, template: { key } })
+    expect((await account.message(byDefault.tracking.messageId)).text).toBe('Hallo')
+  })
+})
+
+describe('an e-mail template', () => {
+  test('is rendered with its subject, and escapes what it is given', async () => {
+    const { id } = await templates.made({
+      name: 'welcome',
+      category: 'email',
+      subType: 'utility',
+      emailSubject: 'Welcome, {{1}}',
+      content: '<h1>Dear {{1}}</h1>',
+    })
+    const to = 'ada@example.com'
+    const { resolved } = await sent({ to, template: { id, variablesIndexed: ['Ada\n<b>&</b>'] } }, false)
+    expect(resolved.channel).toBe('email_user')
+    expect(await inboxOf(to)).toMatchObject({
+      subject: 'Welcome, Ada <b>&</b>',
+      html: '<h1>Dear Ada\n&lt;b&gt;&amp;&lt;/b&gt;</h1>',
+      text: null,
+    })
+    await invalidAt(account, { to: PHONE, template: { id, variablesIndexed: ['a'] } }, 'to')
+    await invalidAt(
+      account,
+      { to, template: { id, variablesIndexed: ['a'] }, content: { subject: 'Mine' } },
+      'content.subject',
+    )
+  })
+})
+
+describe('a chat template', () => {
+  test('goes over the session, and a message template where its recipient is', async () => {
+    const session = await templates.made({
+      name: 'hi',
+      category: 'chatapp',
+      subType: 'free',
+      templateTarget: 'user_session',
+      headerType: 'text',
+      headerValue: 'Hello {{1}}',
+      body: 'How are you, {{1}}?',
+    })
+    const one = await sent({ to: PHONE, template: { id: session.id, variablesIndexed: ['Ada'] } })
+    expect(one.resolved.channel).toBe('user_chatapp_session')
+    expect((await account.message(one.tracking.messageId)).text).toBe('Hello Ada\n\nHow are you, Ada?')
+
+    const { id } = await templates.made({
+      name: 'note',
+      category: 'message',
+      subType: 'free',
+      content: 'Note {{1}}',
+    })
+    const template = { id, variablesIndexed: ['7'] }
+    expect((await sent({ to: '120363020000000099@g.us', template })).resolved.channel).toBe(
+      'user_chatapp_session',
+    )
+    const conversationContext = { moduleType: 'botapp_bot', accountId: 'bot', chatId: '7000000004' }
+    expect((await sent({ to: '7000000004', template, conversationContext })).resolved.channel).toBe(
+      'botapp_bot',
+    )
+    await invalidAt(account, { to: '7000000004', template }, 'conversationContext')
+    await invalidAt(
+      account,
+      {
+        to: PHONE,
+        template: { id: session.id, variablesIndexed: ['Ada'] },
+        conversationContext: { moduleType: 'chatapp_official', accountId: 'a', chatId: PHONE },
+      },
+      'conversationContext.moduleType',
+    )
+  })
+})
+
+describe('an official template', () => {
+  test('is handed over with its values, and shows what the recipient reads', async () => {
+    const { id } = await approved({
+      ...OFFICIAL,
+      name: 'parcel',
+      headerType: 'text',
+      headerValue: 'News, {{3}}',
+      footer: 'Acme',
+      buttons: [
+        { type: 'quick_reply', text: 'Thanks' },
+        { type: 'url', text: 'Track', url: 'https://example.com/t/{{1}}' },
+      ],
+    })
+    const template = {
+      id,
+      variablesIndexed: ['4711', 'here', 'Ada'],
+      buttonVariables: [{ index: 1, subType: 'url', text: 'abc' }],
+    }
+    const to = '+12025550171'
+    const { resolved, tracking } = await sent({ to, officialSenderId: 'platform', template }, false)
+    expect(resolved.channel).toBe('official_chatapp')
+    expect((await account.message(tracking.messageId)).text).toBe('News, Ada\n\nOrder 4711 is here.\n\nAcme')
+    expect((await inboxOf(to)).template).toMatchObject({
+      name: 'parcel',
+      language: 'en',
+      header: { type: 'text', variables: ['Ada'] },
+      body: ['4711', 'here'],
+      buttons: [{ index: 1, subType: 'url', text: 'abc' }],
+    })
+
+    const use = (more: object) => ({ to: PHONE, template: { ...template, ...more } })
+    await invalidAt(account, use({ buttonVariables: undefined }), 'template.buttonVariables')
+    for (const index of [0, 2, 9]) {
+      await invalidAt(
+        account,
+        use({ buttonVariables: [{ index, text: 'x' }] }),
+        'template.buttonVariables[0].index',
+      )
+    }
+    await invalidAt(
+      account,
+      use({ buttonVariables: [{ index: 1, text: '' }] }),
+      'template.buttonVariables[0].text',
+    )
+    await invalidAt(
+      account,
+      use({ buttonVariables: [template.buttonVariables[0], { index: 1, text: 'y' }] }),
+      'template.buttonVariables[1].index',
+    )
+    await invalidAt(account, use({ variablesIndexed: ['1', '', '3'] }), 'template.variablesIndexed[1]')
+    await invalidAt(account, use({ variablesIndexed: ['1', 'a\nb', '3'] }), 'template.variablesIndexed[1]')
+    await invalidAt(
+      account,
+      { ...use({}), officialSenderId: 'cnn_01m7zfya87e70a0k047jvs2kk8' },
+      'officialSenderId',
+    )
+    await invalidAt(account, use({ headerMediaType: 'image' }), 'template.headerMediaType')
+  })
+
+  test('with a media header takes a file at each send, of its type, from a public address', async () => {
+    const { id, allowsHeaderMediaOverride } = await approved({
+      name: 'offer',
+      category: 'chatapp',
+      subType: 'marketing',
+      creationMode: 'manual_external_id',
+      providerTemplateId: '4711',
+      manualVariableCount: 0,
+      headerType: 'image',
+    })
+    expect(allowsHeaderMediaOverride).toBe(true)
+    const url = 'https://example.com/a.png'
+    const use = (template: object) => ({ to: PHONE, template: { id, ...template } })
+    const estimate = async (template: object) => {
+      const body = use(template)
+      const answer = await app.call('/api/v2/messages/estimate', {
+        method: 'POST',
+        key: account.liveKey,
+        body,
+      })
+      return answer.body['data']
+    }
+    expect(await estimate({ headerMediaUrl: url, headerMediaType: 'image' })).toMatchObject({
+      deliverable: true,
+    })
+    expect(await estimate({ header: url })).toMatchObject({ deliverable: true })
+    await invalidAt(account, use({}), 'template.headerMediaUrl')
+    await invalidAt(account, use({ header: 'http://127.0.0.1/a.png' }), 'template.header')
+    await invalidAt(account, use({ headerMediaUrl: 'https://10.0.0.1/a.png' }), 'template.headerMediaUrl')
+    await invalidAt(
+      account,
+      use({ headerMediaUrl: url, headerMediaType: 'video' }),
+      'template.headerMediaType',
+    )
+    await invalidAt(
+      account,
+      use({ headerMediaUrl: url, header: 'https://example.com/b.png' }),
+      'template.header',
+    )
+    const asset = { headerAssetId: 'ast_01m7zfya87e70a0k047jvs2kk8' }
+    await refused(account, use(asset), { status: 404, code: 'NOT_FOUND', paths: ['template.headerAssetId'] })
+  })
+})
+
+describe('a code', () => {
+  test('in an official template is in body and button, and nowhere to be read', async () => {
+    const { id } = await approved({
+      name: 'login_code',
+      category: 'chatapp',
+      subType: 'otp',
+      codeExpirationMinutes: 10,
+    })
+    const to = '+12025550172'
+    const { tracking } = await sent({ to, template: { id, variablesIndexed: ['483920'] } }, false)
+    expect((await inboxOf(to)).template).toMatchObject({
+      name: 'login_code',
+      body: ['483920'],
+      buttons: [{ index: 0, subType: 'url', text: '483920' }],
+    })
+    const { rows } = await app.db.query({ name: 'all_messages', text: 'select content::text from messages' })
+    expect(JSON.stringify(rows)).not.toContain('483920')
+    expect(await account.message(tracking.messageId)).toMatchObject({ text: '••••••', messageType: 'otp' })
+    expect(app.log.join('')).not.toContain('483920')
+    await invalidAt(
+      account,
+      { to, template: { id, variablesIndexed: ['483920'], buttonVariables: [{ index: 0, text: '1' }] } },
+      'template.buttonVariables[0].text',
+    )
+  })
+
+  test('waits sealed, and leaves whole', async () => {
+    const { id } = await approved({ name: 'later_code', category: 'chatapp', subType: 'otp' })
+    const to = '+12025550173'
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    const planned = await app.createAccount({ plan: { allowsScheduling: true } })
+    const own = createTemplateCalls(app, planned)
+    const later = await own.decided(
+      (await own.made({ name: 'later_code', category: 'chatapp', subType: 'otp' })).id,
+    )
+    expect(later.id).not.toBe(id)
+    const answer = await planned.send({
+      to,
+      template: { id: later.id, variablesIndexed: ['771234'] },
+      options: { scheduleAt: inAnHour },
+    })
+    expect(answer.status, answer.text).toBe(200)
+    const { rows } = await app.db.query({ name: 'all_content', text: 'select content::text from messages' })
+    expect(JSON.stringify(rows)).not.toContain('771234')
+    await app.db.query({ name: 'due_now', text: `update outbox set due_at = now() - interval '1 day'` })
+    const [taken] = await app.until(
+      () => planned.inbox(to),
+      items => items.length > 0,
+    )
+    expect(taken!.template).toMatchObject({ body: ['771234'], buttons: [{ index: 0, text: '771234' }] })
+    expect((await planned.message(messageIdOf(answer))).status).not.toBe('failed')
+  })
+
+  test('alone is said by the account’s default template, else in words of our own', async () => {
+    const own = await app.createAccount()
+    const calls = createTemplateCalls(app, own)
+    const code = { messageType: 'otp', content: { otpCode: '112233' } }
+    const text = async (to: string) =>
+      (
+        await app.until(
+          () => own.inbox(to),
+          items => items.length > 0,
+        )
+      )[0]!.text
+    const ask = async (to: string) => {
+      const answer = await app.during(own.send({ to, channel: 'local_sms', ...code }))
+      expect(answer.status, answer.text).toBe(200)
+      return text(to)
+    }
+    expect(await ask('+12025550181')).toBe('Your verification code is 112233')
+    const { id } = await calls.made({ name: 'code', category: 'sms', subType: 'otp', content: 'Acme: {{1}}' })
+    expect(await ask('+12025550182')).toBe('Your verification code is 112233')
+    expect((await calls.call('POST', `/${id}/default`)).body['data']).toMatchObject({ id, isDefault: true })
+    expect(await ask('+12025550183')).toBe('Acme: 112233')
+    expect((await calls.call('POST', `/${id}/disable`)).status).toBe(200)
+    expect(await ask('+12025550184')).toBe('Your verification code is 112233')
+  })
+
+  test('fills the one place of a template that is named, and must be among its values', async () => {
+    const { id } = await templates.made({
+      name: 'named_code',
+      category: 'sms',
+      subType: 'otp',
+      content: 'Code {{1}}',
+    })
+    const to = '+12025550191'
+    const { tracking } = await sent({ to, content: { otpCode: '998877' }, template: { id } }, false)
+    expect((await inboxOf(to)).text).toBe('Code 998877')
+    expect((await account.message(tracking.messageId)).messageType).toBe('otp')
+    await invalidAt(
+      account,
+      { to, content: { otpCode: '998877' }, template: { id, variablesIndexed: ['1'] } },
+      'content.otpCode',
+    )
+  })
+})
+
+describe('a batch', () => {
+  test('goes by template to each', async () => {
+    const { id } = await templates.made({ ...SMS, name: 'batched' })
+    const answer = await account.send({
+      to: [PHONE, FOREIGN],
+      template: { id, variablesIndexed: ['1', '2'] },
+    })
+    expect(answer.body).toMatchObject({ success: true, summary: { total: 2, failed: 0 } })
+  })
+})

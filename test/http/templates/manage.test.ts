@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { TemplateView } from '../../../src/contract/template.ts'
+import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { createTemplateCalls, OFFICIAL, SMS, type TemplateCalls } from './support.ts'
+
+let app: TestApp
+let account: TestAccount
+let templates: TemplateCalls
+beforeAll(async () => {
+  app = await startTestApp()
+})
+beforeEach(async () => {
+  account = await app.createAccount()
+  templates = createTemplateCalls(app, account)
+})
+afterAll(() => app.stop())
+
+const codeOf = (answer: Answer) => [answer.status, answer.body['code']]
+const names = (rows: readonly TemplateView[]) => rows.map(({ name }) => name)
+
+describe('GET /api/v2/templates', () => {
+  test('shows what may be sent by, the newest first, and filters', async () => {
+    await templates.made({ ...SMS, name: 'first' })
+    const { id } = await templates.made({ ...SMS, name: 'second' })
+    await templates.made({
+      name: 'mail',
+      category: 'email',
+      subType: 'free',
+      emailSubject: 'Hi',
+      content: 'Hi',
+    })
+    const official = await templates.made(OFFICIAL)
+    await templates.call('POST', `/${id}/disable`)
+
+    expect(names(await templates.list())).toEqual(['mail', 'first'])
+    expect(names(await templates.list('?category=sms'))).toEqual(['first'])
+    expect(names(await templates.list('?status=disabled'))).toEqual(['second'])
+    expect(names(await templates.list('?provider=official_provider'))).toEqual([])
+    await templates.decided(official.id)
+    expect(names(await templates.list('?provider=official_provider'))).toEqual(['order_update'])
+    for (const query of ['?officialSenderId=platform', '?sender.officialId=platform', '/platform']) {
+      expect(names(await templates.list(query))).toEqual(['order_update'])
+    }
+    expect(names(await templates.list('/platform?category=sms'))).toEqual([])
+    const other = createTemplateCalls(app, await app.createAccount())
+    expect(await other.list()).toEqual([])
+  })
+
+  test('gives all without a limit, and pages with one', async () => {
+    for (const letter of ['a', 'b', 'c']) await templates.made({ ...SMS, name: `t_${letter}` })
+    const all = await templates.call('GET', '')
+    expect(Object.keys(all.body)).toEqual(['data'])
+    expect(names(all.body['data'] as TemplateView[])).toEqual(['t_c', 't_b', 't_a'])
+    const first = await templates.call('GET', '?limit=2')
+    expect(names(first.body['data'] as TemplateView[])).toEqual(['t_c', 't_b'])
+    const next = await templates.call('GET', `?limit=2&cursor=${first.body['nextCursor']}`)
+    expect(names(next.body['data'] as TemplateView[])).toEqual(['t_a'])
+    expect(next.body['nextCursor']).toBeNull()
+  })
+
+  test('refuses what no filter knows', async () => {
+    for (const [query, path] of [
+      ['?category=fax', 'category'],
+      ['?status=gone', 'status'],
+      ['?provider=me', 'provider'],
+      ['?limit=0', 'limit'],
+      ['?limit=501', 'limit'],
+      ['?cursor=nonsense', 'cursor'],
+    ] as const) {
+      const answer = await templates.call('GET', query)
+      expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
+      expect(faultPaths(answer)).toEqual([path])
+    }
+    const unknown = await templates.call('GET', '?officialSenderId=cnn_01m7zfya87e70a0k047jvs2kk8')
+    expect(codeOf(unknown)).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+describe('one template', () => {
+  test('is the account’s alone', async () => {
+    const { id } = await templates.made(SMS)
+    const other = createTemplateCalls(app, await app.createAccount())
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['DELETE', '', undefined],
+      ['POST', '/default', undefined],
+      ['POST', '/enable', undefined],
+      ['POST', '/disable', undefined],
+      ['POST', '/preview', {}],
+    ] as const) {
+      for (const unknown of [id, 'nothing', 'tpl_01m7zfya87e70a0k047jvs2kk8']) {
+        const answer = await other.call(method, `/${unknown}${path}`, body)
+        expect([...codeOf(answer), answer.body['error']]).toEqual([404, 'NOT_FOUND', 'Template not found'])
+      }
+    }
+    expect(Object.keys((await templates.call('GET', `/${id}`)).body)).toEqual(['data'])
+  })
+
+  test('is enabled and disabled where it is local, again being no error', async () => {
+    const { id } = await templates.made(SMS)
+    for (const [verb, status] of [
+      ['disable', 'disabled'],
+      ['disable', 'disabled'],
+      ['enable', 'active'],
+      ['enable', 'active'],
+    ] as const) {
+      const answer = await templates.call('POST', `/${id}/${verb}`)
+      expect(answer.body).toMatchObject({ success: true, data: { id, status } })
+    }
+    const official = await templates.made(OFFICIAL)
+    for (const verb of ['disable', 'enable'] as const) {
+      expect(codeOf(await templates.call('POST', `/${official.id}/${verb}`))).toEqual([409, 'CONFLICT'])
+    }
+  })
+
+  test('is the default of its kind, one at a time, once it may be sent by', async () => {
+    const one = await templates.made({ ...SMS, name: 'one' })
+    const two = await templates.made({ ...SMS, name: 'two' })
+    expect((await templates.call('POST', `/${one.id}/default`)).body['data']).toMatchObject({
+      isDefault: true,
+    })
+    await templates.call('POST', `/${two.id}/default`)
+    expect((await templates.list()).map(each => [each.name, each.isDefault])).toEqual([
+      ['two', true],
+      ['one', false],
+    ])
+    const pending = await templates.made(OFFICIAL)
+    expect(codeOf(await templates.call('POST', `/${pending.id}/default`))).toEqual([409, 'CONFLICT'])
+    const wordy = await templates.made({ ...SMS, name: 'wordy', subType: 'otp' })
+    expect(codeOf(await templates.call('POST', `/${wordy.id}/default`))).toEqual([409, 'CONFLICT'])
+  })
+
+  test('is deleted, and its name is free again', async () => {
+    const local = await templates.made(SMS)
+    const official = await templates.made({ ...OFFICIAL, name: 'gone' })
+    for (const { id } of [local, official]) {
+      await templates.call('POST', `/${id}/default`)
+      const answer = await templates.call('DELETE', `/${id}`)
+      expect(answer.body).toEqual({ success: true, data: { id, deleted: true } })
+      expect(codeOf(await templates.call('GET', `/${id}`))).toEqual([404, 'NOT_FOUND'])
+    }
+    await templates.made(SMS)
+    await templates.made({ ...OFFICIAL, name: 'gone' })
+  })
+
+  test('is previewed as a send would render it', async () => {
+    const { id } = await templates.made({
+      ...OFFICIAL,
+      headerType: 'text',
+      headerValue: 'News',
+      footer: 'Acme',
+      buttons: [{ type: 'url', text: 'Track', url: 'https://example.com/t/{{1}}' }],
+    })
+    const preview = (body: unknown) => templates.call('POST', `/${id}/preview`, body)
+    expect((await preview({})).body['data']).toEqual({
+      text: 'Order 4711 is on its way.',
+      subject: null,
+      html: false,
+      header: { type: 'text', text: 'News', previewUrl: null },
+      footer: 'Acme',
+      buttons: [{ type: 'url', text: 'Track', value: 'https://example.com/t/example' }],
+      sms: null,
+    })
+    const given = { variablesIndexed: ['1', '2'], buttonVariables: [{ index: 0, text: 'x' }] }
+    expect((await preview(given)).body['data']).toMatchObject({
+      text: 'Order 1 is 2.',
+      buttons: [{ value: 'https://example.com/t/x' }],
+    })
+    for (const [body, path] of [
+      [{ variablesIndexed: ['1'] }, 'variablesIndexed'],
+      [{ variablesNamed: { '1': 'a' } }, 'variablesNamed'],
+      [{ ...given, variablesNamed: { '1': 'a' } }, 'variablesNamed'],
+      [{ buttonVariables: [{ index: 1, text: 'x' }] }, 'buttonVariables[0].index'],
+    ] as const) {
+      expect(faultPaths(await preview(body))).toEqual([path])
+    }
+    const sms = await templates.made(SMS)
+    const inSms = await templates.call('POST', `/${sms.id}/preview`, {})
+    expect(inSms.body['data']).toMatchObject({ text: 'Order {{1}} is {{2}}.', sms: { parts: 1 } })
+  })
+})
+
+describe('a template of the platform', () => {
+  test('is everybody’s to send by, and nobody’s to change', async () => {
+    const made = await app.admin('POST', '/templates', {
+      ...SMS,
+      name: 'platform_code',
+      subType: 'otp',
+      content: 'Platform: {{1}}',
+      isDefault: true,
+    })
+    expect(made.status, made.text).toBe(201)
+    const { template } = made.body['data'] as { template: TemplateView }
+    const { id } = template
+    expect(template).toMatchObject({ isPlatformTemplate: true, isDefault: true, status: 'active' })
+    expect(await templates.read(id)).toMatchObject({ isPlatformTemplate: true, isDefault: true })
+    expect(names(await templates.list())).toEqual(['platform_code'])
+
+    const to = '+12025550161'
+    const body = { to, channel: 'local_sms', content: { otpCode: '4711' } }
+    expect((await app.during(account.send(body))).status).toBe(200)
+    const [taken] = await app.until(
+      () => account.inbox(to),
+      items => items.length > 0,
+    )
+    expect(taken!.text).toBe('Platform: 4711')
+
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['POST', '/disable'],
+      ['POST', '/enable'],
+    ] as const) {
+      expect(codeOf(await templates.call(method, `/${id}${path}`))).toEqual([403, 'FORBIDDEN'])
+    }
+    const own = await templates.made({ ...SMS, name: 'own_code', subType: 'otp', content: 'Own: {{1}}' })
+    await templates.call('POST', `/${own.id}/default`)
+    expect((await templates.list()).map(each => [each.name, each.isDefault])).toEqual([
+      ['own_code', true],
+      ['platform_code', false],
+    ])
+    await templates.call('POST', `/${id}/default`)
+    expect(await templates.read(id)).toMatchObject({ isDefault: true })
+
+    expect((await app.admin('GET', '/templates')).body['data']).toMatchObject([{ id }])
+    expect((await app.admin('DELETE', `/templates/${id}`)).status).toBe(200)
+    expect(names(await templates.list())).toEqual(['own_code'])
+    expect(codeOf(await app.admin('DELETE', `/templates/${id}`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('is refused for what any other is refused for', async () => {
+    const answer = await app.admin('POST', '/templates', { ...SMS, name: 'Platform' })
+    expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
+    expect(faultPaths(answer)).toEqual(['name'])
+    expect((await app.call('/api/admin/templates', { method: 'POST', body: SMS })).status).toBe(401)
+  })
+})
+
+describe('events', () => {
+  test('tell how an official template stands', async () => {
+    const { id } = await templates.made({ ...OFFICIAL, name: 'told' })
+    await templates.decided(id)
+    const { rows } = await app.db.query<{ type: string; data: unknown }>({
+      name: 'template_events',
+      text: `select type, data from events where type like 'template.%' and data ->> 'templateId' = $1 order by at, id`,
+      values: [id],
+    })
+    expect(rows).toMatchObject([
+      {
+        type: 'template.pending',
+        data: { name: 'told', status: 'pending', previousStatus: null, drift: false },
+      },
+      { type: 'template.approved', data: { status: 'approved', previousStatus: 'pending', language: 'en' } },
+    ])
+  })
+})
