@@ -1,3 +1,4 @@
+import { tellLowBalances } from '../core/billing/low-balance-store.ts'
 import { sweepInboundRefs } from '../core/inbound/store.ts'
 import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
@@ -39,6 +40,7 @@ export function listChores(
     { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
     { name: 'close unknown', everyMs: SECOND_MS, run: () => closeUnknown(db, clock.now(), FEW) },
     { name: 'ask about unknown', everyMs: SECOND_MS, run: messages.reconciler.round },
+    { name: 'tell of low balances', everyMs: 2 * SECOND_MS, run: () => tellLowBalances(db, clock.now()) },
     { name: 'note key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
     { name: 'fail stranded', everyMs: 30 * SECOND_MS, run: () => failStranded(db, clock.now(), FEW) },
     {

@@ -11,6 +11,15 @@ export const WalletView = Type.Object({
 })
 export type WalletView = Static<typeof WalletView>
 
+const LowBalance = Type.Number({
+  description: '`wallet.low` is told when the balance falls below this; 0 is never',
+})
+export const WalletWithThreshold = Type.Object({ ...WalletView.properties, lowBalance: LowBalance })
+export type WalletWithThreshold = Static<typeof WalletWithThreshold>
+
+export const WalletUpdate = Type.Object({ lowBalance: Type.Optional(LowBalance) })
+export type WalletUpdate = Static<typeof WalletUpdate>
+
 export const LEDGER_TYPES = ['credit', 'debit', 'refund', 'hold', 'capture', 'release'] as const
 export type LedgerType = (typeof LEDGER_TYPES)[number]
 

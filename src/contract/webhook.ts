@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'template.approved',
   'template.rejected',
   'template.disabled',
+  'wallet.low',
   'webhook.disabled',
   'webhook.test',
 ] as const

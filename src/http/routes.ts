@@ -27,6 +27,7 @@ import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
 import { adminTemplatesCreate } from './routes/admin-templates-create.ts'
 import { adminTemplatesDelete } from './routes/admin-templates-delete.ts'
 import { adminTemplatesList } from './routes/admin-templates-list.ts'
+import { adminWalletUpdate } from './routes/admin-wallet-update.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
@@ -62,6 +63,7 @@ import { templatesPlatform } from './routes/templates-platform.ts'
 import { templatesPreview } from './routes/templates-preview.ts'
 import { templatesRead } from './routes/templates-read.ts'
 import { walletRead } from './routes/wallet-read.ts'
+import { walletUpdate } from './routes/wallet-update.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
 import { webhooksDelete } from './routes/webhooks-delete.ts'
 import { webhooksDeliveries } from './routes/webhooks-deliveries.ts'
@@ -91,6 +93,7 @@ const ROUTES = [
   accountRead, //            GET    /api/v2/account
   accountUpdate, //          PATCH  /api/v2/account
   walletRead, //             GET    /api/v2/wallet
+  walletUpdate, //           PATCH  /api/v2/wallet
   ledgerList, //             GET    /api/v2/wallet/ledger
   sandboxMessagesList, //    GET    /api/v2/sandbox/messages
   templatesMediaCreate, //   POST   /api/v2/templates/media
@@ -130,6 +133,7 @@ const ROUTES = [
   adminKeysCreate, //        POST   /api/admin/accounts/{id}/keys
   adminKeysRevoke, //        DELETE /api/admin/accounts/{id}/keys/{keyId}
   adminCreditsCreate, //     POST   /api/admin/accounts/{id}/credits
+  adminWalletUpdate, //       PATCH  /api/admin/accounts/{id}/wallet
   adminPricesList, //        GET    /api/admin/prices
   adminPricesReplace, //     PUT    /api/admin/prices
   adminSendersList, //       GET    /api/admin/sms-senders

@@ -4,11 +4,16 @@ import { type AccountId, type Id, toUuid } from '../../lib/ids.ts'
 /** In micros. */
 export type Wallet = { balance: number; held: number; captured: number; credited: number; currency: string }
 
-export async function selectWallet(db: Db, accountId: AccountId): Promise<Wallet | null> {
-  const { rows } = await db.query<Wallet>({
+/** With the threshold of `wallet.low`, 0 where there is none. */
+export async function selectWallet(
+  db: Db,
+  accountId: AccountId,
+): Promise<(Wallet & { lowBalance: number }) | null> {
+  const { rows } = await db.query<Wallet & { lowBalance: number }>({
     name: 'wallet_by_account',
-    text: `select w.balance, w.held, w.captured, w.credited, a.currency
-      from wallets w join accounts a on a.id = w.account_id where w.account_id = $1`,
+    text: `select w.balance, w.held, w.captured, w.credited, a.currency, coalesce(l.threshold, 0) as "lowBalance"
+      from wallets w join accounts a on a.id = w.account_id
+      left join low_balances l on l.account_id = w.account_id where w.account_id = $1`,
     values: [toUuid(accountId)],
   })
   return rows[0] ?? null

@@ -2,18 +2,21 @@ import type { CreditCreate } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
-import type { LedgerEntry, WalletView } from '../../contract/wallet.ts'
+import type { LedgerEntry, WalletUpdate, WalletView, WalletWithThreshold } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import { fromMicros, MAX_MICROS } from '../../lib/money.ts'
 import { readAccountId } from '../accounts/admin.ts'
+import { putThreshold } from './low-balance-store.ts'
 import { creditWallet, insertWallet, selectWallet, type Wallet } from './store.ts'
 
 export type Credited = WalletView & { entry: LedgerEntry }
 
 export type Wallets = {
-  read(accountId: AccountId): Promise<WalletView>
+  read(accountId: AccountId): Promise<WalletWithThreshold>
+  /** NOT_FOUND for no such account, VALIDATION_ERROR for the amount. */
+  update(accountId: string, input: WalletUpdate): Promise<WalletWithThreshold>
   /** The wallet after the credit. NOT_FOUND for no such account, VALIDATION_ERROR for the amount. */
   credit(accountId: string, input: CreditCreate): Promise<Credited>
   /** For a new account, within its transaction. */
@@ -21,10 +24,20 @@ export type Wallets = {
 }
 
 export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
-  async function read(accountId: AccountId): Promise<WalletView> {
+  async function read(accountId: AccountId): Promise<WalletWithThreshold> {
     const wallet = await selectWallet(db, accountId)
     if (!wallet) throw new Problem('NOT_FOUND', 'Account not found')
-    return viewWallet(wallet)
+    return { ...viewWallet(wallet), lowBalance: fromMicros(wallet.lowBalance) }
+  }
+
+  async function update(id: string, { lowBalance }: WalletUpdate): Promise<WalletWithThreshold> {
+    const accountId = readAccountId(id)
+    const faults = createFaults()
+    const threshold = lowBalance === undefined ? null : readAmount(lowBalance, 'lowBalance', 0, faults)
+    faults.check()
+    await read(accountId)
+    if (threshold !== null) await putThreshold(db, accountId, threshold)
+    return read(accountId)
   }
 
   async function credit(id: string, input: CreditCreate): Promise<Credited> {
@@ -59,7 +72,7 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     await creditWallet(tx, row, MAX_MICROS)
   }
 
-  return { read, credit, open }
+  return { read, update, credit, open }
 }
 
 function viewWallet(wallet: Wallet): WalletView {

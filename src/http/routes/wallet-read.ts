@@ -1,5 +1,5 @@
 import { success } from '../../contract/envelope.ts'
-import { WalletView } from '../../contract/wallet.ts'
+import { WalletWithThreshold } from '../../contract/wallet.ts'
 import type { Wallets } from '../../core/billing/wallets.ts'
 import { defineRoute } from '../route.ts'
 
@@ -13,7 +13,7 @@ export const walletRead = (deps: { wallets: Wallets }) =>
       summary: 'Read the wallet',
       description: 'At every instant `balance + held + captured = credited`.',
       tags: ['Wallet'],
-      response: { 200: success(WalletView) },
+      response: { 200: success(WalletWithThreshold) },
     },
     handler: async request => ({ success: true, data: await deps.wallets.read(request.caller.account.id) }),
   })

@@ -1,0 +1,46 @@
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
+
+/** In micros; 0 asks for nothing. A threshold that is set anew is told of anew. */
+export async function putThreshold(db: Db, accountId: AccountId, threshold: number): Promise<void> {
+  if (threshold === 0) {
+    await db.query({
+      name: 'low_balance_remove',
+      text: 'delete from low_balances where account_id = $1',
+      values: [toUuid(accountId)],
+    })
+    return
+  }
+  await db.query({
+    name: 'low_balance_put',
+    text: `insert into low_balances (account_id, threshold) values ($1, $2)
+      on conflict (account_id) do update set threshold = excluded.threshold, low = false`,
+    values: [toUuid(accountId), threshold],
+  })
+}
+
+/**
+ * Tells those whose balance has fallen below their threshold since the last look,
+ * and notes who is above it again. One statement: of nodes that look at the same
+ * moment one finds the change, and what is noted is told. It reads the accounts
+ * that asked, and the way of a send knows nothing of it.
+ */
+export async function tellLowBalances(db: Db, nowMs: number): Promise<void> {
+  await db.query({
+    name: 'low_balances_tell',
+    text: `with crossed as (
+        update low_balances l set low = not l.low
+          from wallets w
+         where w.account_id = l.account_id and l.low <> (w.balance < l.threshold)
+        returning l.account_id, l.low, l.threshold, w.balance, w.held
+      )
+      insert into events (account_id, id, type, at, data)
+      select c.account_id, uuid_at($1), 'wallet.low', $1, jsonb_build_object(
+               'balance', c.balance / 1000000.0, 'held', c.held / 1000000.0,
+               'lowBalance', c.threshold / 1000000.0, 'currency', a.currency)
+        from crossed c join accounts a on a.id = c.account_id
+       where c.low and 'wallet.low' = any (a.event_types)`,
+    values: [toIso(nowMs)],
+  })
+}
