@@ -287,6 +287,22 @@ describe('STOP', () => {
     expect((await app.admin('DELETE', `/suppressions/${rows[0]!.id}`)).status).toBe(404)
   })
 
+  test('to a shared number keeps a failover away from it', async () => {
+    const refused = { status: 400, headers: { 'Content-Type': 'application/json' }, body: '{"code":21606}' }
+    const picky = await startHttpPeer(() => refused)
+    await app.admin('PATCH', `/connections/${own}`, { config: { baseUrl: picky.url } })
+    const send = (to: string) =>
+      app.during(
+        account.send({ to, channel: 'int_sms', messageType: 'marketing', text: 'Sale' }, { live: true }),
+      )
+    expect((await send('+447700900601')).status).toBe(200)
+    await write('STOP', { From: '+447700900602', To: '+15005550999' }, shared)
+    const before = peer.requests.length
+    expect(codeOf(await send('+447700900602'))).toEqual([400, 'MESSAGE_REJECTED'])
+    expect([peer.requests.length, picky.requests.length]).toEqual([before, 2])
+    await picky.close()
+  })
+
   test('at the provider is found by its refusal', async () => {
     const refused = {
       status: 400,
