@@ -92,6 +92,13 @@ describe('twilio', () => {
     ])
   })
 
+  test('an opt-out that shows later', () => {
+    const failed = readCallback(signed({ ...STATUS, MessageStatus: 'failed', ErrorCode: '21610' }), TOKEN)
+    expect(receipts(failed)).toMatchObject([
+      { status: 'undelivered', reject: 'RECIPIENT_REJECTED', optedOut: true, providerCode: '21610' },
+    ])
+  })
+
   test('our attempt is read from the address, which is signed with it', () => {
     const url = `${URL_BASE}?attempt=msg_1.1`
     const asked = { ...signed(STATUS, url), query: 'attempt=msg_1.1' }
