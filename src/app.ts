@@ -10,7 +10,12 @@ import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import { identifyOfficial } from './compose/official.ts'
-import { createTemplateRooms, pollTemplates, type TemplateRooms } from './compose/templates.ts'
+import {
+  createTemplateRooms,
+  pollTemplates,
+  sweepTemplateClaims,
+  type TemplateRooms,
+} from './compose/templates.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { checkMasterKey } from './core/master-key.ts'
@@ -135,6 +140,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       giveUpParts(consent),
       mediaChore,
       pollTemplates(templateRooms),
+      sweepTemplateClaims(base),
       identifyOfficial(base, messages),
     ],
     clock,

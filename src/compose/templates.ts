@@ -1,9 +1,10 @@
 import type { Media } from '../core/media/media.ts'
 import { createTemplateStates } from '../core/templates/apply-state.ts'
-import { createCreateTemplate, type TemplateMedia } from '../core/templates/create.ts'
+import { CLAIM_LASTS_MS, createCreateTemplate, type TemplateMedia } from '../core/templates/create.ts'
 import { createTemplateTeller } from '../core/templates/events.ts'
 import { chooseLine, type OfficialSenders } from '../core/templates/lines.ts'
 import { createApprovers } from '../core/templates/official.ts'
+import { sweepNames } from '../core/templates/official-store.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
 import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
 import { createTemplates } from '../core/templates/templates.ts'
@@ -59,6 +60,17 @@ const POLL_EVERY_MS = 1_000
 /** Finds what providers decided on templates where nobody told us. */
 export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
   return { name: 'ask about templates', everyMs: POLL_EVERY_MS, run }
+}
+
+const SWEEP_EVERY_MS = 3_600_000
+
+/** What requests left behind that died with their node. */
+export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
+  return {
+    name: 'sweep template names',
+    everyMs: SWEEP_EVERY_MS,
+    run: () => sweepNames(db, clock.now() - CLAIM_LASTS_MS),
+  }
 }
 
 /** The uploaded files, as a header shows them. */

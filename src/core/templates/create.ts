@@ -60,7 +60,7 @@ export type CreateTemplate = (
 ) => Promise<TemplateRow>
 
 /** A request that holds a name for longer is dead. */
-const CLAIM_LASTS_MS = 120_000
+export const CLAIM_LASTS_MS = 120_000
 
 export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   const { db, clock, approvers } = deps

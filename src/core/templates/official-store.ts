@@ -129,6 +129,15 @@ export async function dropName(
   })
 }
 
+/** Forgets names whose requests died with their node. */
+export async function sweepNames(db: Db, lapsedMs: number): Promise<void> {
+  await db.query({
+    name: 'template_claims_sweep',
+    text: 'delete from template_claims where claimed_at < $1',
+    values: [toIso(lapsedMs)],
+  })
+}
+
 function toRow({ uuid, accountUuid, connectionUuid, ...rest }: Stored): OfficialRow {
   return {
     id: fromUuid('tpl', uuid),

@@ -7,6 +7,7 @@ import { createCreateTemplate, type TemplateMedia } from '../../../src/core/temp
 import { createTemplateTeller } from '../../../src/core/templates/events.ts'
 import { providerNameOf } from '../../../src/core/templates/lines.ts'
 import { createApprovers, type TemplateLink } from '../../../src/core/templates/official.ts'
+import { claimName, sweepNames } from '../../../src/core/templates/official-store.ts'
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
 import { selectTemplate, type TemplateId } from '../../../src/core/templates/store.ts'
 import { nextCheckAt, statusAfter } from '../../../src/core/templates/transitions.ts'
@@ -258,5 +259,20 @@ describe('providerNameOf', () => {
     expect(name('acc_1', { sandbox: true })).toBe('parcel')
     expect(name('acc_1', {}, true)).toBe('parcel')
     expect(name(PLATFORM)).toBe('parcel')
+  })
+})
+
+describe('a name whose request died', () => {
+  test('is free again after its time, and forgotten', async () => {
+    const { db } = database
+    const claim = { accountId: 'acc_01m7zfya87e70a0k047jvs2kk8', name: 'dead', language: 'en' } as const
+    const nowMs = Date.now()
+    expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(true)
+    expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(false)
+    expect(await claimName(db, claim, nowMs + 2_000, nowMs + 1_000)).toBe(true)
+    await sweepNames(db, nowMs + 1_000)
+    expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(false)
+    await sweepNames(db, nowMs + 3_000)
+    expect(await claimName(db, claim, nowMs + 2_500, nowMs)).toBe(true)
   })
 })
