@@ -168,7 +168,10 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
   const mode = row.live ? 'live' : 'test'
   const choice = world.senders.officialChoice
   try {
-    return officialConnections({ body: content.asked ?? {}, accountId, mode, choice }, world.connections)
+    return officialConnections(
+      { body: content.asked ?? {}, accountId, mode, choice, channel: 'auto' },
+      world.connections,
+    )
   } catch (error) {
     if (error instanceof Problem) return []
     throw error

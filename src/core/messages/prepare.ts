@@ -103,17 +103,25 @@ export function plan(
   const contextChannel = context?.channel ?? null
   const { homeCountry } = caller.account
 
+  const channel = named
+    ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
+    : (body.channel ?? 'auto')
+
   const route = chooseRoute({
-    channel: named
-      ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
-      : (body.channel ?? 'auto'),
+    channel,
     recipient,
     messageType,
     contextChannel,
     homeCountry,
     mode: caller.mode,
     connections: officialConnections(
-      { body, accountId: caller.account.id, mode: caller.mode, choice: world.senders.officialChoice },
+      {
+        body,
+        accountId: caller.account.id,
+        mode: caller.mode,
+        choice: world.senders.officialChoice,
+        channel,
+      },
       named ? connectionsByTemplate(body, named, caller.mode, world.connections) : world.connections,
     ),
     sandboxForLive: deps.sandboxForLive,

@@ -18,6 +18,8 @@ export type OfficialRequest = {
   accountId: AccountId
   mode: KeyMode
   choice: OfficialChoice
+  /** As asked for. */
+  channel: Channel | 'auto'
 }
 
 /**
@@ -31,6 +33,7 @@ export function officialConnections(
   connections: readonly ConnectionSnapshot[],
 ): readonly ConnectionSnapshot[] {
   const asked = readAsked(request, connections)
+  if (asked === undefined && request.channel !== 'auto' && request.channel !== OFFICIAL) return connections
   const official = connections.filter(each => each.channels.includes(OFFICIAL))
   if (asked === undefined && official.length < 2) return connections
   const allowed = asked === undefined ? official : allowedBy(asked, request, official)

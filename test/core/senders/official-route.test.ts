@@ -54,6 +54,7 @@ function carriers(
     accountId: ACCOUNT,
     mode,
     choice,
+    channel: 'auto' as const,
   }
   return officialConnections(request, connections)
     .filter(each => each.channels.includes(channel))
@@ -112,7 +113,12 @@ describe('the order of official senders', () => {
     ['disabled', off.id],
     ['no id', 'x'],
   ])('%s: a refusal that names the field as it was given', (_, asked) => {
-    const request = { accountId: ACCOUNT, mode: 'live' as const, choice: undefined }
+    const request = {
+      accountId: ACCOUNT,
+      mode: 'live' as const,
+      choice: undefined,
+      channel: 'int_sms' as const,
+    }
     const refusal = (body: Parameters<typeof officialConnections>[0]['body']) => {
       try {
         officialConnections({ ...request, body }, [...all, off])
