@@ -82,11 +82,11 @@ export async function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal 
   )
 }
 
-/** Marketing to somebody who wants none. What they said of one channel alone leaves them the others. */
+/** Marketing to somebody who wants none. It does not look for a way round what they said. */
 async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
   const how = await suppressionOf(planned, deps.suppressedOn)
   if (how === null) return null
-  return { problem: recipientSuppressed(planned.channel, how), elsewhere: how === 'here', saidBy: null }
+  return { problem: recipientSuppressed(planned.channel, how), elsewhere: false, saidBy: null }
 }
 
 /** Free text on the official chat app, which is for whoever wrote within the last 24 hours. */

@@ -8,7 +8,7 @@ type Addressed = Pick<
   'accountId' | 'messageType' | 'channel' | 'connectionId' | 'recipient' | 'sender'
 >
 
-/** How far a suppression goes: another channel may still carry what is only unwanted `here`. */
+/** How far a suppression goes; for the words of the refusal. */
 type Suppressed = 'everywhere' | 'here'
 
 /** Whether a message must not go to its recipient; asked of marketing alone. */
