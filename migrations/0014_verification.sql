@@ -64,10 +64,10 @@ begin
   perform make_partition('inbound_messages', 'inbound_messages_' || suffix, first_uuid_at(first), first_uuid_at(next),
     'fillfactor = 100');
   perform make_partition('verifications', 'verifications_' || suffix, first_uuid_at(first), first_uuid_at(next),
-    'fillfactor = 80, autovacuum_vacuum_insert_scale_factor = 0.1');
+    'fillfactor = 60, autovacuum_vacuum_insert_scale_factor = 0.1');
 end $$;
 
-create table verifications_other partition of verifications default with (fillfactor = 80);
+create table verifications_other partition of verifications default with (fillfactor = 60);
 
 select ensure_month((now() at time zone 'UTC')::date);
 select ensure_month(((now() at time zone 'UTC') + interval '1 month')::date);

@@ -19,6 +19,7 @@ import { createOfficialSenders } from '../core/senders/official.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
+import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
 import { explain } from '../http/schema-faults.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Foundation } from './foundation.ts'
@@ -46,6 +47,8 @@ export function createAccountRooms(
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
   const applied = (id: AccountId) => changes.publish('accounts', id)
+  const isCodeTemplate = async (accountId: AccountId, id: string) =>
+    isTemplateId(id) && (await selectTemplate(db, accountId, id))?.subType === 'otp'
   const connections = createConnectionSnapshots({ db, clock, changes })
   const officialSenders = createOfficialSenders({
     db,
@@ -71,8 +74,16 @@ export function createAccountRooms(
       sendersOf: senderReview.ofAccount,
       officialSendersOf: officialSenders.list,
     }),
-    ownAccount: createOwnAccount({ db, applied }),
-    accountAdmin: createAccountAdmin({ db, clock, ids, random, phones, openWallet: wallets.open }),
+    ownAccount: createOwnAccount({ db, applied, isCodeTemplate }),
+    accountAdmin: createAccountAdmin({
+      db,
+      clock,
+      ids,
+      random,
+      phones,
+      openWallet: wallets.open,
+      isCodeTemplate,
+    }),
     webhookAddresses: createWebhookAddresses({
       db,
       addressOf: connection => webhookUrlOf(base, connection),

@@ -161,6 +161,7 @@ export function createMessageRooms(
   })
   const send = createSend({
     ...planning,
+    db,
     acceptMessage,
     waiters,
     idempotency,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { CHANNELS, KEY_MODES, PERMISSIONS } from './enums.ts'
+import { CHANNELS, KEY_MODES, PERMISSIONS, VERIFICATION_CHANNELS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { OfficialSender } from './official.ts'
 import { SmsSenderView } from './sender.ts'
@@ -30,8 +30,35 @@ export const QuietHoursView = Type.Object({
 })
 export type QuietHoursView = Static<typeof QuietHoursView>
 
+const CodeLength = Type.Integer({ minimum: 4, maximum: 8, description: 'Digits of a code; 6' })
+const Validity = Type.Integer({ minimum: 1, maximum: 10, description: 'How long a code counts; 10' })
+const FanOut = Type.Array(Type.Enum(VERIFICATION_CHANNELS), {
+  maxItems: VERIFICATION_CHANNELS.length,
+  description: 'All of them at once, as far as they fit the recipient; none: the one that routing chooses',
+})
+
+export const VerificationSettingsView = Type.Object({
+  codeLength: CodeLength,
+  validityMinutes: Validity,
+  channels: FanOut,
+  templateId: nullable(Type.String()),
+})
+export type VerificationSettingsView = Static<typeof VerificationSettingsView>
+
+/** Absent fields stay; null for all of it is the default again. */
+export const VerificationSettingsUpdate = Type.Object({
+  codeLength: Type.Optional(CodeLength),
+  validityMinutes: Type.Optional(Validity),
+  channels: Type.Optional(FanOut),
+  templateId: Type.Optional(
+    nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A template of subType otp' })),
+  ),
+})
+export type VerificationSettingsUpdate = Static<typeof VerificationSettingsUpdate>
+
 /** What an owner may change of the account. */
 export const OwnAccountUpdate = Type.Object({
+  verification: Type.Optional(nullable(VerificationSettingsUpdate)),
   quietHours: Type.Optional(
     Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
   ),
@@ -47,6 +74,7 @@ export const AccountView = Type.Object({
   phone: PhoneView,
   currency: Type.String(),
   quietHours: nullable(QuietHoursView),
+  verification: VerificationSettingsView,
   wallet: Type.Object({ balance: Type.Number(), held: Type.Number() }),
   plan: Type.Object({
     name: Type.String(),

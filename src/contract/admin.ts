@@ -1,5 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { ACCOUNT_STATUSES, PhoneView, PLAN_STATUSES, PoolView, QuietHoursView } from './account.ts'
+import {
+  ACCOUNT_STATUSES,
+  PhoneView,
+  PLAN_STATUSES,
+  PoolView,
+  QuietHoursView,
+  VerificationSettingsUpdate,
+  VerificationSettingsView,
+} from './account.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { SENDER_STATUSES } from './sender.ts'
@@ -47,6 +55,7 @@ export const AccountCreate = Type.Object({
   plan: Type.Optional(PlanInput),
   balance: Type.Optional(Amount),
   quietHours: Type.Optional(nullable(QuietHoursView)),
+  verification: Type.Optional(VerificationSettingsUpdate),
 })
 export type AccountCreate = Static<typeof AccountCreate>
 
@@ -60,6 +69,7 @@ export const AccountUpdate = Type.Object({
   quietHours: Type.Optional(
     Type.Union([QuietHoursView, Type.Null()], { description: 'Null ends them; absent, they stay.' }),
   ),
+  verification: Type.Optional(nullable(VerificationSettingsUpdate)),
 })
 export type AccountUpdate = Static<typeof AccountUpdate>
 
@@ -71,6 +81,7 @@ export const AdminAccount = Type.Object({
   currency: Type.String(),
   phone: PhoneView,
   quietHours: nullable(QuietHoursView),
+  verification: VerificationSettingsView,
   plan: Type.Object({
     name: Type.String(),
     status: Type.Enum(PLAN_STATUSES),

@@ -1,6 +1,6 @@
 import type { AccountId, Id } from '../lib/ids.ts'
 import type { QuietHours } from '../lib/quiet-hours.ts'
-import type { Channel, KeyMode, KeyRole, Permission } from './enums.ts'
+import type { Channel, KeyMode, KeyRole, Permission, VerificationChannel } from './enums.ts'
 
 /** What every request needs to know of the account; cached, so a few seconds old at most. */
 export type AccountSnapshot = {
@@ -14,9 +14,21 @@ export type AccountSnapshot = {
   phone: { number: string | null; verified: boolean }
   /** When marketing waits, by the clocks of its recipient; null for never. */
   quietHours: QuietHours | null
+  verification: VerificationSettings
   plan: PlanSnapshot
   /** Grows with every change of the account, its plan or its keys. */
   revision: number
+}
+
+/** How an account wants its verifications. */
+export type VerificationSettings = {
+  /** Digits. */
+  codeLength: number
+  validityMinutes: number
+  /** All of these at once, as far as they fit the recipient; none: the one that routing chooses. */
+  channels: readonly VerificationChannel[]
+  /** Of the words, on the channels that it is for; null for the account's default. */
+  templateId: string | null
 }
 
 export type PlanSnapshot = {

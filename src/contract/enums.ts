@@ -9,6 +9,10 @@ export const CHANNELS = [
 ] as const
 export type Channel = (typeof CHANNELS)[number]
 
+/** The channels that a verification code may go over. */
+export const VERIFICATION_CHANNELS = ['local_sms', 'int_sms', 'official_chatapp', 'email_user'] as const
+export type VerificationChannel = (typeof VERIFICATION_CHANNELS)[number]
+
 export const MESSAGE_TYPES = ['otp', 'utility', 'marketing', 'free_text'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]
 

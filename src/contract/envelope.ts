@@ -53,6 +53,9 @@ export const ErrorBody = Type.Object({
     }),
   ),
   retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  attemptsRemaining: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Of VERIFICATION_CODE_INVALID alone.' }),
+  ),
 })
 
 export type ErrorAnswer = {

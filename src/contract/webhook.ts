@@ -11,6 +11,10 @@ export const EVENT_TYPES = [
   'message.failed',
   'message.unknown',
   'message.cancelled',
+  'verification.sent',
+  'verification.verified',
+  'verification.failed',
+  'verification.superseded',
   'inbound.message',
   'suppression.created',
   'suppression.deleted',
@@ -147,3 +151,20 @@ export const MessageEventData = Type.Object({
   metadata: Type.Unknown(),
 })
 export type MessageEventData = Static<typeof MessageEventData>
+
+/** Why a verification failed: five wrong codes, or no channel took its message. */
+export const VERIFICATION_FAILURES = ['attempts_exhausted', 'not_sent'] as const
+
+/** `data` of a `verification.*` event. The code is no part of it. */
+export const VerificationEventData = Type.Object({
+  verificationId: Type.String(),
+  mode: oneOf(KEY_MODES),
+  to: Type.String(),
+  country: nullable(Type.String()),
+  channel: oneOf(CHANNELS),
+  messageId: Type.String({ description: 'Of the code that counts' }),
+  resendCount: Type.Integer(),
+  expiresAt: IsoTime,
+  reason: nullable(oneOf(VERIFICATION_FAILURES)),
+})
+export type VerificationEventData = Static<typeof VerificationEventData>

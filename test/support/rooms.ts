@@ -68,6 +68,7 @@ export async function openRooms(
     random,
     phones: createPhones({ cacheSize: 10 }),
     openWallet: wallets.open,
+    isCodeTemplate: async () => false,
   })
   const seal = createSeal(Buffer.alloc(32, 7), random)
   const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })

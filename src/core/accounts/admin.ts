@@ -28,6 +28,7 @@ import type { Random } from '../../lib/random.ts'
 import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
 import { assignPools, changedFields, newFields } from './fields.ts'
 import { insertKey, type KeyRow, listKeys, revokeKey } from './key-store.ts'
+import { checkTemplate, type IsCodeTemplate } from './own.ts'
 import {
   type AccountRow,
   accountExists,
@@ -66,6 +67,7 @@ export type AccountAdminDeps = {
   phones: Phones
   /** Billing's: an empty wallet, and the opening balance as its first credit. */
   openWallet(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
+  isCodeTemplate: IsCodeTemplate
 }
 
 export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
@@ -76,9 +78,10 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     const plan = await selectPlan(tx, input.plan?.name ?? 'default')
     const fields = newFields(input, plan, phones, faults)
     const balance = readAmount(input.balance ?? 0, 'balance', 0, faults)
+    const id = ids.next('acc')
+    await checkTemplate(id, input.verification?.templateId, deps.isCodeTemplate, faults)
     faults.check()
 
-    const id = ids.next('acc')
     await insertAccount(tx, id, fields)
     await putPools(tx, id, assignPools(input.plan?.pool ?? [], []), nextMonthUtcMs(clock.now()))
     await deps.openWallet(tx, id, balance)
@@ -117,6 +120,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
       const faults = createFaults()
       const after = changedFields(before, input, plan, phones, faults)
+      await checkTemplate(accountId, input.verification?.templateId, deps.isCodeTemplate, faults)
       faults.check()
       refuseRevaluation(before, after.currency)
       await updateAccount(tx, accountId, after)

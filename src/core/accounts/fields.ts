@@ -1,4 +1,4 @@
-import type { QuietHoursView } from '../../contract/account.ts'
+import type { QuietHoursView, VerificationSettingsUpdate } from '../../contract/account.ts'
 import type { AccountCreate, AccountUpdate, PlanInput } from '../../contract/admin.ts'
 import type { PlanPool } from '../../contract/caller.ts'
 import type { Channel } from '../../contract/enums.ts'
@@ -25,6 +25,7 @@ export function newFields(
     phoneNumber: readPhone(input.phone?.number, phones, faults),
     phoneVerified: input.phone?.verified ?? false,
     ...quietFields(input.quietHours ?? null, faults),
+    verification: verificationField(null, input.verification),
     ...planFields(input.plan ?? {}, plan),
   }
 }
@@ -48,6 +49,7 @@ export function changedFields(
     phoneNumber: number === undefined ? before.phoneNumber : readPhone(number, phones, faults),
     phoneVerified: input.phone?.verified ?? before.phoneVerified,
     ...(input.quietHours === undefined ? quietOf(before) : quietFields(input.quietHours, faults)),
+    verification: verificationField(before.verification, input.verification),
     ...planFields(input.plan ?? {}, plan ?? planOf(before)),
   }
 }
@@ -68,6 +70,16 @@ export function quietFields(
   const [quietStart, quietEnd] = [parseMinute(given.start), parseMinute(given.end)]
   if (quietStart === quietEnd) faults.add('quietHours.end', 'must be another time than the start')
   return { quietStart, quietEnd }
+}
+
+/** What is said of verifications, over what was said before; null ends all of that. */
+export function verificationField(
+  before: AccountFields['verification'],
+  given: VerificationSettingsUpdate | null | undefined,
+): AccountFields['verification'] {
+  if (given === undefined || given === null) return given === null ? null : before
+  const { channels, ...rest } = given
+  return { ...before, ...rest, ...(channels && { channels: [...new Set(channels)] }) }
 }
 
 function quietOf({ quietStart, quietEnd }: AccountFields) {

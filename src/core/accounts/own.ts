@@ -1,15 +1,15 @@
 import type { OwnAccountUpdate } from '../../contract/account.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
-import { createFaults } from '../../contract/faults.ts'
+import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { quietFields } from './fields.ts'
+import { quietFields, verificationField } from './fields.ts'
 import { selectAccount, updateAccount } from './store.ts'
 
 /** What an account's owner changes of it; the rest is the operator's. */
 export type OwnAccount = {
-  /** What is absent stays. VALIDATION_ERROR for quiet hours that end when they start. */
+  /** What is absent stays. VALIDATION_ERROR for quiet hours that end when they start, and for a template that is none. */
   update(caller: Caller, input: OwnAccountUpdate): Promise<void>
 }
 
@@ -17,19 +17,35 @@ export type OwnAccountDeps = {
   db: Database
   /** This node works by what was committed: the others hear of it. */
   applied(id: AccountId): void
+  isCodeTemplate: IsCodeTemplate
 }
 
-export function createOwnAccount({ db, applied }: OwnAccountDeps): OwnAccount {
+/** Whether the account may use such a template, and it is one for codes. */
+export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
+
+export async function checkTemplate(
+  accountId: AccountId,
+  templateId: string | null | undefined,
+  isCodeTemplate: IsCodeTemplate,
+  faults: Faults,
+): Promise<void> {
+  if (!templateId || (await isCodeTemplate(accountId, templateId))) return
+  faults.add('verification.templateId', 'there is no such template of subType otp')
+}
+
+export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps): OwnAccount {
   return {
-    async update(caller, { quietHours }) {
-      if (quietHours === undefined) return
+    async update(caller, { quietHours, verification }) {
+      if (quietHours === undefined && verification === undefined) return
       const { id } = caller.account
       const faults = createFaults()
-      const fields = quietFields(quietHours, faults)
+      const quiet = quietHours === undefined ? {} : quietFields(quietHours, faults)
+      await checkTemplate(id, verification?.templateId, isCodeTemplate, faults)
       faults.check()
       await db.transaction(async tx => {
         const before = await selectAccount(tx, id, true)
         if (!before) throw new Problem('NOT_FOUND', 'Account not found')
+        const fields = { ...quiet, verification: verificationField(before.verification, verification) }
         await updateAccount(tx, id, { ...before, ...fields })
       })
       applied(id)

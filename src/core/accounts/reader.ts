@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { selectAccount } from './store.ts'
-import { viewPool, viewQuietHours } from './views.ts'
+import { viewPool, viewQuietHours, viewVerification } from './views.ts'
 
 /** What `GET /api/v2/account` says: the account as the store has it now, and the key that asks. */
 export type AccountReader = { read(caller: Caller): Promise<AccountView> }
@@ -36,6 +36,7 @@ export function createAccountReader(deps: {
         phone: { number: row.phoneNumber, verified: row.phoneVerified },
         currency: row.currency,
         quietHours: viewQuietHours(row),
+        verification: viewVerification(row),
         wallet: { balance: fromMicros(row.wallet.balance), held: fromMicros(row.wallet.held) },
         plan: {
           name: row.planName,

@@ -1,4 +1,4 @@
-import type { AccountSnapshot, PlanPool } from '../../contract/caller.ts'
+import type { AccountSnapshot, PlanPool, VerificationSettings } from '../../contract/caller.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 
@@ -13,6 +13,8 @@ export type AccountFields = {
   /** Minutes of the day; both or neither. */
   quietStart: number | null
   quietEnd: number | null
+  /** Null for the defaults. */
+  verification: Partial<VerificationSettings> | null
   planName: string
   planStatus: 'active' | 'inactive'
   allowsScheduling: boolean
@@ -41,7 +43,7 @@ export type PlanRow = {
 
 const FIELDS = `a.name, a.status, a.home_country as "homeCountry", a.currency,
   a.phone_number as "phoneNumber", a.phone_verified as "phoneVerified",
-  a.quiet_start as "quietStart", a.quiet_end as "quietEnd",
+  a.quiet_start as "quietStart", a.quiet_end as "quietEnd", a.verification,
   a.plan_name as "planName", a.plan_status as "planStatus", a.allows_scheduling as "allowsScheduling",
   a.bulk_ceiling_per_second as "bulkCeilingPerSecond", a.rate_limit_per_second as "rateLimitPerSecond",
   a.verification_rate_limit_per_second as "verificationRateLimitPerSecond"`
@@ -75,8 +77,8 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
     name: 'account_insert',
     text: `insert into accounts (id, name, status, home_country, currency, phone_number, phone_verified, plan_name,
         plan_status, allows_scheduling, bulk_ceiling_per_second, rate_limit_per_second,
-        verification_rate_limit_per_second, quiet_start, quiet_end)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+        verification_rate_limit_per_second, quiet_start, quiet_end, verification)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [toUuid(id), ...inOrder(fields)],
   })
 }
@@ -87,7 +89,7 @@ export async function updateAccount(db: Db, id: AccountId, fields: AccountFields
     text: `update accounts set name = $2, status = $3, home_country = $4, currency = $5, phone_number = $6,
         phone_verified = $7, plan_name = $8, plan_status = $9, allows_scheduling = $10,
         bulk_ceiling_per_second = $11, rate_limit_per_second = $12, verification_rate_limit_per_second = $13,
-        quiet_start = $14, quiet_end = $15
+        quiet_start = $14, quiet_end = $15, verification = $16
       where id = $1`,
     values: [toUuid(id), ...inOrder(fields)],
   })
@@ -109,6 +111,7 @@ function inOrder(fields: AccountFields): unknown[] {
     fields.verificationRateLimitPerSecond,
     fields.quietStart,
     fields.quietEnd,
+    fields.verification && JSON.stringify(fields.verification),
   ]
 }
 
@@ -207,6 +210,7 @@ export async function selectSnapshot(
       row.quietStart === null || row.quietEnd === null
         ? null
         : { startMinute: row.quietStart, endMinute: row.quietEnd },
+    verification: verificationOf(row),
     plan: {
       name: row.planName,
       status: row.planStatus,
@@ -217,6 +221,18 @@ export async function selectSnapshot(
       pools: row.pools,
     },
   }
+}
+
+/** What an account does not say of its verifications. */
+const VERIFICATION: VerificationSettings = {
+  codeLength: 6,
+  validityMinutes: 10,
+  channels: [],
+  templateId: null,
+}
+
+export function verificationOf({ verification }: Pick<AccountFields, 'verification'>): VerificationSettings {
+  return { ...VERIFICATION, ...verification }
 }
 
 /** Any constant: nodes that start together seed one after the other. */

@@ -1,4 +1,4 @@
-import type { PoolView, QuietHoursView } from '../../contract/account.ts'
+import type { PoolView, QuietHoursView, VerificationSettingsView } from '../../contract/account.ts'
 import type { AdminAccount, AdminKey } from '../../contract/admin.ts'
 import { toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
@@ -6,7 +6,7 @@ import { fromMicros } from '../../lib/money.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
 import { formatMinute } from '../../lib/quiet-hours.ts'
 import type { KeyRow } from './key-store.ts'
-import type { AccountRow, PoolRow } from './store.ts'
+import { type AccountRow, type PoolRow, verificationOf } from './store.ts'
 
 export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
   return {
@@ -17,6 +17,7 @@ export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
     currency: row.currency,
     phone: { number: row.phoneNumber, verified: row.phoneVerified },
     quietHours: viewQuietHours(row),
+    verification: viewVerification(row),
     plan: {
       name: row.planName,
       status: row.planStatus,
@@ -35,6 +36,11 @@ export function viewAccount(row: AccountRow, nowMs: number): AdminAccount {
     },
     createdAt: toIso(timeOf(row.id)),
   }
+}
+
+export function viewVerification(row: AccountRow): VerificationSettingsView {
+  const { channels, ...rest } = verificationOf(row)
+  return { ...rest, channels: [...channels] }
 }
 
 export function viewQuietHours({ quietStart, quietEnd }: AccountRow): QuietHoursView | null {

@@ -1,5 +1,6 @@
-import type { EventType, MessageEventData } from '../../contract/webhook.ts'
+import type { EventType, MessageEventData, VerificationEventData } from '../../contract/webhook.ts'
 import { toIso } from '../../lib/clock.ts'
+import { fromUuid } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { EventId, EventMessage } from './store.ts'
 
@@ -20,8 +21,34 @@ export function eventBody(
     type: event.type,
     id: event.id,
     timestamp: toIso(event.atMs),
-    data: message ? messageData(event.type, message) : event.data,
+    data: dataOf(event, message),
   })
+}
+
+function dataOf({ type, data }: { type: EventType; data: unknown }, message: EventMessage | null): unknown {
+  // Its first message is with it too, for its place in the line.
+  if (type.startsWith('verification.')) return verificationData(data as StoredVerification)
+  return message ? messageData(type, message) : data
+}
+
+/** What the store writes of a verification (migrations/functions/tell_verifications.sql). */
+type StoredVerification = Omit<
+  VerificationEventData,
+  'verificationId' | 'mode' | 'messageId' | 'expiresAt'
+> & { id: string; live: boolean; messageId: string; expiresAt: string }
+
+function verificationData({ id, live, ...data }: StoredVerification): VerificationEventData {
+  return {
+    verificationId: fromUuid('ver', id),
+    mode: live ? 'live' : 'test',
+    to: data.to,
+    country: data.country,
+    channel: data.channel,
+    messageId: fromUuid('msg', data.messageId),
+    resendCount: data.resendCount,
+    expiresAt: toIso(Date.parse(data.expiresAt)),
+    reason: data.reason,
+  }
 }
 
 /** What happened is the event's to say: the message may have moved on since. */

@@ -5,39 +5,53 @@ import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
-import { type Answer, failedAnswer, insufficientAnswer, sentAnswer } from './answers.ts'
+import { type Answer, insufficientAnswer } from './answers.ts'
+import { readTold, toldAnswer } from './first-word.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
 import {
   answerIsPending,
   claimForRefusal,
   dropExpiredKey,
   dropKeyOf,
-  fixAnswer,
+  readKey,
   type StoredKey,
 } from './idempotency-store.ts'
-import { readAnswerFacts } from './message-store.ts'
 
 export type Idempotency = {
   /**
    * The key of a request, or null without one; throws a 400 when it is not usable. Where `identity` is
    * given, requests are told apart by it instead of the body: by a file's bytes, not by its id of today.
    */
-  claim(headerKey: string | undefined, body: SendBody, identity?: unknown): KeyClaim | null
+  claim(headerKey: string | undefined, body: KeyedBody, identity?: unknown): KeyClaim | null
   /** Stores a refusal under its key. Null when stored; the key that was there first otherwise. */
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<StoredKey | null>
   /** What a key that was there before says to this request; 'free' when it says nothing any more and was freed. */
   replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
-  /** Settles a message's first answer now and gives it; null when there is no such message. */
-  answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean): Promise<Answer | null>
+  /** What a key says already; null when it is free. */
+  find(accountId: AccountId, claim: KeyClaim): Promise<StoredKey | null>
   /** The refusal of a request whose key another one is at work on. */
   inProgress(): Problem
 }
+
+/** A body that may name its key; whether it is valid is not known yet. */
+export type KeyedBody = { idempotencyKey?: string; options?: { idempotencyKey?: string } }
 
 export type IdempotencyDeps = {
   db: Db
   clock: Clock
   /** The longest that a request waits for its provider, in ms. */
   syncWaitMs: number
+  /** Scopes the keys; sends where absent. */
+  operation?: number
+  /** How the operation answers for a message that has a key. */
+  answers?: KeyedAnswers
+}
+
+export type KeyedAnswers = {
+  /** Whether a request may still be waiting to give the first answer. */
+  pending(accountId: AccountId, id: MessageId): Promise<boolean>
+  /** Settles the first answer now and gives it, as a replay; null when there is no such message. */
+  now(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
 }
 
 export const REPLAY_WINDOW_MS = 24 * 3_600_000
@@ -51,7 +65,7 @@ const ANSWER_GRACE_MS = 3_000
  * only refusals are stored as text.
  */
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
-  const { db, clock } = deps
+  const { db, clock, operation = SEND_OPERATION, answers = sendAnswers(db) } = deps
 
   async function replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey) {
     const expiresBeforeMs = clock.now() - REPLAY_WINDOW_MS
@@ -68,13 +82,10 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 
   async function replayMessage(account: AccountSnapshot, claim: KeyClaim, id: MessageId) {
     const ageMs = clock.now() - timeOf(id)
-    if (
-      ageMs < deps.syncWaitMs + ANSWER_GRACE_MS &&
-      (await answerIsPending(db, account.id, id, timeOf(id)))
-    ) {
+    if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answers.pending(account.id, id))) {
       return inProgress()
     }
-    const answer = await answerNow(account.id, id, account.currency, true)
+    const answer = await answers.now(account, id)
     // A message that failed by itself after a crash, when nobody waited for it: a 5xx is never replayed.
     if (answer && answer.status >= 500) {
       await dropKeyOf(db, account.id, claim, id)
@@ -83,27 +94,32 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     return answer ?? inProgress()
   }
 
-  async function answerNow(accountId: AccountId, id: MessageId, currency: string, replayed: boolean) {
-    const answer = await fixAnswer(db, accountId, id)
-    if (answer === null) return null
-    const stored = await readAnswerFacts(db, accountId, id)
-    const facts = { ...stored.facts, currency }
-    return answer === 'failed'
-      ? failedAnswer(facts, stored.failure!, replayed)
-      : sentAnswer(facts, answer as 'sent' | 'queued' | 'scheduled', replayed)
-  }
-
   return {
-    claim: readClaim,
+    claim: (headerKey, body, identity) => readClaim(operation, headerKey, body, identity),
     storeRefusal: (accountId, claim, answer) => claimForRefusal(db, accountId, claim, answer, clock.now()),
     replay,
-    answerNow,
+    find: (accountId, claim) => readKey(db, accountId, claim),
     inProgress,
   }
 }
 
+function sendAnswers(db: Db): KeyedAnswers {
+  return {
+    pending: (accountId, id) => answerIsPending(db, accountId, id, timeOf(id)),
+    async now({ id: accountId, currency }, id) {
+      const told = await readTold(db, accountId, id, currency)
+      return told && toldAnswer(told, true)
+    },
+  }
+}
+
 /** Header before body, body before options; the keys themselves are not part of what is compared. */
-function readClaim(headerKey: string | undefined, body: SendBody, identity: unknown = body): KeyClaim | null {
+function readClaim(
+  operation: number,
+  headerKey: string | undefined,
+  body: KeyedBody,
+  identity: unknown = body,
+): KeyClaim | null {
   const given = (body ?? {}) as { idempotencyKey?: unknown; options?: { idempotencyKey?: unknown } | null }
   const key = headerKey ?? given.idempotencyKey ?? given.options?.idempotencyKey
   if (key === undefined || key === null) return null
@@ -112,7 +128,7 @@ function readClaim(headerKey: string | undefined, body: SendBody, identity: unkn
   }
   // A key in the body of the wrong type or length is named by the schema.
   if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_CHARACTERS) return null
-  return { operation: SEND_OPERATION, key, bodyHash: canonicalHash(withoutKeys(identity)) }
+  return { operation, key, bodyHash: canonicalHash(withoutKeys(identity)) }
 }
 
 /** What is no JSON object has no keys in it, and is refused for itself. */

@@ -1,23 +1,21 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import { withinMs } from '../../lib/clock.ts'
 import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
-import { type Answer, failedAnswer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
+import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
+import { type FirstWordDeps, hearFirst, toldAnswer } from './first-word.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
-import type { FirstWord, Waiters } from './waiters.ts'
 
-export type SendDeps = ResolveDeps & {
-  acceptMessage: AcceptMessage
-  idempotency: Idempotency
-  waiters: Waiters
-  syncWaitMs: number
-}
+export type SendDeps = ResolveDeps &
+  FirstWordDeps & {
+    acceptMessage: AcceptMessage
+    idempotency: Idempotency
+  }
 export type SendRequest = {
   requestId: RequestId
   caller: Caller
@@ -37,7 +35,7 @@ export type Send = (request: SendRequest) => Promise<Answer>
  * dispatched, and answered with the provider's word if that comes in time.
  */
 export function createSend(deps: SendDeps): Send {
-  const { clock, idempotency, waiters } = deps
+  const { idempotency, waiters } = deps
 
   async function send(request: SendRequest): Promise<Answer> {
     const id = sameAs('msg', request.requestId)
@@ -91,35 +89,9 @@ export function createSend(deps: SendDeps): Send {
         return replay(verdict, claim!, id, request)
       case 'accepted':
         return word
-          ? firstAnswer(id, prepared, claim, word)
+          ? toldAnswer(await hearFirst(deps, id, prepared, claim, word), false)
           : sentAnswer({ id, ...prepared }, 'scheduled', false)
     }
-  }
-
-  /** Waits for the provider's word, at most `syncWaitMs`; what is said here is what a replay says. */
-  async function firstAnswer(
-    id: MessageId,
-    prepared: Prepared,
-    claim: KeyClaim | null,
-    word: ReturnType<Waiters['wait']>,
-  ): Promise<Answer> {
-    const facts = { id, ...prepared }
-    const first = await withinMs(clock, deps.syncWaitMs, word)
-    waiters.forget(id)
-    if (first && isFrom(prepared, first)) {
-      if (first.answer !== 'failed') return sentAnswer(facts, first.answer, false)
-      return failedAnswer(facts, { errorCode: first.errorCode!, errorDetail: first.errorDetail }, false)
-    }
-    if (!first && !claim) return sentAnswer(facts, 'queued', false)
-    return (
-      (await idempotency.answerNow(prepared.accountId, id, prepared.currency, false)) ??
-      sentAnswer(facts, 'queued', false)
-    )
-  }
-
-  /** A failover brings a message elsewhere: then the store has the words. */
-  function isFrom({ channel, connectionId }: Prepared, word: FirstWord): boolean {
-    return word.channel === channel && word.connectionId === connectionId
   }
 
   async function replay(

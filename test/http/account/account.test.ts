@@ -28,6 +28,7 @@ test('GET /api/v2/account tells account, money, plan, key and senders', async ()
     phone: { number: '+12025550123', verified: true },
     currency: 'USD',
     quietHours: null,
+    verification: { codeLength: 6, validityMinutes: 10, channels: [], templateId: null },
     wallet: { balance: 7.5, held: 0 },
     plan: {
       name: 'default',

@@ -114,6 +114,7 @@ export function caller(
       homeCountry: 'EG',
       currency: 'USD',
       quietHours: null,
+      verification: { codeLength: 6, validityMinutes: 10, channels: [], templateId: null },
       phone: { number: '+201000000000', verified: true },
       plan: {
         name: 'Default',

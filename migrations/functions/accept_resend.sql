@@ -1,0 +1,67 @@
+drop function if exists accept_resend;
+
+-- Accepts the first message of one resend (accept_sends, with arrays of one item), and
+-- with it the new code, which voids the one before. Returns what accept_sends returns, or
+--   'stale'  the verification is no longer as the caller read it: p_resends resends, its
+--            code open; nothing has changed
+-- so that of racing resends exactly one is made. The wallet is locked before the
+-- verification, as a start has it locked before it touches one.
+create function accept_resend(
+  p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
+  p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
+  p_live boolean[], p_status text[], p_channel text[], p_type text[], p_recipient text[], p_country text[],
+  p_provider text[], p_connection uuid[], p_sender text[], p_source text[], p_candidates text[],
+  p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
+  p_amount bigint[], p_parts smallint[], p_pooled boolean[],
+  p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
+  p_verification uuid, p_resends smallint, p_code_hash bytea, p_recipient_hash bytea,
+  p_expires timestamptz, p_resend timestamptz, p_messages uuid[]
+) returns table (
+  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
+)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v verifications;
+  v_accepted boolean := true;
+begin
+  if p_live[1] then
+    perform 1 from wallets w where w.account_id = p_account[1] for update;
+  end if;
+  select * into v from verifications c where c.account_id = p_account[1] and c.id = p_verification for update;
+  if v.id is null or (v.message_id <> p_id[1] and (
+      v.status <> 'pending' or v.resends <> p_resends
+      or not exists (select 1 from verification_heads h
+                      where h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key
+                        and h.verification_id = v.id))) then
+    item := 1; verdict := 'stale';
+    return next;
+    return;
+  end if;
+
+  for item, verdict, key_hash, key_message, key_status, key_body, key_created in
+    select s.* from accept_sends(
+      p_node, p_now, p_operation, p_repeated, p_account, p_id, p_key, p_hash, p_live, p_status, p_channel, p_type,
+      p_recipient, p_country, p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata,
+      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer) s
+  loop
+    v_accepted := false;
+    return next;
+  end loop;
+  if not v_accepted then
+    return;
+  end if;
+
+  update verifications c set
+      resends = c.resends + 1, message_id = p_id[1], channel = p_channel[1],
+      code_hash = p_code_hash, recipient_hash = p_recipient_hash, expires_at = p_expires, resend_at = p_resend,
+      messages = c.messages || p_messages
+   where c.account_id = p_account[1] and c.id = p_verification;
+  perform tell_verifications(p_now, 'verification.sent', p_account, array[p_verification], null);
+end $$;

@@ -1,0 +1,99 @@
+drop function if exists check_codes;
+
+-- Checks codes, each by the id of its verification, by its recipient, or by both. One
+-- conditional update per item decides, under the row's lock: a right code verifies, once;
+-- a wrong one takes a try, of which there are five. Returns a row for each item:
+--   'right', 'wrong'  counted; a repeated call (its answer was lost) recognises its own
+--   'used', 'expired', 'exhausted'
+--   'missing'    nobody's, another key mode's, superseded, or never sent
+--   'disagrees'  the recipient that was named is not the verification's
+--   'later'      another item of this call is about the same verification: to be asked again
+-- Codes are compared as keyed hashes, so that how long a comparison takes says nothing
+-- about their digits: whoever guesses cannot know what his guess hashes to.
+create function check_codes(
+  p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_hash bytea[], p_check uuid[]
+) returns table (
+  item integer, verdict text, verification_id uuid, tries smallint, expires_at timestamptz, verified_at timestamptz
+)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_id uuid[] := p_id;
+  v_exhausted_account uuid[];
+  v_exhausted uuid[];
+  v_right_account uuid[];
+  v_right uuid[];
+  r record;
+begin
+  -- By recipient: whichever counts for it now.
+  if array_position(p_id, null) is not null then
+    for r in
+      select i.n::integer as n, h.verification_id from unnest(p_id) with ordinality as i (id, n)
+        join verification_heads h
+          on h.account_id = p_account[n] and h.live = p_live[n] and h.recipient_key = p_recipient_key[n]
+       where i.id is null
+    loop
+      v_id[r.n] := r.verification_id;
+    end loop;
+  end if;
+
+  with asked as (
+    -- In the order of their ids, so that nodes never wait for each other in a circle.
+    select distinct on (i.account_id, i.id) i.account_id, i.id, i.n
+      from unnest(p_account, v_id) with ordinality as i (account_id, id, n)
+     where i.id is not null
+     order by i.account_id, i.id, i.n
+  ), counted as (
+    update verifications v set
+        tries = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
+                     then v.tries else v.tries + 1 end,
+        status = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
+                      then 'verified' when v.tries >= 4 then 'exhausted' else 'pending' end,
+        verified_at = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
+                           then p_now end,
+        checked_by = p_check[a.n]
+      from asked a
+     where v.account_id = a.account_id and v.id = a.id and v.live = p_live[a.n]
+       and v.status = 'pending' and v.expires_at > p_now
+       and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
+       and exists (select 1 from verification_heads h
+                    where h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key
+                      and h.verification_id = v.id)
+    returning v.account_id, v.id, v.status
+  )
+  select array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
+         array_agg(c.account_id) filter (where c.status = 'exhausted'), array_agg(c.id) filter (where c.status = 'exhausted')
+    into v_right_account, v_right, v_exhausted_account, v_exhausted
+    from counted c;
+
+  if v_right is not null then
+    perform tell_verifications(p_now, 'verification.verified', v_right_account, v_right, null);
+  end if;
+  if v_exhausted is not null then
+    perform tell_verifications(p_now, 'verification.failed', v_exhausted_account, v_exhausted, 'attempts_exhausted');
+  end if;
+
+  return query
+    select i.n::integer,
+           case
+             when v.id is null or v.live <> p_live[i.n] then 'missing'
+             when p_recipient_key[i.n] is not null and v.recipient_key <> p_recipient_key[i.n] then 'disagrees'
+             when v.checked_by = p_check[i.n] then case when v.status = 'verified' then 'right' else 'wrong' end
+             when v.status = 'verified' then 'used'
+             when v.status = 'failed' or h.verification_id is distinct from v.id then 'missing'
+             when v.expires_at <= p_now then 'expired'
+             when v.status = 'exhausted' then 'exhausted'
+             else 'later'
+           end,
+           v.id, v.tries, v.expires_at, v.verified_at
+      from unnest(v_id) with ordinality as i (id, n)
+      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id
+      left join verification_heads h
+        on h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key;
+end $$;

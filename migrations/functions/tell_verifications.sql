@@ -1,0 +1,28 @@
+drop function if exists tell_verifications;
+
+-- Stores an event of each verification for those who listen; null ids are passed over.
+-- The first message has its verification's id, and so the event stands in the line of
+-- what happens to that message. A superseded attempt is told of only while its code counts.
+create function tell_verifications(p_now timestamptz, p_type text, p_account uuid[], p_id uuid[], p_reason text)
+returns void
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  -- Nobody listens, mostly.
+  if not exists (select 1 from accounts c where c.id = any (p_account) and p_type = any (c.event_types)) then
+    return;
+  end if;
+  insert into events (account_id, id, type, message_id, at, data)
+    select v.account_id, uuid_at(p_now), p_type, v.id, p_now, jsonb_build_object(
+        'id', v.id, 'live', v.live, 'messageId', v.message_id, 'channel', v.channel, 'to', v.recipient,
+        'country', v.country, 'resendCount', v.resends, 'expiresAt', v.expires_at, 'reason', p_reason)
+      from unnest(p_account, p_id) as i (account_id, id)
+      join accounts c on c.id = i.account_id and p_type = any (c.event_types)
+      join verifications v on v.account_id = i.account_id and v.id = i.id
+     where p_type <> 'verification.superseded' or (v.status = 'pending' and v.expires_at > p_now);
+end $$;

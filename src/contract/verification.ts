@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox'
+import { CHANNELS, KEY_MODES, VERIFICATION_CHANNELS } from './enums.ts'
+import { IsoTime, nullable, oneOf } from './envelope.ts'
+import { SenderChoice } from './send.ts'
+
+const To = Type.String({ minLength: 1, maxLength: 320, description: 'E.164 phone or e-mail address' })
+const Reference = Type.String({ minLength: 1, maxLength: 200 })
+
+/** The body of `POST /api/v2/verification/send`. */
+export const VerificationSend = Type.Object({
+  to: To,
+  // Any text: what is none of them is refused in the contract's own words.
+  channel: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: `${VERIFICATION_CHANNELS.join(', ')}; absent, it is chosen`,
+    }),
+  ),
+  senderId: Type.Optional(Reference),
+  officialSenderId: Type.Optional(Reference),
+  sender: Type.Optional(SenderChoice),
+  clientIp: Type.Optional(
+    Type.String({ maxLength: 45, description: 'Of the end user who asked for the code' }),
+  ),
+  idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+})
+export type VerificationSend = Static<typeof VerificationSend>
+
+const WHICH = {
+  verificationId: Type.Optional(Reference),
+  to: Type.Optional(To),
+}
+
+/** One of the two, or both where they agree. */
+export const VerificationResend = Type.Object({
+  ...WHICH,
+  clientIp: Type.Optional(
+    Type.String({ maxLength: 45, description: 'Of the end user who asked for the code' }),
+  ),
+})
+export type VerificationResend = Static<typeof VerificationResend>
+
+export const VerificationCheck = Type.Object({
+  ...WHICH,
+  code: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Digits of any script; spaces and hyphens do not count',
+  }),
+})
+export type VerificationCheck = Static<typeof VerificationCheck>
+
+const Delivery = Type.Object({
+  channel: Type.Enum(CHANNELS),
+  messageId: Type.String(),
+  status: Type.Enum(['sent', 'queued', 'failed'] as const),
+})
+export type VerificationDelivery = Static<typeof Delivery>
+
+/** The answer to a send and to a resend. */
+export const VerificationAttempt = Type.Object({
+  success: Type.Literal(true),
+  verificationId: Type.String(),
+  status: Type.Enum(['sent', 'queued', 'scheduled'] as const),
+  channel: Type.Enum(CHANNELS),
+  channels: Type.Optional(
+    Type.Array(Type.Enum(CHANNELS), { description: 'Where more than one channel succeeded' }),
+  ),
+  deliveries: Type.Optional(Type.Array(Delivery, { description: 'Where several channels were used' })),
+  expiresAt: IsoTime,
+  resendAvailableAt: IsoTime,
+  resendCount: Type.Integer({ minimum: 0 }),
+})
+export type VerificationAttempt = Static<typeof VerificationAttempt>
+
+export const Verified = Type.Object({
+  success: Type.Literal(true),
+  verificationId: Type.String(),
+  status: Type.Literal('verified'),
+  verifiedAt: IsoTime,
+})
+export type Verified = Static<typeof Verified>
+
+export const VERIFICATION_STATUSES = [
+  'pending',
+  'verified',
+  'expired',
+  'exhausted',
+  'superseded',
+  'failed',
+] as const
+export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number]
+
+/** A verification as its account sees it. */
+export const VerificationView = Type.Object({
+  verificationId: Type.String(),
+  mode: oneOf(KEY_MODES),
+  status: oneOf(VERIFICATION_STATUSES),
+  to: Type.String(),
+  country: nullable(Type.String()),
+  channel: oneOf(CHANNELS),
+  messageIds: Type.Array(Type.String(), {
+    description: 'In order, those of resends behind the first; their channels and costs are theirs to tell',
+  }),
+  attemptsRemaining: Type.Integer(),
+  resendCount: Type.Integer(),
+  createdAt: IsoTime,
+  expiresAt: IsoTime,
+  resendAvailableAt: nullable(IsoTime),
+  verifiedAt: nullable(IsoTime),
+})
+export type VerificationView = Static<typeof VerificationView>
