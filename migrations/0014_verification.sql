@@ -74,3 +74,95 @@ select ensure_month(((now() at time zone 'UTC') + interval '1 month')::date);
 
 -- How an account wants its verifications: codeLength, validityMinutes, channels, templateId; null for as by default.
 alter table accounts add column verification jsonb;
+
+-- What the fraud guard goes by (core/fraud). The platform's own row is what holds for
+-- accounts that say nothing else.
+create table fraud_settings (
+  account_id uuid primary key,
+  settings jsonb not null
+);
+create trigger tell after insert or update or delete on fraud_settings
+  for each row execute function tell_change('account_id');
+
+-- What the nodes have counted together, by account and key: a range of numbers, a
+-- country, a caller's address, a day's spending, the account. Every count stands as of
+-- `at` and fades from there; core/fraud/tally.ts says how.
+create table fraud_tallies (
+  account_id uuid not null,
+  key text not null,
+  at timestamptz not null,
+  fresh double precision not null,
+  settled double precision not null,
+  sends double precision not null,
+  verified double precision not null,
+  held_until timestamptz,
+  held_by text,
+  holds smallint not null,
+  -- By the clock of the database: what other nodes changed since is found by it.
+  changed_at timestamptz not null,
+  primary key (account_id, key)
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+create index fraud_tallies_changed on fraud_tallies (account_id, changed_at);
+
+-- When codes went to a recipient of late, the earliest first: exact, whatever node sends.
+create table fraud_recipients (
+  account_id uuid not null,
+  recipient text not null,
+  sends timestamptz[] not null,
+  -- So many at most, as the last of them was asked for, and when it leaves its window.
+  most smallint not null,
+  idle_at timestamptz not null,
+  primary key (account_id, recipient)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+create index fraud_recipients_idle on fraud_recipients (idle_at);
+
+-- What the guard stopped, or would have.
+create table verification_blocks (
+  account_id uuid not null,
+  id uuid not null,
+  action text not null,
+  rule text not null,
+  reason text not null,
+  recipient text not null,
+  country text,
+  channel text not null,
+  client_ip text,
+  retry_at timestamptz not null,
+  primary key (account_id, id)
+);
+
+-- Totals of verifications, by the day on which they began.
+create table verification_totals (
+  account_id uuid not null,
+  live boolean not null,
+  day date not null,
+  channel text not null,
+  -- '' for recipients without one.
+  country text not null,
+  started bigint not null default 0,
+  sent bigint not null default 0,
+  delivered bigint not null default 0,
+  verified bigint not null default 0,
+  cost bigint not null default 0,
+  blocked bigint not null default 0,
+  primary key (account_id, live, day, channel, country)
+) with (fillfactor = 60);
+
+-- Verifications whose part in the totals may still change, and when to look at them
+-- again. What of one was counted before stands here, so that only differences are added.
+create table verification_uncounted (
+  account_id uuid not null,
+  id uuid not null,
+  look_at timestamptz not null,
+  counted jsonb not null default '[]',
+  primary key (account_id, id)
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+create index verification_uncounted_due on verification_uncounted (look_at);
+
+create function count_later() returns trigger language plpgsql as $$
+begin
+  insert into verification_uncounted (account_id, id, look_at) select n.account_id, n.id, n.started_at from started n;
+  return null;
+end $$;
+create trigger count_later after insert on verifications
+  referencing new table as started for each statement execute function count_later();

@@ -29,22 +29,36 @@ export type GuardVerdict =
   /** `reason` is for the list of blocks; the caller is told when to come back. */
   | { verdict: 'block'; reason: string; retryAfterMs: number }
 
+/** A right code, and whose verification it ends. */
+export type GuardedCheck = {
+  accountId: AccountId
+  verificationId: Id<'ver'>
+  mode: KeyMode
+  /** As the send named it. */
+  recipient: string
+  country: string | null
+  nowMs: number
+}
+
 /**
  * Keeps codes from being pumped to numbers whose owners earn by them. It is asked
  * after a send was routed and priced and before it is accepted, so that a block
- * costs nothing; then it is told what became of it.
+ * costs nothing; then it is told what became of it: `sent` or `dropped`, once.
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
   /** It was accepted; called once per start and resend, replays excluded. Must not throw. */
   sent(send: GuardedSend, verificationId: Id<'ver'>): void
+  /** It passed, and was not accepted after all (402, a replay, a fault): it does not count. Must not throw. */
+  dropped(send: GuardedSend): void
   /** A right code came back; once per verification. Must not throw. */
-  verified(check: { accountId: AccountId; verificationId: Id<'ver'>; mode: KeyMode; nowMs: number }): void
+  verified(check: GuardedCheck): void
 }
 
 /** Lets everything pass. */
 export const openGuard: Guard = {
   judge: () => ({ verdict: 'pass' }),
   sent() {},
+  dropped() {},
   verified() {},
 }
