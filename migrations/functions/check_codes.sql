@@ -13,7 +13,8 @@ drop function if exists check_codes;
 create function check_codes(
   p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_hash bytea[], p_check uuid[]
 ) returns table (
-  item integer, verdict text, verification_id uuid, tries smallint, expires_at timestamptz, verified_at timestamptz
+  item integer, verdict text, verification_id uuid, tries smallint, expires_at timestamptz, verified_at timestamptz,
+  recipient text, country text
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -91,7 +92,7 @@ begin
              when v.status = 'exhausted' then 'exhausted'
              else 'later'
            end,
-           v.id, v.tries, v.expires_at, v.verified_at
+           v.id, v.tries, v.expires_at, v.verified_at, v.recipient, v.country
       from unnest(v_id) with ordinality as i (id, n)
       left join verifications v on v.account_id = p_account[i.n] and v.id = i.id
       left join verification_heads h

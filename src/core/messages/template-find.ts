@@ -116,7 +116,7 @@ export function typeByTemplate({ messageType }: SingleSendBody, { template }: Na
 }
 
 /** The channels that a template is for. */
-function channelsOf({ category, provider }: TemplateSnapshot): readonly Channel[] {
+export function channelsOf({ category, provider }: TemplateSnapshot): readonly Channel[] {
   switch (category) {
     case 'sms':
       return ['local_sms', 'int_sms']

@@ -1,0 +1,68 @@
+import type { VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type Answer, failedAnswer } from '../messages/answers.ts'
+import type { Told } from '../messages/first-word.ts'
+import { SANDBOX } from '../routing/route.ts'
+import type { VerificationId } from './codes.ts'
+import { resendAtMs } from './rules.ts'
+
+/** One code of a verification. */
+export type CodeFacts = {
+  id: VerificationId
+  resends: number
+  /** When this code was sent, in ms since the epoch. */
+  sentAt: number
+  validityMinutes: number
+}
+
+/** What the answer to a start or a resend says beside its messages; `fannedOut`: several channels were to carry the code. */
+export type AttemptFacts = CodeFacts & { fannedOut: boolean }
+
+export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
+  return sentAt + validityMinutes * 60_000
+}
+
+/** What its messages were told comes to: null where none of them is on its way. */
+export function attemptAnswer(
+  attempt: AttemptFacts,
+  told: readonly Told[],
+  replayed: boolean,
+): Answer | null {
+  const alive = told.filter(each => each.answer !== 'failed')
+  const first = alive[0]
+  if (!first) return null
+  const resendAt = resendAtMs(attempt.resends, attempt.sentAt) ?? expiryOf(attempt)
+  const body: VerificationAttempt = {
+    success: true,
+    verificationId: attempt.id,
+    status: alive.some(each => each.answer === 'sent') ? 'sent' : 'queued',
+    channel: first.facts.channel,
+    ...(alive.length > 1 && { channels: alive.map(each => each.facts.channel) }),
+    ...(attempt.fannedOut && { deliveries: told.map(viewDelivery) }),
+    expiresAt: toIso(expiryOf(attempt)),
+    resendAvailableAt: toIso(resendAt),
+    resendCount: attempt.resends,
+  }
+  return {
+    status: 200,
+    body: JSON.stringify(body),
+    replayed,
+    sandbox: told.some(each => each.facts.provider === SANDBOX),
+    retryAfterSeconds: null,
+  }
+}
+
+/** Every channel refused it: in the words of the first. */
+export function refusedAnswer(told: readonly Told[], replayed: boolean): Answer {
+  const first = told.find(each => each.answer === 'failed')!
+  return failedAnswer(first.facts, first.failure, replayed)
+}
+
+function viewDelivery({ answer, facts }: Told): VerificationDelivery {
+  return {
+    channel: facts.channel,
+    messageId: facts.id,
+    // A code is never scheduled: it waits for nothing but its provider.
+    status: answer === 'scheduled' ? 'queued' : answer,
+  }
+}

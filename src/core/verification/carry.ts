@@ -1,0 +1,74 @@
+import type { Ids, MessageId } from '../../lib/ids.ts'
+import type { AcceptMessage } from '../messages/accept-message.ts'
+import { type FirstWordDeps, hearFirst, type Told } from '../messages/first-word.ts'
+import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
+import type { Prepared } from '../messages/prepare.ts'
+
+/** How a code goes out: at least one way, the first of them the one that routing likes best. */
+export type Ways = { first: Prepared; others: readonly Prepared[] }
+
+export type CarryDeps = FirstWordDeps & { ids: Ids; acceptMessage: AcceptMessage }
+
+/** A code on its way: what its messages will have been told. */
+export type Carried = {
+  told(): Promise<Told[]>
+  /** More than one channel was to carry it. */
+  fannedOut: boolean
+}
+
+/**
+ * Accepts the messages that carry one code. The first is accepted together with
+ * its verification, by `add`, which is told the ids of all; the others follow as
+ * ordinary sends, each of which pays for itself and fails alone. Where nothing
+ * covers the first, the next one comes first; the last verdict is given back.
+ */
+export async function carry<Verdict extends { kind: string }>(
+  id: MessageId,
+  { first, others }: Ways,
+  claim: KeyClaim | null,
+  deps: CarryDeps & {
+    add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
+    /** Frees the key, which a way that nothing covers has taken with it. */
+    freeKey(): Promise<void>
+  },
+): Promise<Carried | Verdict> {
+  const messages = [id, ...others.map(() => deps.ids.next('msg'))]
+  const word = deps.waiters.wait(id, claim)
+  let verdict: Verdict | null = null
+  try {
+    verdict = await deps.acceptMessage(id, first, claim, row => deps.add(row, messages))
+  } finally {
+    if (verdict?.kind !== 'accepted') deps.waiters.forget(id)
+  }
+  const [next, ...rest] = others
+  if (verdict.kind === 'insufficient' && next) {
+    if (claim) await deps.freeKey()
+    return carry(id, { first: next, others: rest }, claim, deps)
+  }
+  if (verdict.kind !== 'accepted') return verdict
+  const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, deps))
+  return {
+    fannedOut: others.length > 0,
+    async told() {
+      const all = await Promise.all([hearFirst(deps, id, first, claim, word), ...further])
+      return all.filter(each => each !== null)
+    },
+  }
+}
+
+/** Null where nothing covers it, or the store would not take it: the code is on its way by another channel. */
+async function carryAlso(id: MessageId, prepared: Prepared, deps: CarryDeps): Promise<Told | null> {
+  const word = deps.waiters.wait(id, null)
+  try {
+    const verdict = await deps.acceptMessage(id, prepared, null)
+    if (verdict.kind === 'accepted') return await hearFirst(deps, id, prepared, null, word)
+  } catch {
+    // Not confirmed, and so not sent.
+  }
+  deps.waiters.forget(id)
+  return null
+}
+
+export function isCarried<Verdict>(carried: Carried | Verdict): carried is Carried {
+  return typeof carried === 'object' && carried !== null && 'told' in carried
+}

@@ -1,0 +1,124 @@
+import type { Caller } from '../../contract/caller.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { VerificationCheck, Verified } from '../../contract/verification.ts'
+import { createBatcher } from '../../infra/batch.ts'
+import { DatabaseUnavailable, type Db } from '../../infra/db.ts'
+import { type Clock, pause, toIso } from '../../lib/clock.ts'
+import type { RequestId } from '../../lib/ids.ts'
+import { readCode } from '../../lib/one-time-code.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { Guard } from '../fraud/guard.ts'
+import type { Codes } from './codes.ts'
+import { exhausted, MAX_TRIES, unknownVerification } from './rules.ts'
+import { type CheckRow, type CheckVerdict, checkCodes } from './store.ts'
+import { disagreement, readWhich } from './which.ts'
+
+export type CheckDeps = {
+  db: Db
+  clock: Clock
+  phones: Phones
+  codes: Codes
+  guard: Guard
+  observe?(items: number): void
+}
+
+export type CheckRequest = { requestId: RequestId; caller: Caller; body: VerificationCheck }
+
+export type Checks = {
+  /**
+   * Verifies, or throws what speaks against it. A code that cannot be one (not 4 to 8
+   * digits) is a 400 and costs no try; any other that is not right costs one.
+   */
+  check(request: CheckRequest): Promise<Verified>
+  idle(): Promise<void>
+}
+
+/** As long as an account may have its codes. */
+const LENGTHS = { least: 4, most: 8 }
+/** How long a check waits for a database that is away, in ms. */
+const PATIENCE_MS = 3_000
+const RETRY_EVERY_MS = 100
+/** Two names of one verification in one flush are checked one after the other. */
+const MAX_LOOKS = 10
+
+/** Checks codes, many in one transaction; those about the same verification never share one. */
+export function createChecks(deps: CheckDeps): Checks {
+  const { db, clock, codes } = deps
+  const batcher = createBatcher<CheckRow, CheckVerdict>({ flush, conflict: markOf })
+
+  async function check({ requestId, caller, body }: CheckRequest): Promise<Verified> {
+    const row = readCheck(requestId, caller, body)
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const verdict = await batcher.add(row)
+      if (verdict.kind !== 'later') return conclude(verdict, caller)
+    }
+    throw new DatabaseUnavailable(new Error('a verification is checked again and again'))
+  }
+
+  function readCheck(checkId: RequestId, { account, mode }: Caller, body: VerificationCheck): CheckRow {
+    const which = readWhich(body, deps.phones)
+    const code = readCode(body.code)
+    if (code === null || code.length < LENGTHS.least || code.length > LENGTHS.most) {
+      throw invalid('code', `must be ${LENGTHS.least} to ${LENGTHS.most} digits`)
+    }
+    const hash = which.id
+      ? codes.hashFor(which.id, code)
+      : codes.hashForRecipient({ accountId: account.id, mode, recipientKey: which.recipientKey! }, code)
+    return { accountId: account.id, live: mode === 'live', ...which, hash, checkId }
+  }
+
+  /** A flush whose answer was lost is repeated: it recognises what it counted. */
+  async function flush(rows: CheckRow[]): Promise<CheckVerdict[]> {
+    deps.observe?.(rows.length)
+    const untilMs = clock.monotonic() + PATIENCE_MS
+    for (;;) {
+      try {
+        return await checkCodes(db, clock.now(), rows)
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || clock.monotonic() >= untilMs) throw error
+        await pause(clock, RETRY_EVERY_MS)
+      }
+    }
+  }
+
+  function conclude(verdict: CheckVerdict, { account, mode }: Caller): Verified {
+    const nowMs = clock.now()
+    switch (verdict.kind) {
+      case 'right':
+        deps.guard.verified({
+          accountId: account.id,
+          verificationId: verdict.id!,
+          mode,
+          recipient: verdict.recipient!,
+          country: verdict.country,
+          nowMs,
+        })
+        return {
+          success: true,
+          verificationId: verdict.id!,
+          status: 'verified',
+          verifiedAt: toIso(verdict.verifiedAt),
+        }
+      case 'wrong':
+        throw new Problem('VERIFICATION_CODE_INVALID', undefined, {
+          extra: { attemptsRemaining: MAX_TRIES - verdict.tries },
+        })
+      case 'used':
+        throw new Problem('VERIFICATION_ALREADY_USED')
+      case 'expired':
+        throw new Problem('VERIFICATION_EXPIRED')
+      case 'exhausted':
+        throw exhausted(verdict.expiresAt, nowMs)
+      case 'disagrees':
+        throw disagreement()
+      default:
+        throw unknownVerification()
+    }
+  }
+
+  return { check, idle: () => batcher.idle() }
+}
+
+function markOf({ id, accountId, live, recipientKey }: CheckRow): string {
+  return id ?? `${accountId} ${live} ${recipientKey}`
+}

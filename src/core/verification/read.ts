@@ -1,0 +1,82 @@
+import type { AccountSnapshot } from '../../contract/caller.ts'
+import type { VerificationView } from '../../contract/verification.ts'
+import type { Db } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
+import { readTold, type Told } from '../messages/first-word.ts'
+import type { KeyedAnswers } from '../messages/idempotency.ts'
+import { endVerifications } from './accept-store.ts'
+import { attemptAnswer, refusedAnswer } from './answers.ts'
+import { MAX_TRIES, resendAtMs, statusOf, unknownVerification } from './rules.ts'
+import { readVerification, startIsPending, type VerificationRow } from './store.ts'
+
+export type Verifications = {
+  /** The verification of that id, of either key mode. NOT_FOUND for another account's. */
+  read(accountId: AccountId, id: string): Promise<VerificationView>
+}
+
+export function createVerifications({ db, clock }: { db: Db; clock: Clock }): Verifications {
+  return {
+    async read(accountId, id) {
+      const row = isId('ver', id) ? await readVerification(db, accountId, id) : null
+      if (!row) throw unknownVerification()
+      return viewVerification(row, clock.now())
+    },
+  }
+}
+
+function viewVerification(row: VerificationRow, nowMs: number): VerificationView {
+  const status = statusOf(row, nowMs)
+  const more = resendAtMs(row.resends, 0) !== null && (status === 'pending' || status === 'expired')
+  return {
+    verificationId: row.id,
+    mode: row.live ? 'live' : 'test',
+    status,
+    to: row.recipient,
+    country: row.country,
+    channel: row.channel,
+    messageIds: row.messages,
+    attemptsRemaining: MAX_TRIES - row.tries,
+    resendCount: row.resends,
+    createdAt: toIso(row.startedAt),
+    expiresAt: toIso(row.expiresAt),
+    resendAvailableAt: more ? toIso(row.resendAt) : null,
+    verifiedAt: row.verifiedAt === null ? null : toIso(row.verifiedAt),
+  }
+}
+
+/** How a start answers again: from what its rows say of its first code, whatever happened since. */
+export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): KeyedAnswers {
+  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<Told[]> {
+    const ids = row.messages.slice(0, row.startedWith)
+    const told = await Promise.all(ids.map(message => readTold(db, id, message, currency)))
+    // What nothing covered is no message.
+    return told.filter(each => each !== null)
+  }
+
+  async function now(account: AccountSnapshot, id: MessageId) {
+    const row = await readVerification(db, account.id, sameAs('ver', id))
+    if (!row) return null
+    const told = await toldOf(row, account)
+    const attempt = {
+      id: row.id,
+      resends: 0,
+      sentAt: row.startedAt,
+      validityMinutes: row.validityMinutes,
+      fannedOut: row.startedWith > 1,
+    }
+    const answer = attemptAnswer(attempt, told, true)
+    if (answer) return answer
+    // Whoever was to be told first may have died before this.
+    await endVerifications(db, clock.now(), [{ accountId: account.id, id: row.id }])
+    return refusedAnswer(told, true)
+  }
+
+  return {
+    now,
+    async pending(accountId, id) {
+      const row = await readVerification(db, accountId, sameAs('ver', id))
+      return row !== null && startIsPending(db, accountId, row.id, row.startedAt)
+    },
+  }
+}

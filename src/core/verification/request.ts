@@ -1,0 +1,116 @@
+import { isIP } from 'node:net'
+import type { AccountSnapshot } from '../../contract/caller.ts'
+import { isSms, VERIFICATION_CHANNELS, type VerificationChannel } from '../../contract/enums.ts'
+import { invalid, type Problem } from '../../contract/errors.ts'
+import type { VerificationSend } from '../../contract/verification.ts'
+import type { Phones, PhoneType } from '../../lib/phone.ts'
+import { keyOf } from '../consent/address.ts'
+import type { AskedSender } from '../outbox/stored-content.ts'
+import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing/recipient.ts'
+
+/** A recipient that a code can be sent to. */
+export type Verifiable = Extract<Recipient, { kind: 'phone' | 'email' }> & {
+  /** What two spellings of it share. */
+  key: string
+  phoneType: PhoneType | null
+}
+
+/** What is wanted of a start, read and checked; `auto` is for routing to choose. */
+export type Wanted = {
+  recipient: Verifiable
+  channels: readonly (VerificationChannel | 'auto')[]
+  asked: AskedSender
+  clientIp: string | null
+  /** No SMS reaches it, and the caller left the channel to us. */
+  deaf: boolean
+}
+
+/** Of which Google's metadata knows that nobody reads an SMS there. */
+const DEAF: ReadonlySet<PhoneType> = new Set([
+  'fixed',
+  'toll_free',
+  'shared_cost',
+  'uan',
+  'voicemail',
+  'pager',
+])
+
+/** Reads a start's body. Throws a 400 that names the field. Pure. */
+export function readWanted(body: VerificationSend, account: AccountSnapshot, phones: Phones): Wanted {
+  const channel = readChannel(body.channel)
+  const recipient = readVerifiable(body.to, phones)
+  const deaf = recipient.phoneType !== null && DEAF.has(recipient.phoneType)
+  if (deaf && channel && isSms(channel)) throw noMobile(recipient)
+  return {
+    recipient,
+    channels: channel ? [channel] : channelsFor(recipient, deaf, account),
+    deaf,
+    asked: readAsked(body),
+    clientIp: readClientIp(body.clientIp),
+  }
+}
+
+function readChannel(channel: string | undefined): VerificationChannel | null {
+  if (channel === undefined) return null
+  const known = VERIFICATION_CHANNELS.find(each => each === channel)
+  if (!known) throw invalid('channel', 'Unsupported verification channel')
+  return known
+}
+
+/** Reads `to`: codes go to people alone, not to groups or bots. */
+export function readVerifiable(to: string, phones: Phones): Verifiable {
+  const recipient = readRecipient(to, phones)
+  if (recipient?.kind !== 'phone' && recipient?.kind !== 'email') {
+    throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
+  }
+  const phoneType = recipient.kind === 'phone' ? (phones.parse(to)?.type ?? null) : null
+  return { ...recipient, key: keyOf(recipient.address), phoneType }
+}
+
+/** Those of the account's setting that fit; else what routing chooses. */
+function channelsFor(
+  recipient: Verifiable,
+  deaf: boolean,
+  { verification, homeCountry }: AccountSnapshot,
+): Wanted['channels'] {
+  const fitting = verification.channels.filter(
+    channel => fits(channel, recipient, homeCountry) && !(deaf && isSms(channel)),
+  )
+  if (fitting.length > 0) return fitting
+  return [deaf ? 'official_chatapp' : 'auto']
+}
+
+function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: string): boolean {
+  if (!reaches(channel, recipient)) return false
+  if (!isSms(channel)) return true
+  return recipient.kind === 'phone' && smsChannelOf(recipient.country, homeCountry) === channel
+}
+
+export function noMobile({ phoneType }: Verifiable): Problem {
+  return invalid('to', `is no mobile number (${phoneType?.replaceAll('_', ' ')}): no SMS reaches it`)
+}
+
+function readAsked({ sender, senderId, officialSenderId }: VerificationSend): AskedSender {
+  return {
+    ...(sender !== undefined && { sender }),
+    ...(senderId !== undefined && { senderId }),
+    ...(officialSenderId !== undefined && { officialSenderId }),
+  }
+}
+
+export function readClientIp(text: string | undefined): string | null {
+  if (text === undefined) return null
+  if (isIP(text) === 0) throw invalid('clientIp', 'must be an IPv4 or IPv6 address')
+  return text
+}
+
+/** What a resend needs to know of the start's body again. */
+export function keepRequest({
+  channel,
+  sender,
+  senderId,
+  officialSenderId,
+}: VerificationSend): string | null {
+  const kept = { channel, sender, senderId, officialSenderId }
+  return Object.values(kept).every(value => value === undefined) ? null : JSON.stringify(kept)
+}

@@ -1,0 +1,119 @@
+import type { Caller } from '../../contract/caller.ts'
+import type { VerificationResend, VerificationSend } from '../../contract/verification.ts'
+import { DatabaseUnavailable } from '../../infra/db.ts'
+import { type RequestId, sameAs } from '../../lib/ids.ts'
+import type { Guard } from '../fraud/guard.ts'
+import type { Accept } from '../messages/accept.ts'
+import { type Answer, insufficientAnswer } from '../messages/answers.ts'
+import type { ResolveDeps } from '../messages/resolve.ts'
+import type { Resend, ResendRow, ResendVerdict } from './accept-store.ts'
+import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
+import { type CarryDeps, carry, isCarried } from './carry.ts'
+import type { Codes } from './codes.ts'
+import { readClientIp, readWanted } from './request.ts'
+import { checkResend, resendAtMs } from './rules.ts'
+import type { VerificationRow } from './store.ts'
+import { askGuard, carryGuarded, findWays, guardedSend } from './ways.ts'
+import { findVerification, readWhich, type Which } from './which.ts'
+
+export type ResendDeps = ResolveDeps &
+  CarryDeps & { codes: Codes; guard: Guard; resends: Accept<ResendRow, ResendVerdict> }
+
+export type ResendRequest = { requestId: RequestId; caller: Caller; body: VerificationResend }
+
+export type ResendVerification = (request: ResendRequest) => Promise<Answer>
+
+/** Who loses a race finds its winner at the next look: more of them than this are no race. */
+const MAX_LOOKS = 5
+
+/**
+ * Sends a new code for the same verification, which voids the one before; the
+ * channels are those of the start, looked for anew. A message of its own, and in
+ * one transaction with the new code: of racing resends exactly one is made.
+ */
+export function createResend(deps: ResendDeps): ResendVerification {
+  const { db, clock, codes, guard } = deps
+
+  async function resend(request: ResendRequest): Promise<Answer> {
+    const which = readWhich(request.body, deps.phones)
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const answer = await tryResend(which, request)
+      if (answer) return answer
+    }
+    throw new DatabaseUnavailable(new Error('a verification changed again and again'))
+  }
+
+  /** Null when the verification was not as it had been read. */
+  async function tryResend(which: Which, request: ResendRequest): Promise<Answer | null> {
+    const { caller } = request
+    const row = await findVerification(db, caller, which)
+    checkResend(row, clock.now())
+
+    const wanted = {
+      ...readWanted(bodyOf(row), caller.account, deps.phones),
+      clientIp: readClientIp(request.body.clientIp),
+    }
+    const code = codes.draw(caller.account.verification.codeLength)
+    const ways = await findWays(wanted, code, caller, deps)
+    if ('problem' in ways) throw ways.problem
+    const guarded = guardedSend(wanted, ways, true, clock.now())
+    const blocked = await askGuard(guard, guarded)
+    if (blocked) throw blocked
+
+    const id = sameAs('msg', request.requestId)
+    const renewed: CodeFacts = {
+      id: row.id,
+      resends: row.resends + 1,
+      sentAt: clock.now(),
+      validityMinutes: row.validityMinutes,
+    }
+    const begun = describe(renewed, row, code, caller)
+    const carried = await carryGuarded(guard, guarded, row.id, () =>
+      carry(id, ways, null, {
+        ...deps,
+        add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
+        freeKey: async () => {},
+      }),
+    )
+    if (isCarried(carried)) {
+      const told = await carried.told()
+      const { fannedOut } = carried
+      return attemptAnswer({ ...renewed, fannedOut }, told, false) ?? refusedAnswer(told, false)
+    }
+    switch (carried.kind) {
+      case 'stale':
+        return null
+      case 'insufficient':
+        return insufficientAnswer(id, false)
+      case 'faulty':
+        throw carried.cause
+      default:
+        throw new Error(`a resend has no key, and yet: ${carried.kind}`)
+    }
+  }
+
+  function describe(
+    renewed: CodeFacts,
+    row: VerificationRow,
+    code: string,
+    { account, mode }: Caller,
+  ): Omit<Resend, 'messages'> {
+    const owner = { accountId: account.id, mode, recipientKey: row.recipientKey }
+    const expiresAt = expiryOf(renewed)
+    return {
+      verificationId: row.id,
+      resends: row.resends,
+      codeHash: codes.hashFor(row.id, code),
+      recipientHash: codes.hashForRecipient(owner, code),
+      expiresAt,
+      resendAt: resendAtMs(renewed.resends, renewed.sentAt) ?? expiresAt,
+    }
+  }
+
+  return resend
+}
+
+/** What the start said, to be read again. */
+function bodyOf({ recipient, request }: VerificationRow): VerificationSend {
+  return { ...(request as Partial<VerificationSend> | null), to: recipient }
+}

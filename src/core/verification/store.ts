@@ -1,0 +1,210 @@
+import type { Channel } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
+import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
+import type { VerificationId } from './codes.ts'
+
+/** A verification as its row has it; times in ms since the epoch. */
+export type VerificationRow = {
+  id: VerificationId
+  live: boolean
+  status: 'pending' | 'verified' | 'exhausted' | 'failed'
+  /** No later one has superseded it. */
+  current: boolean
+  tries: number
+  resends: number
+  validityMinutes: number
+  recipient: string
+  recipientKey: string
+  country: string | null
+  channel: Channel
+  startedAt: number
+  expiresAt: number
+  resendAt: number
+  verifiedAt: number | null
+  /** What the sender chose. */
+  request: unknown
+  messages: MessageId[]
+  /** How many of these came with the start. */
+  startedWith: number
+}
+
+type Raw = {
+  id: string
+  live: boolean
+  status: VerificationRow['status']
+  current: boolean | null
+  tries: number
+  resends: number
+  validity_minutes: number
+  recipient: string
+  recipient_key: string
+  country: string | null
+  channel: Channel
+  started_at: Date
+  expires_at: Date
+  resend_at: Date
+  verified_at: Date | null
+  request: unknown
+  messages: string[]
+  started_with: number
+}
+
+const COLUMNS = `v.id, v.live, v.status, h.verification_id = v.id as current, v.tries, v.resends, v.validity_minutes,
+  v.recipient, v.recipient_key, v.country, coalesce(m.channel, v.channel) as channel, v.started_at, v.expires_at, v.resend_at, v.verified_at,
+  v.request, v.messages, v.started_with`
+/** A failover may have brought the message to another channel. */
+const MESSAGE = 'left join messages m on m.account_id = v.account_id and m.id = v.message_id'
+const HEAD = `h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key`
+
+export async function readVerification(
+  db: Db,
+  accountId: AccountId,
+  id: VerificationId,
+): Promise<VerificationRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'verification_by_id',
+    text: `select ${COLUMNS} from verifications v left join verification_heads h on ${HEAD} ${MESSAGE}
+            where v.account_id = $1 and v.id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** The one that counts for a recipient. */
+export async function readVerificationOf(
+  db: Db,
+  owner: { accountId: AccountId; live: boolean; recipientKey: string },
+): Promise<VerificationRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'verification_by_recipient',
+    text: `select ${COLUMNS} from verification_heads h
+             join verifications v on v.account_id = h.account_id and v.id = h.verification_id ${MESSAGE}
+            where h.account_id = $1 and h.live = $2 and h.recipient_key = $3`,
+    values: [toUuid(owner.accountId), owner.live, owner.recipientKey],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+function toRow(raw: Raw): VerificationRow {
+  return {
+    id: fromUuid('ver', raw.id),
+    live: raw.live,
+    status: raw.status,
+    current: raw.current === true,
+    tries: raw.tries,
+    resends: raw.resends,
+    validityMinutes: raw.validity_minutes,
+    recipient: raw.recipient,
+    recipientKey: raw.recipient_key,
+    country: raw.country,
+    channel: raw.channel,
+    startedAt: raw.started_at.getTime(),
+    expiresAt: raw.expires_at.getTime(),
+    resendAt: raw.resend_at.getTime(),
+    verifiedAt: raw.verified_at?.getTime() ?? null,
+    request: raw.request,
+    messages: raw.messages.map(uuid => fromUuid('msg', uuid)),
+    startedWith: raw.started_with,
+  }
+}
+
+/** One code that somebody gave. */
+export type CheckRow = {
+  accountId: AccountId
+  live: boolean
+  /** Null where the recipient alone is named. */
+  id: VerificationId | null
+  recipientKey: string | null
+  /** Bound to the id, or to the recipient where there is none. */
+  hash: Buffer
+  checkId: Id<'req'>
+}
+
+export type CheckVerdict = {
+  kind: 'right' | 'wrong' | 'used' | 'expired' | 'exhausted' | 'missing' | 'disagrees' | 'later'
+  id: VerificationId | null
+  tries: number
+  /** In ms since the epoch. */
+  expiresAt: number
+  verifiedAt: number
+  /** Null where there is no such verification. */
+  recipient: string | null
+  country: string | null
+}
+
+/** Checks codes in one transaction; repeated with the same check ids it recognises its own. Verdicts in the order of the rows. */
+export async function checkCodes(db: Db, nowMs: number, rows: readonly CheckRow[]): Promise<CheckVerdict[]> {
+  const { rows: found } = await db.query<{
+    item: number
+    verdict: CheckVerdict['kind']
+    verification_id: string | null
+    tries: number | null
+    expires_at: Date | null
+    verified_at: Date | null
+    recipient: string | null
+    country: string | null
+  }>({
+    name: 'check_codes',
+    text: 'select * from check_codes($1,$2,$3,$4,$5,$6,$7)',
+    timeoutMs: HOT_TIMEOUT_MS,
+    values: [
+      toIso(nowMs),
+      uuids(rows, row => row.accountId),
+      bareArray(rows.map(row => row.live)),
+      bareArray(rows.map(row => row.id && toUuid(row.id))),
+      textArray(rows.map(row => row.recipientKey)),
+      bytesArray(rows.map(row => row.hash)),
+      uuids(rows, row => row.checkId),
+    ],
+  })
+  const verdicts: CheckVerdict[] = []
+  for (const row of found) {
+    verdicts[row.item - 1] = {
+      kind: row.verdict,
+      id: row.verification_id === null ? null : fromUuid('ver', row.verification_id),
+      tries: row.tries ?? 0,
+      expiresAt: row.expires_at?.getTime() ?? 0,
+      verifiedAt: row.verified_at?.getTime() ?? 0,
+      recipient: row.recipient,
+      country: row.country,
+    }
+  }
+  return verdicts
+}
+
+/** Whether a request may still be at work on what a verification started with, message by message. */
+export async function startIsPending(
+  db: Db,
+  accountId: AccountId,
+  id: VerificationId,
+  startedMs: number,
+): Promise<boolean> {
+  const { rows } = await db.query<{ pending: boolean }>({
+    name: 'verification_is_pending',
+    text: `select exists (
+               select 1 from nodes where started_at <= $3 and seen_at > now() - interval '5 seconds')
+             and exists (
+               select 1 from unnest(v.messages[1:v.started_with]) as i (id)
+                 left join messages m on m.account_id = v.account_id and m.id = i.id
+                where m.answer is null) as pending
+             from verifications v where v.account_id = $1 and v.id = $2`,
+    values: [toUuid(accountId), toUuid(id), toIso(startedMs)],
+  })
+  return rows[0]?.pending ?? false
+}
+
+/** Forgets which verification counts for a recipient where it is older than a time; at most `limit`, how many. */
+export async function sweepHeads(db: Db, startedBeforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_verification_heads',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `delete from verification_heads where ctid = any (array(
+             select ctid from verification_heads where verification_id < first_uuid_at($1) limit $2))`,
+    values: [toIso(startedBeforeMs), limit],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,44 @@
+import type { Caller } from '../../contract/caller.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import { isId } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { VerificationId } from './codes.ts'
+import { readVerifiable } from './request.ts'
+import { unknownVerification } from './rules.ts'
+import { readVerification, readVerificationOf, type VerificationRow } from './store.ts'
+
+/** How a body names a verification: at least one is there. */
+export type Which = { id: VerificationId | null; recipientKey: string | null }
+
+/** Throws a 400 where neither is given, a 404 for an id that cannot be one. */
+export function readWhich(body: { verificationId?: string; to?: string }, phones: Phones): Which {
+  const { verificationId, to } = body
+  if (verificationId === undefined && to === undefined) {
+    throw invalid('verificationId', 'give verificationId or to')
+  }
+  const recipientKey = to === undefined ? null : readVerifiable(to, phones).key
+  if (verificationId === undefined) return { id: null, recipientKey }
+  if (!isId('ver', verificationId)) throw unknownVerification()
+  return { id: verificationId, recipientKey }
+}
+
+/** The refusal of an id and a recipient that do not belong together. */
+export function disagreement(): Error {
+  return invalid('to', 'is not the recipient of this verificationId')
+}
+
+/** The verification that is meant; only one of the same key mode is there. */
+export async function findVerification(
+  db: Db,
+  { account, mode }: Caller,
+  { id, recipientKey }: Which,
+): Promise<VerificationRow> {
+  const live = mode === 'live'
+  const row = id
+    ? await readVerification(db, account.id, id)
+    : await readVerificationOf(db, { accountId: account.id, live, recipientKey: recipientKey! })
+  if (row?.live !== live) throw unknownVerification()
+  if (recipientKey !== null && row.recipientKey !== recipientKey) throw disagreement()
+  return row
+}
