@@ -1,8 +1,10 @@
 drop function if exists fail_over;
 
--- Takes a message to another connection after an attempt that was not taken. One
--- statement: the attempt joins the past ones, the money moves where the channel
--- changes, and the outbox row is this node's, due now and not begun. Returns
+-- Takes a message to another connection after an attempt that was not taken, be that
+-- known at once or only after nobody knew. One statement: the attempt joins the past
+-- ones, the money moves where the channel changes, and the outbox row is this node's,
+-- due now and not begun. Where it says something else over there, p_content and
+-- p_secret are its new words; else both are null. Returns
 --   'moved'
 --   'uncovered'  neither pool nor wallet covers it over there; nothing has changed
 --   'stale'      the attempt is no longer the message's open one; nothing has changed
@@ -10,7 +12,8 @@ drop function if exists fail_over;
 create function fail_over(
   p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid, p_id uuid, p_attempt smallint,
   p_outcome text, p_code text, p_provider_code text, p_detail text,
-  p_connection uuid, p_provider text, p_channel text, p_sender text, p_source text, p_amount bigint, p_parts smallint)
+  p_connection uuid, p_provider text, p_channel text, p_sender text, p_source text, p_amount bigint, p_parts smallint,
+  p_content json, p_secret bytea, p_template uuid)
 returns text
 language plpgsql as $$
 declare
@@ -23,7 +26,7 @@ begin
   if p_repeated and m.settled_at = p_now and m.connection_id = p_connection and m.channel = p_channel then
     return 'moved';
   end if;
-  if m.id is null or m.attempt <> p_attempt or m.status <> 'sending' then
+  if m.id is null or m.attempt <> p_attempt or m.status not in ('sending', 'unknown') then
     return 'stale';
   end if;
 
@@ -37,7 +40,7 @@ begin
         update wallets set held = held - m.amount, balance = balance + m.amount where account_id = p_account;
       else
         update pools set used = greatest(0, used - 1)
-         where account_id = p_account and id = m.pool_id and m.id >= first_uuid_at(resets_at - interval '1 month');
+         where account_id = p_account and id = m.pool_id and in_pool_month(m.id, m.past_holds, resets_at);
       end if;
       select f.funding, f.pool into v_funding, v_pool
         from fund_one_by_one(p_account, p_now, array[p_account], array[p_channel], array[p_amount], array[true], array[true]) f;
@@ -55,6 +58,8 @@ begin
       connection_id = p_connection, provider = p_provider, channel = p_channel,
       sender = p_sender, sender_source = p_source, amount = p_amount, parts = p_parts,
       funding = v_funding, pool_id = v_pool,
+      content = coalesce(p_content, m.content),
+      template_id = case when p_content is null then m.template_id else p_template end,
       settled_at = p_now, provider_code = p_provider_code, error_detail = p_detail,
       past_attempts = coalesce(m.past_attempts, '[]') || jsonb_build_object(
         'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id, 'counted', true,
@@ -70,7 +75,8 @@ begin
         else m.told end
    where account_id = p_account and id = p_id;
 
-  update outbox set connection_id = p_connection, due_at = p_now, owner = p_node, begun = false
+  update outbox set connection_id = p_connection, due_at = p_now, owner = p_node, begun = false,
+         asks = 0, ask_at = '-infinity', secret = coalesce(p_secret, secret)
    where account_id = p_account and message_id = p_id;
   return 'moved';
 end $$;

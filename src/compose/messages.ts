@@ -13,6 +13,7 @@ import { createAccept, SENDS } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { assetIdsOf } from '../core/messages/assets.ts'
 import { createBatches } from '../core/messages/batches.ts'
+import { createConclude } from '../core/messages/conclude.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
 import { createFailover } from '../core/messages/failover.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
@@ -76,7 +77,25 @@ export function createMessageRooms(
     ...(links.get(id)?.retryPolicy ?? POLICY_OF_THE_GONE),
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
-  const receipts = createReceipts({ db, settle, clock, ids, random, policyOf, observe: metrics.receipt })
+  const conclude = createConclude({
+    clock,
+    ids,
+    random,
+    log,
+    settle,
+    waiters,
+    failover: { after: (item, attempt, outcome) => failover.after(item, attempt, outcome) },
+    policyOf,
+    optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
+  })
+  const receipts = createReceipts({
+    db,
+    ids,
+    settle,
+    conclude,
+    handOver: item => dispatcher.push(item, false),
+    observe: metrics.receipt,
+  })
   const inbox = createInbox(receipts, consent, templates)
   const links: Links = createLinks({
     providers,
@@ -105,30 +124,27 @@ export function createMessageRooms(
     mayLeaveAt: consent.mayLeaveAt,
     ready: id => links.get(id) !== undefined && circuits.ready(id),
   }
+  const failover = createFailover({
+    ...planning,
+    db,
+    seal,
+    node: lease.id,
+    stopping,
+    account: rooms.accounts.snapshot,
+    maxAttempts: id => policyOf(id).maxAttempts,
+  })
   const dispatcher = createDispatcher({
     db,
     clock,
-    ids,
-    random,
     seal,
     log,
     links,
-    settle,
     waiters,
     circuits,
-    failover: createFailover({
-      ...planning,
-      db,
-      node: lease.id,
-      stopping,
-      account: rooms.accounts.snapshot,
-      maxAttempts: id => policyOf(id).maxAttempts,
-    }),
+    conclude,
     files: createFileSources({ db, guarded: base.guarded, media }),
     unwanted: rows => findSuppressedAmong(rows, consent.suppressedOn),
-    optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
     node: lease.id,
-    policyOf,
     observe(outcome, item, provider) {
       metrics.attempt(item.channel, provider, outcome)
       if (outcome !== 'retry' && outcome !== 'throttled') {

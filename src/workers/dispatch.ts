@@ -1,25 +1,17 @@
-import type { Links, OpenLink } from '../channels/links.ts'
+import type { Links } from '../channels/links.ts'
 import type { LinkLog, Outcome } from '../channels/provider.ts'
-import type { Failover, Onward } from '../core/messages/failover.ts'
-import { beginAttempts } from '../core/messages/hot-store.ts'
-import type { Settle } from '../core/messages/settle.ts'
-import { type Settlement, type SettlePolicy, settleOutcome } from '../core/messages/transitions.ts'
+import type { Conclude } from '../core/messages/conclude.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
-import { failSuppressed, failUnreadable } from '../core/messages/withdraw-store.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
-import { type ClaimedRow, claimDue, giveBack, type OwnedRow } from '../core/outbox/store.ts'
-import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'
-import { createBatcher } from '../infra/batch.ts'
-import { type Database, DatabaseUnavailable } from '../infra/db.ts'
-import type { Seal } from '../infra/seal.ts'
+import { giveBack, type OwnedRow } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
-import type { Random } from '../lib/random.ts'
+import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
+import { type AskDeps, createAsk } from './ask.ts'
+import { createBegin } from './begin.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
-import { createDeadlines } from './deadlines.ts'
+import { createDue, type DueDeps } from './due.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createMislaid } from './mislaid.ts'
-import { type FileSources, toOutgoing } from './outgoing.ts'
 
 export type Dispatcher = Dispatch & {
   /** Looks for due messages once; how many this node took. */
@@ -44,35 +36,18 @@ type LaneStats = {
   circuit: CircuitPhase
 }
 
-export type DispatchDeps = {
-  db: Database
-  clock: Clock
-  ids: Ids
-  random: Random
-  seal: Seal
-  log: LinkLog
-  links: Links
-  settle: Settle
-  waiters: Waiters
-  failover: Failover
-  circuits: Circuits
-  files: FileSources
-  /** Which of these must not leave any more: their recipients decided while they waited. */
-  unwanted(rows: readonly ClaimedRow[]): Promise<ReadonlySet<ClaimedRow>>
-  /** Keeps that a recipient has opted out, by the provider's word. */
-  optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
-  node(): number
-  /** How often a connection's messages are tried, and when an unknown one is closed. */
-  policyOf(connectionId: ConnectionId): SettlePolicy
-  /** How long one submit may take, in ms. */
-  submitTimeoutMs?: number
-  observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
-}
+export type DispatchDeps = DueDeps &
+  AskDeps & {
+    clock: Clock
+    log: LinkLog
+    links: Links
+    waiters: Waiters
+    circuits: Circuits
+    /** What an attempt's outcome makes of its message. */
+    conclude: Conclude
+    observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
+  }
 
-const SUBMIT_TIMEOUT_MS = 30_000
-/** A provider that does not heed its signal within this is given up: nobody knows what it does. */
-const SUBMIT_GRACE_MS = 5_000
-const BEGIN_RETRY_MS = 200
 /** Of one connection, from one poll: keeps each poll short. */
 const MOST_CLAIMED = 500
 
@@ -81,12 +56,13 @@ const MOST_CLAIMED = 500
  * never before the attempt is recorded. No transaction is open meanwhile.
  */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { circuits, clock, db, links, settle, waiters } = deps
+  const { circuits, clock, conclude, db, links, waiters } = deps
   const lanes = new Map<ConnectionId, Lane>()
-  const deadlines = createDeadlines(clock, deps.submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
-  const beginner = createBatcher<OutboxItem, number | null>({ flush: begin })
+  const ask = createAsk(deps)
+  const claim = createDue(deps)
+  const begin = createBegin({ ...deps, stopping: () => stopping })
   /** Every message in this node's hands, from its hand-over to its settlement. */
-  const inHand = new Set<MessageId>()
+  const inHand = new Map<MessageId, OutboxItem>()
   /** Connections that may have more that is due than they had room for at the last look. */
   const hungry = new Set<ConnectionId>()
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
@@ -111,7 +87,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
-    inHand.add(item.id)
+    inHand.set(item.id, item)
     if (begun) void submit(lane, item, 1)
     else if (lane && !stopping) {
       lane.hold(item)
@@ -127,25 +103,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       limit: Math.min(MOST_CLAIMED, lane.wanted()),
     }))
     const room = lookedAt.filter(each => each.limit > 0)
-    const rows = room.length === 0 || stopping ? [] : await claimDue(db, deps.node(), clock.now(), room)
+    const { rows, items, endOthers } = await claim(stopping ? [] : room)
     noteHungry(lookedAt, rows)
-    const unwanted = await deps.unwanted(rows)
-    const unreadable: ClaimedRow[] = []
-    for (const row of rows) {
-      if (unwanted.has(row)) continue
-      const item = toItem(row)
-      if (item) push(item, false)
-      else unreadable.push(row)
-    }
-    await failUnreadable(db, clock.now(), unreadable)
-    await failSuppressed(db, clock.now(), [...unwanted])
+    for (const item of items) push(item, false)
+    await endOthers()
     return rows.length
   }
 
   /** Whoever got less than it asked for has had all that is due. */
   function noteHungry(
     lookedAt: readonly { connectionId: ConnectionId; limit: number }[],
-    rows: readonly ClaimedRow[],
+    rows: readonly { connectionId: ConnectionId }[],
   ): void {
     const got = new Map<ConnectionId, number>()
     for (const { connectionId } of rows) got.set(connectionId, (got.get(connectionId) ?? 0) + 1)
@@ -162,24 +130,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     wakeAt(clock.now())
   }
 
-  /** The words of an OTP are in the clear from here to the provider, and nowhere else. */
-  function toItem(row: ClaimedRow): OutboxItem | null {
-    const { secret, ...item } = row
-    // The words of an unknown attempt are erased: should it come back as not taken, they cannot be sent again.
-    if (!secret) return item.messageType === 'otp' ? null : item
-    try {
-      const words = JSON.parse(deps.seal.open(secret, secretContext(row.id)).toString()) as SecretContent
-      return { ...item, content: withSecret(item.content, words) }
-    } catch (error) {
-      deps.log.warn({ err: error, messageId: row.id }, 'the sealed words of a message cannot be opened')
-      return null
-    }
-  }
-
   /** It may have left: the attempt is recorded and nobody here makes it. */
-  async function giveUp({ accountId, id, attempt, connectionId }: OwnedRow): Promise<void> {
-    const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
-    await write({ accountId, id, connectionId }, attempt, outcome)
+  async function giveUp({ attempt, ...row }: OwnedRow): Promise<void> {
+    await conclude.lost(row, attempt)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -191,7 +144,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   async function beginAndSubmit(lane: Lane, item: OutboxItem): Promise<void> {
     inFlight++
-    const attempt = await beginner.add(item).catch(error => {
+    const attempt = await begin(item).catch(error => {
       deps.log.warn({ err: error, messageId: item.id }, 'an attempt could not be recorded; it is not made')
       return null
     })
@@ -200,32 +153,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       return submit(lane, item, attempt)
     }
     // Cancelled meanwhile, or this node lost its lease: somebody else knows.
-    inHand.delete(item.id)
+    letGo(item)
     waiters.tell(item.id, null)
     lane.leave()
     pump(lane)
     landed()
-  }
-
-  async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
-    const order = items
-      .map((_, at) => at)
-      .sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
-    const sorted = order.map(at => items[at]!)
-    const nowMs = clock.now()
-    for (let repeated = false; ; repeated = true) {
-      try {
-        const attempts = await beginAttempts(db, deps.node(), nowMs, sorted, repeated)
-        const results: (number | null)[] = new Array(items.length)
-        order.forEach((at, position) => {
-          results[at] = attempts[position]!
-        })
-        return results
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || stopping) throw error
-        await new Promise<void>(resolve => clock.after(BEGIN_RETRY_MS, resolve))
-      }
-    }
   }
 
   // --- the provider ---------------------------------------------------------
@@ -244,39 +176,24 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       pump(lane)
       feed(lane)
     }
-    if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
-    const onward = await goOn(item, attempt, outcome)
-    if (onward.kind === 'moved') push(onward.item, false)
-    else {
-      await write(item, attempt, outcome, onward.tries).catch(error => {
-        deps.log.warn(
-          { err: error, messageId: item.id },
-          'an outcome could not be written down; it is unknown',
-        )
-      })
-      inHand.delete(item.id)
-    }
+    await end(item, attempt, outcome)
     landed()
   }
 
-  /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
-  async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
-    await deps.optedOut(item, providerCode).catch(error => {
-      deps.log.warn(
-        { err: error, messageId: item.id },
-        'that a recipient has opted out could not be written down',
-      )
-    })
+  async function end(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
+    try {
+      const conclusion = await conclude.attempt(item, attempt, outcome)
+      if (conclusion.kind === 'moved') return push(conclusion.item, false)
+      if (conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
+    } catch (error) {
+      deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
+    }
+    letGo(item)
   }
 
-  /** What was not taken here may be taken elsewhere: at once, and by this node. */
-  function goOn(item: OutboxItem, attempt: number, outcome: Outcome): Onward | Promise<Onward> {
-    const stays: Onward = { kind: 'stays', tries: attempt }
-    if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
-    return deps.failover.after(item, attempt, outcome).catch(error => {
-      deps.log.warn({ err: error, messageId: item.id }, 'no other connection could be found')
-      return stays
-    })
+  /** Unless it came back meanwhile, by a word that was late. */
+  function letGo(item: OutboxItem): void {
+    if (inHand.get(item.id) === item) inHand.delete(item.id)
   }
 
   function landed(): void {
@@ -284,54 +201,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (inFlight === 0) allLanded?.()
   }
 
-  /** One submit, which always comes to an outcome: what nobody can tell is unknown. */
-  function ask(open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> {
-    return new Promise(resolve => {
-      const deadline = deadlines.current()
-      const leave = deadline.enter(() =>
-        resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }),
-      )
-      const done = (outcome: Outcome) => {
-        leave()
-        resolve(outcome)
-      }
-      // A throw before the promise is as unknown as one after it.
-      Promise.resolve()
-        .then(() => open.link.send(toOutgoing(item, attempt, deps.files), deadline.signal))
-        .then(done, error => {
-          deps.log.warn({ err: error, messageId: item.id, provider: open.provider }, 'a provider threw')
-          done({ kind: 'unknown', detail: 'the provider failed in an unforeseen way' })
-        })
-    })
-  }
-
-  async function write(
-    item: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & { channel?: OutboxItem['channel'] },
-    attempt: number,
-    outcome: Outcome,
-    tries = attempt,
-  ): Promise<void> {
-    const policy = deps.policyOf(item.connectionId)
-    const settlement = settleOutcome(outcome, tries, policy, clock.now(), deps.random)
-    const waiting = waiters.claimOf(item.id)
-    const told = await settle.attempt({
-      accountId: item.accountId,
-      id: item.id,
-      attempt,
-      connectionId: item.connectionId,
-      ...settlement,
-      forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
-      eventId: deps.ids.next('evt'),
-    })
-    // Where another word was faster, the store has it.
-    const first = settlement.answer !== null && told?.answer === settlement.answer
-    if (settlement.answer) waiters.tell(item.id, first ? toWord(item, settlement) : null)
-    if (settlement.kind === 'queued') wakeAt(settlement.dueAt!)
-  }
-
   async function returnItems(items: OutboxItem[]): Promise<void> {
     for (const item of items) {
-      inHand.delete(item.id)
+      letGo(item)
       waiters.tell(item.id, null)
     }
     await giveBack(db, deps.node(), items).catch(error => {
@@ -391,15 +263,3 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
 /** The link closed between accept and submit: nothing was sent. */
 const NO_LINK: Outcome = { kind: 'retry', detail: 'the connection is not open' }
-
-/** Null where the store has to say it. */
-function toWord(
-  { channel, connectionId }: { channel?: OutboxItem['channel']; connectionId: ConnectionId },
-  { answer, errorCode, errorDetail }: Settlement,
-) {
-  return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
-}
-
-function lockOrder(item: OutboxItem): string {
-  return item.accountId + item.id
-}

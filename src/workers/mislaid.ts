@@ -8,7 +8,7 @@ export type MislaidDeps = {
   log: LinkLog
   node(): number
   /** What this node knows that it holds. */
-  inHand: ReadonlySet<MessageId>
+  inHand: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>
   /** Ends an attempt that was recorded and that nobody makes. */
   giveUp(row: OwnedRow): Promise<void>
 }
@@ -26,7 +26,7 @@ export function createMislaid(deps: MislaidDeps): { find(): Promise<number> } {
 
   /** What has not begun is free again; how many rows were let go. */
   async function find(): Promise<number> {
-    const rows = (await listOwned(db, node(), [...inHand])).filter(row => !inHand.has(row.id))
+    const rows = (await listOwned(db, node(), [...inHand.keys()])).filter(row => !inHand.has(row.id))
     const twice = rows.filter(row => missed.has(row.id))
     missed = new Set(rows.map(row => row.id))
     if (twice.length === 0) return 0

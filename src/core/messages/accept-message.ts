@@ -7,7 +7,7 @@ import type { Accept } from './accept.ts'
 import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
 import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
-import type { Prepared } from './prepare.ts'
+import type { Planned, Prepared } from './prepare.ts'
 
 export type AcceptMessageDeps = {
   clock: Clock
@@ -71,10 +71,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   /** Text as the row keeps it; what must not be read at rest goes sealed into the outbox. */
   async function storeContent(id: MessageId, prepared: Prepared): Promise<StoredContent> {
     return {
-      text: prepared.said.text,
-      subject: prepared.said.subject,
-      html: prepared.said.html,
-      ...(prepared.template?.stored && { template: prepared.template.stored }),
+      ...wordsToStore(prepared),
       attachment: prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment)),
       context: prepared.context && {
         moduleType: prepared.context.moduleType,
@@ -163,6 +160,19 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
 
   return acceptMessage as AcceptMessage
 }
+
+/** What a message says, as its row and its outbox keep it. */
+export function wordsToStore(planned: Planned): StoredWords {
+  const { said, template, code, candidates } = planned
+  return {
+    text: said.text,
+    subject: said.subject,
+    html: said.html,
+    ...(template?.stored && { template: template.stored }),
+    ...(code !== null && candidates.length > 1 && { code }),
+  }
+}
+type StoredWords = Pick<StoredContent, 'text' | 'subject' | 'html' | 'template' | 'code'>
 
 function toItem(id: MessageId, prepared: Prepared, content: StoredContent): OutboxItem {
   return {

@@ -3,7 +3,8 @@ import type { Channel } from '../../contract/enums.ts'
 import type { SenderSource } from '../../contract/send.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { StoredContent } from '../outbox/stored-content.ts'
 
 /** The attempt that a message leaves behind. */
 export type LeftAttempt = {
@@ -26,6 +27,18 @@ export type Destination = {
   /** Micros. */
   amount: number
   parts: number | null
+  /** Null where it says there what it said here. */
+  words: NewWords | null
+}
+
+/** What a code says over another channel. */
+export type NewWords = {
+  content: StoredContent
+  /** As its row keeps it, JSON. */
+  stored: string
+  /** What must not be read at rest, sealed. */
+  secret: Buffer
+  templateId: Id<'tpl'> | null
 }
 
 /** Whoever waits for the answer is short of time: a call that takes longer is repeated. */
@@ -45,7 +58,7 @@ export async function failOver(
 ): Promise<'moved' | 'uncovered' | 'stale'> {
   const { rows } = await db.query<{ verdict: 'moved' | 'uncovered' | 'stale' }>({
     name: 'fail_over',
-    text: 'select fail_over($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17) as verdict',
+    text: 'select fail_over($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20) as verdict',
     timeoutMs: FAIL_OVER_TIMEOUT_MS,
     values: [
       node,
@@ -65,6 +78,9 @@ export async function failOver(
       to.senderSource,
       to.amount,
       to.parts,
+      to.words?.stored ?? null,
+      to.words?.secret ?? null,
+      to.words?.templateId ? toUuid(to.words.templateId) : null,
     ],
   })
   return rows[0]!.verdict

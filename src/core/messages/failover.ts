@@ -3,19 +3,22 @@ import type { AccountSnapshot } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
 import { pause } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
+import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
 import { onwardCarriers } from '../routing/onward.ts'
 import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
-import { compose } from './content.ts'
-import { type Destination, failOver, type LeftAttempt } from './failover-store.ts'
+import { wordsToStore } from './accept-message.ts'
+import { type Destination, failOver, type LeftAttempt, type NewWords } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import { needsWindow, type Planned, price, type World } from './prepare.ts'
 import { type ResolveDeps, vet } from './resolve.ts'
 import { suppressionOf } from './suppressed.ts'
+import { findWords } from './words.ts'
 
 /** An attempt that was provably not taken. */
 export type NotTaken = Extract<Outcome, { kind: 'rejected' | 'retry' }>
@@ -33,6 +36,7 @@ export type Failover = {
 
 export type FailoverDeps = ResolveDeps & {
   db: Database
+  seal: Seal
   node(): number
   /** True while stopping: then nobody waits for a database that is away. */
   stopping(): boolean
@@ -55,7 +59,9 @@ export function createFailover(deps: FailoverDeps): Failover {
     const account = await deps.account(item.accountId)
     if (!account) return stays
     const world = await deps.world({ account })
-    if (!isElsewhere(world, item)) return stays
+    // How often this one was asked, of all attempts, matters only where they are used up.
+    const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
+    if (!isElsewhere(world, item) && !usedUp) return stays
     const row = await patiently(() => readMessage(deps.db, item.accountId, item.id))
     if (row?.attempt !== attempt) return stays
 
@@ -63,7 +69,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     for (const carrier of onward(row, item, tries, outcome, world)) {
       const to = await destination(row, item, carrier, account, world)
       const verdict = to && (await move(leftBy(item, attempt, outcome), to))
-      if (verdict === 'moved') return { kind: 'moved', item: { ...item, ...placeOf(to!) } }
+      if (verdict === 'moved') return { kind: 'moved', item: movedTo(to!, item) }
       if (verdict === 'stale') break
     }
     return { kind: 'stays', tries }
@@ -77,7 +83,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     outcome: NotTaken,
     world: World,
   ): Carrier[] {
-    if (keepsConnection(row)) return []
+    if (keepsConnection(row, item)) return []
     const left = leftConnections(row)
     const deaf = left.filter(each => each.code === 'CHATAPP_NOT_REGISTERED').map(each => each.channel)
     const carriers = onwardCarriers({
@@ -94,7 +100,7 @@ export function createFailover(deps: FailoverDeps): Failover {
         outcome.kind === 'rejected' && outcome.code === 'CHATAPP_NOT_REGISTERED'
           ? [...deaf, row.channel]
           : deaf,
-      keepsChannel: keepsChannel(row),
+      keepsChannel: keepsChannel(item),
     })
     if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
     // It may be tried here again: only from a dead connection to a living one is it better off.
@@ -110,21 +116,79 @@ export function createFailover(deps: FailoverDeps): Failover {
     world: World,
   ): Promise<Destination | null> {
     const where = { connectionId: connection.id, provider: connection.provider, channel }
-    if (channel === row.channel) {
+    if (channel === row.channel && !item.content.template) {
       const { sender, senderSource, amount, parts } = row
       // What was said to the other connection's own number holds there alone.
       const there = { ...item, sender, connectionId: connection.id }
       if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
-      return { ...where, sender, senderSource, amount, parts }
+      return { ...where, sender, senderSource, amount, parts, words: null }
     }
     try {
       const planned = replan(row, item, { channel, connection }, account, world)
       if (await vet(planned, deps)) return null
       const { sender, senderSource, amount, parts } = price(planned, world)
-      return { ...where, sender, senderSource, amount, parts }
+      return { ...where, sender, senderSource, amount, parts, words: newWords(item, planned) }
     } catch (error) {
       if (error instanceof Problem) return null
       throw error
+    }
+  }
+
+  /** A code is said anew, by whatever says codes over there; all other words go as they are. */
+  function newWords({ id, content }: OutboxItem, planned: Planned): NewWords | null {
+    if (content.code === undefined) return null
+    const { template: _, ...rest } = content
+    const said: StoredContent = { ...rest, ...wordsToStore(planned) }
+    return {
+      content: said,
+      stored: JSON.stringify(withoutSecret(said)),
+      secret: deps.seal.seal(JSON.stringify(secretOf(said)), secretContext(id)),
+      templateId: planned.template?.id ?? null,
+    }
+  }
+
+  /** The message as a send over the new channel would plan it. Throws a Problem where it does not fit there. */
+  function replan(
+    row: MessageRow,
+    { content }: OutboxItem,
+    carrier: Carrier,
+    account: AccountSnapshot,
+    world: World,
+  ): Planned {
+    const { channel, connection } = carrier
+    const { code, text } = content
+    const words = code === undefined ? { text: text ?? '' } : { otpCode: code }
+    const body: SingleSendBody = { ...content.asked, to: row.recipient, content: words }
+    const mode = row.live ? 'live' : 'test'
+    const said = findWords(body, carrier, null, {
+      checkUrl: deps.checkUrl,
+      assets: world.assets,
+      templates: world.templates,
+      mode,
+    })
+    const sender = chooseSender(body, channel, account.id, world.senders, connection)
+    return {
+      ...said,
+      connectionId: connection.id,
+      provider: connection.provider,
+      channel,
+      accountId: row.accountId,
+      mode,
+      candidates: row.candidates,
+      messageType: row.messageType,
+      recipient: row.recipient,
+      country: row.country,
+      sender: sender.from,
+      senderSource: sender.source,
+      asked: content.asked ?? null,
+      attachment: null,
+      context: null,
+      metadata: row.metadata,
+      needsWindow: needsWindow(carrier, row.messageType, said.template?.stored ?? null),
+      currency: account.currency,
+      parts: said.said.sms?.parts ?? null,
+      pooled: account.plan.pools.some(pool => pool.channels.includes(channel)),
+      scheduledAt: null,
     }
   }
 
@@ -178,61 +242,32 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
   }
 }
 
-/** A session, a bot, a number that was asked for, or one's template is one connection's alone. */
-function keepsConnection({ channel, sender, senderSource, content }: MessageRow): boolean {
-  if (content?.template != null) return true
+/**
+ * A session, a bot, a number that was asked for, or one's template is one connection's
+ * alone; and a code whose words were erased, since nobody knew whether it had left, goes nowhere.
+ */
+function keepsConnection({ channel, sender, senderSource }: MessageRow, { content }: OutboxItem): boolean {
+  if (content.text === null || isItsTemplates(content)) return true
   if (senderSource === 'session' || senderSource === 'bot') return sender !== null
   return channel === 'official_chatapp' && senderSource === 'request'
 }
 
+/** A template is approved for its channel, and a file goes where it was checked for. */
+function keepsChannel({ content }: OutboxItem): boolean {
+  return isItsTemplates(content) || content.attachment != null
+}
+
 /**
- * A template is approved for its channel, and a file goes where it was checked for. One
- * that was rendered here is words like others: a send that names it has one channel
- * anyway, and a code in the account's default words may go elsewhere.
+ * Whether the provider fills in a template that the send named. One that was rendered
+ * here is words like others (a send that names it has one channel anyway), and a code
+ * that we put into a default template is said elsewhere by another.
  */
-function keepsChannel({ content }: MessageRow): boolean {
-  return content?.template != null || content?.attachment != null
+function isItsTemplates({ template, code }: StoredContent): boolean {
+  return template != null && code === undefined
 }
 
-/** The message as a send over the new channel would plan it. Throws a Problem where it does not fit there. */
-function replan(
-  row: MessageRow,
-  { content }: OutboxItem,
-  { channel, connection }: Carrier,
-  account: AccountSnapshot,
-  world: World,
-): Planned {
-  const body: SingleSendBody = { ...content.asked, to: row.recipient, content: { text: content.text ?? '' } }
-  const said = compose(body, channel)
-  const sender = chooseSender(body, channel, account.id, world.senders, connection)
-  return {
-    connectionId: connection.id,
-    provider: connection.provider,
-    channel,
-    accountId: row.accountId,
-    mode: row.live ? 'live' : 'test',
-    candidates: row.candidates,
-    messageType: row.messageType,
-    recipient: row.recipient,
-    country: row.country,
-    sender: sender.from,
-    senderSource: sender.source,
-    asked: content.asked ?? null,
-    said,
-    template: null,
-    attachment: null,
-    context: null,
-    metadata: row.metadata,
-    needsWindow: needsWindow({ channel, connection }, row.messageType, null),
-    currency: account.currency,
-    parts: said.sms?.parts ?? null,
-    pooled: account.plan.pools.some(pool => pool.channels.includes(channel)),
-    scheduledAt: null,
-  }
-}
-
-function placeOf({ connectionId, channel, sender }: Destination) {
-  return { connectionId, channel, sender }
+function movedTo({ connectionId, channel, sender, words }: Destination, item: OutboxItem): OutboxItem {
+  return { ...item, connectionId, channel, sender, content: words?.content ?? item.content }
 }
 
 function leftBy({ accountId, id }: OutboxItem, attempt: number, outcome: NotTaken): LeftAttempt {

@@ -128,7 +128,7 @@ export function plan(
     barred,
     ready: deps.ready,
   })
-  const { said, template } = findWords(body, route, named?.template ?? null, {
+  const { said, template, code } = findWords(body, route, named?.template ?? null, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
     templates: world.templates,
@@ -157,6 +157,7 @@ export function plan(
     asked: readAsked(body),
     said,
     template,
+    code,
     attachment,
     context,
     metadata: readMetadata(body),

@@ -1,27 +1,29 @@
 import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
-import type { Random } from '../../lib/random.ts'
+import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
+import type { StoredContent } from '../outbox/stored-content.ts'
+import type { Conclude } from './conclude.ts'
+import { type MessageRow, readMessage } from './message-store.ts'
 import type { Settle } from './settle.ts'
-import { PUBLIC_CODE, type SettlePolicy, settleOutcome } from './transitions.ts'
+import { PUBLIC_CODE } from './transitions.ts'
 
 /** Takes what providers report later about messages that they were given. */
 export type Receipts = {
   /** Resolves once all of it is stored: only then may the provider forget it. */
   take(connectionId: ConnectionId, inbound: readonly Inbound[]): Promise<void>
-  /** The same for an outcome that came late; moves the message only if it is still unknown by this very attempt. */
+  /** An outcome that came late: does what it would have done in time, if the message is still unknown by this very attempt. */
   takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>
 }
 
 export type ReceiptsDeps = {
   db: Db
-  settle: Settle
-  clock: Clock
   ids: Ids
-  random: Random
-  policyOf(connectionId: ConnectionId): SettlePolicy
+  settle: Settle
+  conclude: Conclude
+  /** Holds a message, not begun, that goes on over another connection. */
+  handOver(item: OutboxItem): void
   observe(status: string, fate: 'applied' | 'no change'): void
 }
 
@@ -53,26 +55,22 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 
   async function takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
-    const known = readAttemptId(late.attemptId)
-    if (!known) return
-    const { id, attempt } = known
-    const settlement = settleOutcome(
-      late.outcome,
-      attempt,
-      deps.policyOf(connectionId),
-      deps.clock.now(),
-      deps.random,
-    )
-    const told = await settle.attempt({
-      accountId: late.accountId as AccountId,
-      id,
-      attempt,
-      connectionId,
-      ...settlement,
-      forget: null,
-      eventId: ids.next('evt'),
-    })
-    deps.observe(late.outcome.kind, told === null ? 'no change' : 'applied')
+    const moved = await conclude(connectionId, late)
+    deps.observe(late.outcome.kind, moved ? 'applied' : 'no change')
+  }
+
+  async function conclude(
+    connectionId: ConnectionId,
+    { accountId, attemptId, outcome }: LateOutcome,
+  ): Promise<boolean> {
+    const known = readAttemptId(attemptId)
+    const row = known && (await readMessage(deps.db, accountId as AccountId, known.id))
+    if (row?.content == null || row.attempt !== known!.attempt || row.connectionId !== connectionId)
+      return false
+    const conclusion = await deps.conclude.attempt(toItem(row, row.content), row.attempt, outcome)
+    if (conclusion.kind === 'settled') return conclusion.applied
+    deps.handOver(conclusion.item)
+    return true
   }
 
   return {
@@ -89,6 +87,12 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     },
     takeLate,
   }
+}
+
+/** As a dispatcher would hold it; the words of a code are gone for good. */
+function toItem(row: MessageRow, content: StoredContent): OutboxItem {
+  const { accountId, id, connectionId, channel, messageType, recipient, sender } = row
+  return { accountId, id, connectionId, channel, messageType, recipient, sender, content }
 }
 
 /** The message and the number of an attempt, by the id that providers are handed; null for what is none. */

@@ -14,6 +14,8 @@ import { sayByTemplate, sayCode } from './template-say.ts'
 export type Words = {
   said: Said
   template: { id: TemplateId; stored: StoredTemplate | null } | null
+  /** The code that is said where its sender has no words for it: another channel has its own. Null for words. */
+  code: string | null
 }
 
 export type WordSources = HeaderSources & { templates: TemplatesSnapshot; mode: KeyMode }
@@ -25,14 +27,14 @@ export function findWords(
   named: TemplateSnapshot | null,
   sources: WordSources,
 ): Words {
-  const code = named ? undefined : bareCode(body)
-  const template = code === undefined ? named : codeTemplate(carrier, sources)
-  if (!template) return { said: compose(body, carrier.channel), template: null }
+  const code = (named ? undefined : bareCode(body)) ?? null
+  const template = code === null ? named : codeTemplate(carrier, sources)
+  if (!template) return { said: compose(body, carrier.channel), template: null, code }
   const { said, stored } =
-    code === undefined
+    code === null
       ? sayByTemplate(body, template, carrier.channel, sources)
       : sayCode(template, carrier.channel, code)
-  return { said, template: { id: template.id, stored } }
+  return { said, template: { id: template.id, stored }, code }
 }
 
 /** A code for which the sender has no words. */

@@ -11,6 +11,8 @@ export type StoredContent = {
   /** Where the provider fills in the template itself; null on all other channels. Absent in rows of before. */
   template?: StoredTemplate | null
   context: StoredContext | null
+  /** A code for which its sender has no words, where another channel may yet say it in its own; sealed in the outbox. */
+  code?: string
   /** The sender that was asked for, where the message may yet go over another channel. */
   asked?: AskedSender
 }
@@ -57,16 +59,17 @@ export type SecretContent = {
   text: string
   subject: string | null
   template?: Pick<StoredTemplate, 'body' | 'buttons'>
+  code?: string
 }
 
 /** The words of a content that must not be read at rest. */
-export function secretOf({ text, subject, template }: StoredContent): SecretContent {
-  const secret = { text: text ?? '', subject }
+export function secretOf({ text, subject, template, code }: StoredContent): SecretContent {
+  const secret = { text: text ?? '', subject, ...(code !== undefined && { code }) }
   return template ? { ...secret, template: { body: template.body, buttons: template.buttons } } : secret
 }
 
 /** The content as its row keeps it when its words are sealed. */
-export function withoutSecret(content: StoredContent): StoredContent {
+export function withoutSecret({ code: _, ...content }: StoredContent): StoredContent {
   const { template } = content
   const bare = { ...content, text: null, subject: null }
   return template ? { ...bare, template: { ...template, header: null, body: null, buttons: null } } : bare
@@ -75,12 +78,13 @@ export function withoutSecret(content: StoredContent): StoredContent {
 /** A message's content with the words that were sealed apart from it. */
 export function withSecret(
   content: StoredContent,
-  { text, subject, template }: SecretContent,
+  { text, subject, template, code }: SecretContent,
 ): StoredContent {
   return {
     ...content,
     text,
     subject,
+    ...(code !== undefined && { code }),
     template: content.template && template ? { ...content.template, ...template } : content.template,
   }
 }

@@ -1,0 +1,108 @@
+import type { LinkLog, Outcome } from '../../channels/provider.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ConnectionId, Ids } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import type { OutboxItem } from '../outbox/dispatch-port.ts'
+import type { Failover, Onward } from './failover.ts'
+import type { Settle } from './settle.ts'
+import { type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
+import type { Waiters } from './waiters.ts'
+
+/** What became of a message after an attempt. */
+export type Conclusion =
+  /** It goes on over another connection: this node holds it, not begun. */
+  | { kind: 'moved'; item: OutboxItem }
+  /** It is written down; `applied` unless another word was faster, `dueAt` (ms since the epoch) where it is due again. */
+  | { kind: 'settled'; applied: boolean; dueAt: number | null }
+
+/** As much of a message as must be known to settle it. */
+type Place = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & { channel?: OutboxItem['channel'] }
+
+export type Conclude = {
+  /**
+   * What an attempt's outcome makes of its message, whether it is known at once or
+   * comes late. Rejects where it could not be written down: then it is unknown.
+   */
+  attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion>
+  /** Ends an attempt of which this node knows nothing but that it was recorded. */
+  lost(place: Place, attempt: number): Promise<Conclusion>
+}
+
+export type ConcludeDeps = {
+  clock: Clock
+  ids: Ids
+  random: Random
+  log: LinkLog
+  settle: Settle
+  waiters: Waiters
+  failover: Failover
+  /** How often a connection's messages are tried, and when an unknown one is closed. */
+  policyOf(connectionId: ConnectionId): SettlePolicy
+  /** Keeps that a recipient has opted out, by the provider's word. */
+  optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
+}
+
+/** The one way from an outcome to what it does: opt-out, failover, settlement, and the waiting sender. */
+export function createConclude(deps: ConcludeDeps): Conclude {
+  const { clock, log, settle, waiters } = deps
+
+  async function attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion> {
+    if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
+    const onward = await goOn(item, attempt, outcome)
+    if (onward.kind === 'moved') return onward
+    return write(item, attempt, outcome, onward.tries)
+  }
+
+  /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
+  async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
+    await deps.optedOut(item, providerCode).catch(error => {
+      log.warn({ err: error, messageId: item.id }, 'that a recipient has opted out could not be written down')
+    })
+  }
+
+  /** What was not taken here may be taken elsewhere: at once, and by this node. */
+  function goOn(item: OutboxItem, attempt: number, outcome: Outcome): Onward | Promise<Onward> {
+    const stays: Onward = { kind: 'stays', tries: attempt }
+    if (outcome.kind !== 'rejected' && outcome.kind !== 'retry') return stays
+    return deps.failover.after(item, attempt, outcome).catch(error => {
+      log.warn({ err: error, messageId: item.id }, 'no other connection could be found')
+      return stays
+    })
+  }
+
+  async function write(place: Place, attempt: number, outcome: Outcome, tries: number): Promise<Conclusion> {
+    const { accountId, id, connectionId } = place
+    const settlement = settleOutcome(outcome, tries, deps.policyOf(connectionId), clock.now(), deps.random)
+    const waiting = waiters.claimOf(id)
+    const told = await settle.attempt({
+      accountId,
+      id,
+      attempt,
+      connectionId,
+      ...settlement,
+      forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
+      eventId: deps.ids.next('evt'),
+    })
+    // Where another word was faster, the store has it.
+    const first = settlement.answer !== null && told?.answer === settlement.answer
+    if (settlement.answer) waiters.tell(id, first ? toWord(place, settlement) : null)
+    return {
+      kind: 'settled',
+      applied: told !== null,
+      dueAt: settlement.kind === 'queued' ? settlement.dueAt : null,
+    }
+  }
+
+  return {
+    attempt,
+    lost(place, attempt) {
+      const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
+      return write(place, attempt, outcome, attempt)
+    },
+  }
+}
+
+/** Null where the store has to say it. */
+function toWord({ channel, connectionId }: Place, { answer, errorCode, errorDetail }: Settlement) {
+  return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
+}

@@ -1,0 +1,44 @@
+import type { OpenLink } from '../channels/links.ts'
+import type { LinkLog, Outcome } from '../channels/provider.ts'
+import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createDeadlines } from './deadlines.ts'
+import { type FileSources, toOutgoing } from './outgoing.ts'
+
+/** One submit, which always comes to an outcome: what nobody can tell is unknown. */
+export type Ask = (open: OpenLink, item: OutboxItem, attempt: number) => Promise<Outcome>
+
+export type AskDeps = {
+  clock: Clock
+  log: LinkLog
+  files: FileSources
+  /** How long one submit may take, in ms. */
+  submitTimeoutMs?: number
+}
+
+const SUBMIT_TIMEOUT_MS = 30_000
+/** A provider that does not heed its signal within this is given up: nobody knows what it does. */
+const SUBMIT_GRACE_MS = 5_000
+
+export function createAsk({ clock, log, files, submitTimeoutMs }: AskDeps): Ask {
+  const deadlines = createDeadlines(clock, submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
+
+  return (open, item, attempt) =>
+    new Promise(resolve => {
+      const deadline = deadlines.current()
+      const leave = deadline.enter(() =>
+        resolve({ kind: 'unknown', detail: 'the provider did not answer in time' }),
+      )
+      const done = (outcome: Outcome) => {
+        leave()
+        resolve(outcome)
+      }
+      // A throw before the promise is as unknown as one after it.
+      Promise.resolve()
+        .then(() => open.link.send(toOutgoing(item, attempt, files), deadline.signal))
+        .then(done, error => {
+          log.warn({ err: error, messageId: item.id, provider: open.provider }, 'a provider threw')
+          done({ kind: 'unknown', detail: 'the provider failed in an unforeseen way' })
+        })
+    })
+}
