@@ -7,6 +7,7 @@ import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/ca
 import { listChores } from './compose/chores.ts'
 import { createConsentRooms, giveUpParts } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
+import { createFraudRooms } from './compose/fraud.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import { identifyOfficial } from './compose/official.ts'
@@ -16,6 +17,7 @@ import {
   sweepTemplateClaims,
   type TemplateRooms,
 } from './compose/templates.ts'
+import { createVerificationRooms, forgetVerifications } from './compose/verification.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { checkMasterKey } from './core/master-key.ts'
@@ -116,6 +118,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     lease,
     () => stopping,
   )
+  const verificationRooms = createVerificationRooms(base, messages, createFraudRooms(base), lease)
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -127,6 +130,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     async round() {
       // First: what a sender was refused must not be found due.
       await messages.accept.withdrawUnconfirmed()
+      await verificationRooms.withdrawUnconfirmed()
       return (await messages.dispatcher.poll()) > 0 ? 'again' : undefined
     },
     onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
@@ -142,6 +146,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       pollTemplates(templateRooms),
       sweepTemplateClaims(base),
       identifyOfficial(base, messages),
+      forgetVerifications(base),
     ],
     clock,
     log,
@@ -167,6 +172,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...consent,
         ...templateRooms,
         ...callbackRooms,
+        ...verificationRooms,
         sandboxMessages,
         media,
         readiness,

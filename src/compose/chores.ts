@@ -14,6 +14,7 @@ import type { Chore } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
+import { VERIFICATIONS_KEEP_MS } from './verification.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -32,7 +33,11 @@ export function listChores(
   sandbox: SandboxMessages,
 ): Chore[] {
   const { db, clock, config } = base
-  const keep = { eventsMs: config.eventsKeepMs, inboundMs: config.inboundKeepMs }
+  const keep = {
+    eventsMs: config.eventsKeepMs,
+    inboundMs: config.inboundKeepMs,
+    verificationsMs: VERIFICATIONS_KEEP_MS,
+  }
   const retention = createRetention({ db, clock, keep })
   return [
     // Two looks lie further apart than any answer of the database takes.

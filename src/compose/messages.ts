@@ -191,6 +191,9 @@ export function createMessageRooms(
     batches: createBatches({ db, clock, ids }),
   })
   return {
+    planning,
+    acceptMessage,
+    waiters,
     accept,
     settle,
     links,

@@ -62,6 +62,10 @@ import { templatesMediaRead } from './routes/templates-media-read.ts'
 import { templatesPlatform } from './routes/templates-platform.ts'
 import { templatesPreview } from './routes/templates-preview.ts'
 import { templatesRead } from './routes/templates-read.ts'
+import { verificationRead } from './routes/verification-read.ts'
+import { verificationResend } from './routes/verification-resend.ts'
+import { verificationSend } from './routes/verification-send.ts'
+import { verificationVerify } from './routes/verification-verify.ts'
 import { walletRead } from './routes/wallet-read.ts'
 import { walletUpdate } from './routes/wallet-update.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
@@ -86,6 +90,10 @@ const ROUTES = [
   messagesPolicies, //       GET    /api/v2/messages/policies
   messagesRead, //           GET    /api/v2/messages/{messageId}
   messagesCancel, //         POST   /api/v2/messages/{messageId}/cancel
+  verificationSend, //       POST   /api/v2/verification/send
+  verificationResend, //     POST   /api/v2/verification/resend
+  verificationVerify, //     POST   /api/v2/verification/verify
+  verificationRead, //       GET    /api/v2/verification/{verificationId}
   inboundList, //            GET    /api/v2/inbound
   suppressionsCreate, //     POST   /api/v2/suppressions
   suppressionsList, //       GET    /api/v2/suppressions

@@ -3,7 +3,7 @@ import { toIso } from '../../lib/clock.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** Tables of which whole months may go. Messages are not among them: they are the books (docs/decisions/0012). */
-export type Monthly = 'events' | 'deliveries' | 'inbound_messages'
+export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verifications'
 
 /** The partitions of months that lie wholly before a time, the oldest first. */
 export async function listMonthsBefore(db: Db, table: Monthly, beforeMs: number): Promise<string[]> {

@@ -14,6 +14,8 @@ export type Keep = {
   eventsMs: number | null
   /** What people wrote to us, in ms. */
   inboundMs: number | null
+  /** Whom codes were sent to, and what became of it, in ms. */
+  verificationsMs: number | null
 }
 
 export type Retention = {
@@ -29,6 +31,7 @@ export function createRetention({ db, clock, keep }: { db: Database; clock: Cloc
     ['deliveries', keep.eventsMs],
     ['events', keep.eventsMs],
     ['inbound_messages', keep.inboundMs],
+    ['verifications', keep.verificationsMs],
   ]
 
   async function forget(table: Monthly, beforeMs: number): Promise<string[]> {

@@ -12,7 +12,8 @@ export const accountUpdate = (deps: { ownAccount: OwnAccount; account: AccountRe
     auth: { ownersOnly: true },
     schema: {
       summary: 'Change the account',
-      description: 'By owners alone: the hours of the day in which marketing waits, and how verifications are made. What is absent stays.',
+      description:
+        'By owners alone: the hours of the day in which marketing waits, and how verifications are made. What is absent stays.',
       tags: ['Account'],
       body: OwnAccountUpdate,
       response: { 200: success(AccountView) },

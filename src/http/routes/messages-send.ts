@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { BatchResult, SendBody, SendResult, type SingleSendBody } from '../../contract/send.ts'
-import type { Answer } from '../../core/messages/answers.ts'
 import type { Send } from '../../core/messages/send.ts'
 import type { SendBatch } from '../../core/messages/send-batch.ts'
 import { sameAs } from '../../lib/ids.ts'
+import { giveAnswer } from '../give-answer.ts'
 import { defineRoute } from '../route.ts'
 import { SEND_FORM, withHeaderMedia } from '../send-form.ts'
 
@@ -61,14 +61,3 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
       return giveAnswer(answer, reply)
     },
   })
-
-type Reply = { code(status: number): Reply; header(name: string, value: string | number): Reply }
-
-/** Sends an answer as the bytes that it is. */
-function giveAnswer(answer: Answer, reply: Reply): string {
-  reply.code(answer.status).header('Content-Type', 'application/json; charset=utf-8')
-  if (answer.replayed) reply.header('Idempotency-Replayed', 'true')
-  if (answer.sandbox) reply.header('X-Sandbox', 'true')
-  if (answer.retryAfterSeconds !== null) reply.header('Retry-After', answer.retryAfterSeconds)
-  return answer.body
-}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { VerificationView } from '../../contract/verification.ts'
+import type { Verifications } from '../../core/verification/read.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/verification/{verificationId}`: how an attempt stands. */
+export const verificationRead = (deps: { verifications: Verifications }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/verification/:verificationId',
+    auth: {},
+    schema: {
+      summary: 'Read a verification',
+      description: 'How it stands; never its code. Superseded ones can be read, for 30 days at least.',
+      tags: ['Verification'],
+      params: Type.Object({ verificationId: Type.String() }),
+      response: { 200: success(VerificationView) },
+      errors: ['NOT_FOUND'],
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.verifications.read(request.caller.account.id, request.params.verificationId),
+    }),
+  })

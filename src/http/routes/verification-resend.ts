@@ -1,0 +1,41 @@
+import { VerificationAttempt, VerificationResend } from '../../contract/verification.ts'
+import type { ResendVerification } from '../../core/verification/resend.ts'
+import { sameAs } from '../../lib/ids.ts'
+import { giveAnswer } from '../give-answer.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/verification/resend`: a new code for the same verification. */
+export const verificationResend = (deps: { resendVerification: ResendVerification }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/verification/resend',
+    auth: { permission: 'messages:create' },
+    rateGroup: 'verification_send',
+    schema: {
+      summary: 'Resend a verification code',
+      description:
+        'Makes a new code and voids the one before, at most five times: the first after 60 seconds, then after ' +
+        '60, 120, 240 and 300. Wrong tries are not given back.',
+      tags: ['Verification'],
+      body: VerificationResend,
+      response: { 200: VerificationAttempt },
+      errors: [
+        'VERIFICATION_EXPIRED',
+        'CHATAPP_NOT_REGISTERED',
+        'RECIPIENT_REJECTED',
+        'MESSAGE_REJECTED',
+        'INSUFFICIENT_BALANCE',
+        'NOT_FOUND',
+        'VERIFICATION_ALREADY_USED',
+        'VERIFICATION_ATTEMPTS_EXHAUSTED',
+        'RESEND_TOO_SOON',
+        'RESEND_LIMIT',
+        'PROVIDER_UNAVAILABLE',
+      ],
+    },
+    async handler(request, reply) {
+      const requestId = sameAs('req', request.id as `req_${string}`)
+      const { caller, body } = request
+      return giveAnswer(await deps.resendVerification({ requestId, caller, body }), reply)
+    },
+  })

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { VerificationAttempt, VerificationSend } from '../../contract/verification.ts'
+import type { StartVerification } from '../../core/verification/start.ts'
+import { sameAs } from '../../lib/ids.ts'
+import { giveAnswer } from '../give-answer.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/verification/send`: a new code. */
+export const verificationSend = (deps: { startVerification: StartVerification }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/verification/send',
+    auth: { permission: 'messages:create' },
+    rateGroup: 'verification_send',
+    faults: 'handed over',
+    schema: {
+      summary: 'Send a verification code',
+      description:
+        'Supersedes the recipient’s earlier code. Waits for the provider for a moment, as a send does; the cost is ' +
+        'that of a message of type `otp`. With an idempotency key the same answer is given for 24 hours.',
+      tags: ['Verification'],
+      headers: Type.Object({
+        'Idempotency-Key': Type.Optional(
+          Type.String({ description: '1 to 200 characters; before idempotencyKey' }),
+        ),
+      }),
+      body: VerificationSend,
+      response: { 200: VerificationAttempt },
+      errors: [
+        'CHATAPP_NOT_REGISTERED',
+        'RECIPIENT_REJECTED',
+        'MESSAGE_REJECTED',
+        'INSUFFICIENT_BALANCE',
+        'IDEMPOTENCY_KEY_CONFLICT',
+        'PROVIDER_UNAVAILABLE',
+      ],
+    },
+    async handler(request, reply) {
+      const header = request.headers['idempotency-key']
+      const answer = await deps.startVerification({
+        requestId: sameAs('req', request.id as `req_${string}`),
+        caller: request.caller,
+        body: request.body,
+        fault: request.fault,
+        headerKey: typeof header === 'string' ? header : undefined,
+      })
+      return giveAnswer(answer, reply)
+    },
+  })

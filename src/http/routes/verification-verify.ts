@@ -1,0 +1,30 @@
+import { VerificationCheck, Verified } from '../../contract/verification.ts'
+import type { Checks } from '../../core/verification/check.ts'
+import { sameAs } from '../../lib/ids.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/verification/verify`: the code that somebody gave. */
+export const verificationVerify = (deps: { checks: Checks }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/verification/verify',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Check a verification code',
+      description:
+        'A code is right once. Five wrong ones end the attempt, resends included; what is not 4 to 8 digits is ' +
+        'refused without costing a try.',
+      tags: ['Verification'],
+      body: VerificationCheck,
+      response: { 200: Verified },
+      errors: [
+        'VERIFICATION_CODE_INVALID',
+        'VERIFICATION_EXPIRED',
+        'NOT_FOUND',
+        'VERIFICATION_ALREADY_USED',
+        'VERIFICATION_ATTEMPTS_EXHAUSTED',
+      ],
+    },
+    handler: ({ id, caller, body }) =>
+      deps.checks.check({ requestId: sameAs('req', id as `req_${string}`), caller, body }),
+  })

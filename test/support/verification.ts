@@ -1,0 +1,46 @@
+import type { VerificationAttempt, VerificationView } from '../../src/contract/verification.ts'
+import type { Answer, TestAccount, TestApp } from './app.ts'
+
+type Options = { live?: boolean; idempotencyKey?: string }
+
+export type Verifications = {
+  /** `POST /api/v2/verification/…`, time passing until it is answered. */
+  post(operation: 'send' | 'resend' | 'verify', body: unknown, options?: Options): Promise<Answer>
+  /** A send that must succeed. */
+  start(body: unknown, options?: Options): Promise<VerificationAttempt>
+  read(id: string): Promise<VerificationView>
+}
+
+export function verifications(app: TestApp, account: TestAccount): Verifications {
+  const post: Verifications['post'] = (operation, body, { live = false, idempotencyKey } = {}) =>
+    app.during(
+      app.call(`/api/v2/verification/${operation}`, {
+        method: 'POST',
+        key: live ? account.liveKey : account.testKey,
+        headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+        body,
+      }),
+    )
+  return {
+    post,
+    async start(body, options) {
+      const answer = await post('send', body, options)
+      if (answer.status !== 200) throw new Error(`not started: ${answer.status} ${answer.text}`)
+      return answer.body as VerificationAttempt
+    },
+    read: id => account.read<VerificationView>(`/api/v2/verification/${id}`),
+  }
+}
+
+/** The last code that the sandbox took for somebody. */
+export async function codeFor(account: TestAccount, to: string): Promise<string> {
+  const [last] = await account.inbox(to)
+  const code = /\d{4,8}/.exec(last?.text ?? '')?.[0]
+  if (!code) throw new Error(`no code for ${to} in ${last?.text}`)
+  return code
+}
+
+/** A code of the same length that is not this one; `n` makes more than one of them, from 1 to 9. */
+export function wrongCode(code: string, n = 1): string {
+  return code.replace(/^./, digit => String((Number(digit) + n) % 10))
+}
