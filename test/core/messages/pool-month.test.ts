@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { failOver } from '../../../src/core/messages/failover-store.ts'
+import {
+  acceptSends,
+  applyReceipts,
+  beginAttempts,
+  settleAttempts,
+} from '../../../src/core/messages/hot-store.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+/** What a pool gets back when its month turns between a message's steps: what this month counted, and no more. */
+
+const NODE = 1
+const MAY = Date.UTC(2026, 4, 1)
+const JUNE = Date.UTC(2026, 5, 1)
+const HOUR_MS = 3_600_000
+
+let database: TestDatabase
+let clock: FakeClock
+let ids: ReturnType<typeof createIds>
+let account: AccountId
+let id: MessageId
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** One message that was accepted an hour before the month turned, out of a pool of its own channel. */
+beforeEach(async () => {
+  clock = createFakeClock(MAY - HOUR_MS)
+  ids = createIds(clock, createRandom())
+  account = ids.next('acc')
+  await database.db.query({
+    name: 'month_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 0, 0)',
+    values: [toUuid(account)],
+  })
+  for (const [at, channel] of ['official_chatapp', 'local_sms'].entries()) {
+    await database.db.query({
+      name: 'month_pool',
+      text: 'insert into pools (account_id, id, channels, included, used, resets_at) values ($1,$2,$3,10,3,$4)',
+      values: [toUuid(account), at + 1, `{${channel}}`, new Date(MAY).toISOString()],
+    })
+  }
+  id = ids.next('msg')
+  const row = acceptRow(
+    { accountId: account, id, connectionId: ids.next('cnn'), dueAt: clock.now() },
+    { channel: 'official_chatapp', candidates: 'official_chatapp,local_sms', pooled: true },
+  )
+  expect(await acceptSends(database.db, NODE, clock.now(), [row], false)).toEqual([{ kind: 'accepted' }])
+  expect(await used()).toEqual([4, 3])
+})
+
+async function used(): Promise<number[]> {
+  const { rows } = await database.db.query<{ used: number }>({
+    name: 'month_used',
+    text: 'select used from pools where account_id = $1 order by id',
+    values: [toUuid(account)],
+  })
+  return rows.map(row => row.used)
+}
+
+/** Over to SMS, where its second attempt begins. */
+async function moves(): Promise<void> {
+  const left = {
+    accountId: account,
+    id,
+    attempt: 1,
+    outcome: 'rejected' as const,
+    code: null,
+    providerCode: null,
+    detail: 'not on the app',
+  }
+  const to = {
+    connectionId: ids.next('cnn'),
+    provider: 'model',
+    channel: 'local_sms' as const,
+    sender: null,
+    senderSource: 'platform' as const,
+    amount: 10,
+    parts: 1,
+    words: null,
+  }
+  expect(await failOver(database.db, NODE, clock.now(), left, to, false)).toBe('moved')
+  expect(await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)).toEqual([
+    2,
+  ])
+}
+
+async function ends(
+  attempt: number,
+  kind: 'failed' | 'sent',
+  providerId: string | null = null,
+): Promise<void> {
+  const row = settleRow(
+    { accountId: account, id, connectionId: connection, eventId: ids.next('evt') },
+    { attempt, kind, providerId },
+  )
+  expect(await settleAttempts(database.db, NODE, clock.now(), [row], false)).toHaveLength(1)
+}
+const connection = createIds(createFakeClock(MAY), createRandom()).next('cnn')
+
+describe('a message of last month', () => {
+  test('is not given back to a pool that has begun anew', async () => {
+    await clock.advance(2 * HOUR_MS)
+    // Somebody's send begins the pools' new month.
+    const other = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+      { channel: 'official_chatapp', pooled: true },
+    )
+    await acceptSends(database.db, NODE, clock.now(), [other], false)
+    expect(await used()).toEqual([1, 0])
+    await ends(1, 'failed')
+    expect(await used()).toEqual([1, 0])
+  })
+
+  test('that a failover counts in the new month is given back when it fails there too', async () => {
+    await clock.advance(2 * HOUR_MS)
+    await moves()
+    expect(await used()).toEqual([0, 1])
+    await ends(2, 'failed')
+    expect(await used()).toEqual([0, 0])
+  })
+
+  test('likewise when the provider refuses it after all', async () => {
+    await clock.advance(2 * HOUR_MS)
+    await moves()
+    await ends(2, 'sent', 'later-refused')
+    const receipt = {
+      connectionId: connection,
+      providerId: 'later-refused',
+      status: 'failed' as const,
+      atMs: null,
+      providerCode: null,
+      errorCode: 'RECIPIENT_REJECTED' as const,
+      detail: null,
+      eventId: ids.next('evt'),
+    }
+    expect(await applyReceipts(database.db, clock.now(), [receipt])).toEqual([true])
+    expect(await used()).toEqual([0, 0])
+  })
+
+  test('is not given back twice: not to the month after that of its failover', async () => {
+    await moves()
+    expect(await used()).toEqual([3, 4])
+    await clock.advance(2 * HOUR_MS)
+    const other = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+      { channel: 'local_sms', pooled: true },
+    )
+    await acceptSends(database.db, NODE, clock.now(), [other], false)
+    await ends(2, 'failed')
+    expect(await used()).toEqual([0, 1])
+  })
+})
+
+test('a month lasts until the day on which it resets', async () => {
+  await clock.advance(2 * HOUR_MS)
+  await moves()
+  const { rows } = await database.db.query<{ resets_at: Date }>({
+    name: 'month_reset',
+    text: 'select resets_at from pools where account_id = $1',
+    values: [toUuid(account)],
+  })
+  expect(rows.map(row => row.resets_at.getTime())).toEqual([JUNE, JUNE])
+})
