@@ -20,6 +20,16 @@ create table suppressions (
 );
 create index suppressions_channel on suppressions (account_id, channel, id);
 
+-- Providers' words that somebody has opted out, of messages whose submit is not answered yet:
+-- nobody knows by then which message the provider's id stands for.
+create table parked_opt_outs (
+  connection_id uuid not null,
+  provider_id text not null,
+  provider_code text,
+  received_at timestamptz not null,
+  primary key (connection_id, provider_id)
+);
+
 -- Minutes of the day, in the recipient's own time: from the start on until the end marketing waits.
 alter table accounts
   add column quiet_start smallint check (quiet_start between 0 and 1439),

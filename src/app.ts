@@ -5,7 +5,7 @@ import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
 import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
-import { createConsentRooms, giveUpParts } from './compose/consent.ts'
+import { createConsentRooms, giveUpParts, settleOptOuts } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
 import { createFraudRooms } from './compose/fraud.ts'
 import { createMediaRooms } from './compose/media.ts'
@@ -142,6 +142,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...listChores(base, rooms, messages, sandboxMessages),
       freeCallbacks(base),
       giveUpParts(consent),
+      ...settleOptOuts(consent),
       mediaChore,
       pollTemplates(templateRooms),
       sweepTemplateClaims(base),

@@ -27,6 +27,14 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation) {
   }
 }
 
+/** Opt-outs that providers told of before they had answered the submit. */
+export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
+  return [
+    { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
+    { name: 'sweep parked opt-outs', everyMs: 3_600_000, run: optOuts.sweepParked },
+  ]
+}
+
 /** Long messages whose other parts never came are kept as far as they are there. */
 export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
   return { name: 'give up parts', everyMs: 60_000, run: giveUpParts }

@@ -258,7 +258,7 @@ function createInbox(
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
         receipts.take(connection.id, inbound),
-        optOuts.refusedLater(connection.id, optedOut),
+        optOuts.refusedLater(optedOut.map(receipt => ({ ...receipt, connectionId: connection.id }))),
         takeInbound(connection, messages),
         windows.heard(connection.id, messages),
         ...states.map(({ state }) => templateStates.take(connection.id, state)),

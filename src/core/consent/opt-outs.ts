@@ -7,9 +7,12 @@ import { keyOf } from './address.ts'
 import {
   deleteByRecipient,
   findOwners,
-  findReported,
   insertSuppressions,
+  type OptOutReport,
+  parkOptOuts,
   type SuppressionRow,
+  sweepParkedOptOuts,
+  takeParkedOptOuts,
 } from './store.ts'
 import { tellSuppressions } from './tell.ts'
 
@@ -30,11 +33,13 @@ export type OptOuts = {
   start(db: Db, decisions: readonly Decision[]): Promise<void>
   /** A provider refused a message because its recipient had opted out there. */
   refused(message: Refused): Promise<void>
-  /** The same, of messages that it had taken at first; by its own ids. */
-  refusedLater(connectionId: ConnectionId, receipts: readonly LateRefusal[]): Promise<void>
+  /** The same, of messages that it had taken at first; by its own ids, which may be known only later. */
+  refusedLater(reports: readonly OptOutReport[]): Promise<void>
+  /** Looks for the messages of reports that came before their submit's answer; how many were found. */
+  applyParked(): Promise<number>
+  /** Forgets reports that belong to no message of ours. */
+  sweepParked(): Promise<void>
 }
-
-export type LateRefusal = { providerId: string; providerCode: string | null }
 
 export type Refused = {
   connectionId: ConnectionId
@@ -44,6 +49,10 @@ export type Refused = {
   sender: string | null
   providerCode: string | null
 }
+
+const MOST_AT_ONCE = 500
+/** A submit is answered long before, or never. */
+const PARKED_MS = 24 * 3_600_000
 
 /** No border divides what somebody says by SMS. */
 const SMS: readonly Channel[] = ['local_sms', 'int_sms']
@@ -66,7 +75,17 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     await tellSuppressions(tx, ids, clock.now(), 'deleted', gone)
   }
 
-  async function refused(tx: Db, messages: readonly Refused[], providerCode: string | null): Promise<void> {
+  async function refused(tx: Db, messages: readonly Refused[]): Promise<void> {
+    for (const [code, group] of Map.groupBy(messages, ({ providerCode }) => providerCode)) {
+      await refusedFor(tx, group, code)
+    }
+  }
+
+  async function refusedFor(
+    tx: Db,
+    messages: readonly Refused[],
+    providerCode: string | null,
+  ): Promise<void> {
     const owners = await findOwners(
       tx,
       messages.map(({ connectionId, sender }) => ({ connectionId, number: sender })),
@@ -77,20 +96,25 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
     await stop(tx, decisions, 'provider', reason)
   }
 
+  async function applyParked(tx: Db): Promise<number> {
+    const messages = await takeParkedOptOuts(tx, MOST_AT_ONCE)
+    await refused(tx, messages)
+    return messages.length
+  }
+
   return {
     stop,
     start,
-    refused: message => db.transaction(tx => refused(tx, [message], message.providerCode)),
-    async refusedLater(connectionId, receipts) {
-      if (receipts.length === 0) return
-      const providerCode = receipts[0]!.providerCode
+    refused: message => db.transaction(tx => refused(tx, [message])),
+    async refusedLater(reports) {
+      if (reports.length === 0) return
       await db.transaction(async tx => {
-        const ids = receipts.map(({ providerId }) => providerId)
-        const messages = await findReported(tx, connectionId, ids)
-        const all = messages.map(message => ({ ...message, connectionId, providerCode }))
-        if (all.length > 0) await refused(tx, all, providerCode)
+        await parkOptOuts(tx, clock.now(), reports)
+        await applyParked(tx)
       })
     },
+    applyParked: () => db.transaction(applyParked),
+    sweepParked: () => sweepParkedOptOuts(db, clock.now() - PARKED_MS),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { SuppressionSource } from '../../contract/suppression.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
 
@@ -162,27 +163,75 @@ export async function findSuppressed(db: Db, asked: readonly Asked[]): Promise<(
   return found
 }
 
-/** A message as a receipt finds it. */
+/** A provider's word that the recipient of a message has opted out. */
+export type OptOutReport = { connectionId: ConnectionId; providerId: string; providerCode: string | null }
+
+/** The message of such a word. */
 export type Reported = {
+  connectionId: ConnectionId
   channel: Channel
   recipient: string
   sender: string | null
+  providerCode: string | null
 }
 
-/** The messages that a provider goes by these ids for; one that it does not know yet is left out. */
-export async function findReported(
-  db: Db,
-  connectionId: ConnectionId,
-  providerIds: readonly string[],
-): Promise<Reported[]> {
-  const { rows } = await db.query<Reported>({
-    name: 'find_reported',
-    text: `select m.channel, m.recipient, m.sender from provider_refs r
-             join messages m on m.account_id = r.account_id and m.id = r.message_id
-            where r.connection_id = $1 and r.provider_id = any ($2::text[])`,
-    values: [toUuid(connectionId), textArray(providerIds)],
+/**
+ * Keeps the words until it is known which messages they are of; all of them, since a
+ * look beforehand would miss the one whose submit is answered at this moment.
+ */
+export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOutReport[]): Promise<void> {
+  await db.query({
+    name: 'park_opt_outs',
+    text: `insert into parked_opt_outs (connection_id, provider_id, provider_code, received_at)
+             select distinct on (connection_id, provider_id) connection_id, provider_id, provider_code, $4
+               from unnest($1::uuid[], $2::text[], $3::text[]) as i (connection_id, provider_id, provider_code)
+              order by connection_id, provider_id
+           on conflict do nothing`,
+    values: [
+      bareArray(reports.map(report => toUuid(report.connectionId))),
+      textArray(reports.map(report => report.providerId)),
+      textArray(reports.map(report => report.providerCode)),
+      toIso(nowMs),
+    ],
   })
-  return rows
+}
+
+/** Takes those out whose messages are known by now, at most `limit`. */
+export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported[]> {
+  const { rows } = await db.query<{
+    connection_id: string
+    channel: Channel
+    recipient: string
+    sender: string | null
+    provider_code: string | null
+  }>({
+    name: 'take_parked_opt_outs',
+    text: `with known as materialized (
+             select p.connection_id, p.provider_id, r.account_id, r.message_id from parked_opt_outs p
+               join provider_refs r on r.connection_id = p.connection_id and r.provider_id = p.provider_id
+              limit $1 for update of p skip locked),
+           gone as (
+             delete from parked_opt_outs p using known k
+              where p.connection_id = k.connection_id and p.provider_id = k.provider_id
+             returning p.connection_id, p.provider_code, k.account_id, k.message_id)
+           select g.connection_id, g.provider_code, m.channel, m.recipient, m.sender
+             from gone g join messages m on m.account_id = g.account_id and m.id = g.message_id`,
+    values: [limit],
+  })
+  return rows.map(({ connection_id, provider_code, ...row }) => ({
+    ...row,
+    connectionId: fromUuid('cnn', connection_id),
+    providerCode: provider_code,
+  }))
+}
+
+/** Drops those that belong to no message of ours. */
+export async function sweepParkedOptOuts(db: Db, receivedBeforeMs: number): Promise<void> {
+  await db.query({
+    name: 'sweep_parked_opt_outs',
+    text: 'delete from parked_opt_outs where received_at < $1',
+    values: [toIso(receivedBeforeMs)],
+  })
 }
 
 /** Whose a number is; `homeCountry` is null for the platform's. */

@@ -59,14 +59,12 @@ async function connect(more: object = {}): Promise<string> {
 
 /** As Twilio tells of a message to one of its numbers. */
 function write(text: string, more: Record<string, string> = {}, connectionId = own): Promise<Answer> {
-  const fields: Record<string, string> = {
-    MessageSid: `SMin${++nth}`,
-    SmsStatus: 'received',
-    From: PERSON,
-    To: NUMBER,
-    Body: text,
-    ...more,
-  }
+  const told = { MessageSid: `SMin${++nth}`, SmsStatus: 'received', From: PERSON, To: NUMBER, Body: text }
+  return callBack({ ...told, ...more }, connectionId)
+}
+
+/** Signed, as all that Twilio tells. */
+function callBack(fields: Record<string, string>, connectionId = own): Promise<Answer> {
   const path = `/webhooks/twilio/${connectionId}`
   const names = Object.keys(fields).sort()
   const signed = PUBLIC_URL + path + names.map(name => name + fields[name]).join('')
@@ -226,8 +224,9 @@ describe('STOP', () => {
     ])
     expect((await inbound())[0]).toMatchObject({ text: ' Stop! ', keyword: 'stop' })
     expect(codeOf(await marketing(account, { channel: 'int_sms' }))).toEqual(SUPPRESSED)
-    // Only SMS was said: another channel may carry it.
-    expect((await marketing()).body).toMatchObject({ resolved: { channel: 'official_chatapp' } })
+    // Only SMS was said, but nothing looks for a way round it.
+    expect(codeOf(await marketing())).toEqual(SUPPRESSED)
+    expect((await marketing(account, { channel: 'official_chatapp' })).status).toBe(200)
     expect((await marketing(account, { messageType: 'utility' })).status).toBe(200)
     await write('START')
     expect(await suppressions()).toEqual([])
@@ -321,34 +320,50 @@ describe('STOP', () => {
 })
 
 describe('an opt-out at the provider that shows later', () => {
+  /** The receipt of the nth message that Twilio takes. */
+  const refuse = (nth: number) => {
+    const MessageSid = `SM${String(nth).padStart(32, '0')}`
+    return callBack({ MessageSid, MessageStatus: 'undelivered', ErrorCode: '21610' })
+  }
+  const parked = async () =>
+    (await app.db.query({ name: 't_parked', text: 'select 1 from parked_opt_outs' })).rowCount
+
   test('fails the message, gives its money back, and suppresses', async () => {
     const sent = await marketing(account, { channel: 'int_sms' })
     expect(sent.body['status']).toBe('sent')
-    const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
-    const status = {
-      SmsStatus: 'undelivered',
-      MessageStatus: 'undelivered',
-      ErrorCode: '21610',
-      MessageSid: sid,
-    }
-    expect((await write('', status)).status).toBe(200)
+    expect((await refuse(peer.requests.length)).status).toBe(200)
     expect((await suppressions()).map(({ to, source }) => [to, source])).toEqual([
       [PERSON, 'provider'],
       [PERSON, 'provider'],
     ])
+    expect(codeOf(await marketing())).toEqual(SUPPRESSED)
     expect((await account.message(messageIdOf(sent))).status).toBe('failed')
     expect(await account.wallet()).toMatchObject({ held: 0, captured: 0 })
   })
 
-  test('of a message that nobody knows changes nothing', async () => {
-    const status = {
-      SmsStatus: 'failed',
-      MessageStatus: 'failed',
-      ErrorCode: '21610',
-      MessageSid: 'SMnobody',
-    }
-    expect((await write('', status)).status).toBe(200)
+  test('that comes before the answer to its submit is kept until it is known whose it is', async () => {
+    for (const _ of 'twice') expect((await refuse(peer.requests.length + 1)).status).toBe(200)
     expect(await suppressions()).toEqual([])
+    const sent = await marketing()
+    expect(sent.body, sent.text).toMatchObject({ status: 'sent' })
+    const listed = await app.until(
+      () => suppressions(),
+      found => found.length > 0,
+    )
+    expect(listed.map(({ to, channel, reason }) => [to, channel, reason?.includes('21610')]).sort()).toEqual([
+      [PERSON, 'int_sms', true],
+      [PERSON, 'local_sms', true],
+    ])
+    expect((await account.message(messageIdOf(sent))).status).toBe('failed')
+    expect(codeOf(await marketing())).toEqual(SUPPRESSED)
+  })
+
+  test('of a message that nobody knows changes nothing, and is forgotten', async () => {
+    expect((await refuse(999_999)).status).toBe(200)
+    expect(await parked()).toBe(1)
+    expect(await suppressions()).toEqual([])
+    await app.leap(26 * 3_600_000)
+    await app.until(parked, count => count === 0)
   })
 })
 
