@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createRetention } from '../../src/core/outbox/retention.ts'
+import { createRetention, type Keep } from '../../src/core/outbox/retention.ts'
 import { ensureMonths } from '../../src/core/outbox/sweep-store.ts'
 import { firstUuidAt } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -7,7 +7,7 @@ import { createFakeClock } from '../support/fake-clock.ts'
 
 const DAY_MS = 86_400_000
 const NOVEMBER = Date.UTC(2030, 10, 15)
-const TABLES = ['events', 'deliveries', 'inbound_messages'] as const
+const TABLES = ['events', 'deliveries', 'inbound_messages', 'verifications'] as const
 let database: TestDatabase
 
 beforeAll(async () => {
@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
-  await database.db.query({ name: 't_wipe', text: 'truncate events, deliveries, inbound_messages' })
+  await database.db.query({
+    name: 't_wipe',
+    text: 'truncate events, deliveries, inbound_messages, verifications, verification_uncounted',
+  })
   await ensureMonths(database.db, NOVEMBER)
 })
 
@@ -34,6 +37,12 @@ async function put(atMs: number, status: 'pending' | 'delivered' = 'delivered'):
       `insert into inbound_messages (account_id, id, connection_id, provider, provider_id, channel, sender, recipient)
          values ($1, $1, $1, 'twilio', 'SM1', 'local_sms', '+12025550142', '+12025550143')`,
     ],
+    [
+      't_verification',
+      `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
+           started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
+         values ($1, $1, true, 10, '+12025550142', '+12025550142', $1, 'local_sms', now(), now(), now(), '', '', array[$1]::uuid[], 1)`,
+    ],
   ] as const) {
     await database.db.query({ name: `${name}_${status}`, text, values: [id] })
   }
@@ -48,8 +57,9 @@ async function places(table: string): Promise<string[]> {
   return rows.map(row => row.place)
 }
 
-const retentionAt = (nowMs: number, keep: { eventsMs: number | null; inboundMs: number | null }) =>
-  createRetention({ db: database.db, clock: createFakeClock(nowMs), keep })
+const FOREVER: Keep = { eventsMs: null, inboundMs: null, verificationsMs: null }
+const retentionAt = (nowMs: number, keep: Partial<Keep>) =>
+  createRetention({ db: database.db, clock: createFakeClock(nowMs), keep: { ...FOREVER, ...keep } })
 
 const ofThisTest = (months: string[]) => months.filter(name => name.includes('_203'))
 
@@ -68,14 +78,19 @@ describe('months', () => {
   test('go when their last moment is older than what is kept, and not a moment before', async () => {
     await put(NOVEMBER)
     const endOfNovember = Date.UTC(2030, 11, 1)
-    const keep = { eventsMs: 30 * DAY_MS, inboundMs: 400 * DAY_MS }
+    const keep = { eventsMs: 30 * DAY_MS, inboundMs: 400 * DAY_MS, verificationsMs: 30 * DAY_MS }
     expect(ofThisTest(await retentionAt(endOfNovember + 30 * DAY_MS - 1, keep).round())).toEqual([])
     expect(await places('events')).toEqual(['events_2030_11'])
     const later = retentionAt(endOfNovember + 30 * DAY_MS, keep)
-    expect(ofThisTest(await later.round())).toEqual(['deliveries_2030_11', 'events_2030_11'])
+    expect(ofThisTest(await later.round())).toEqual([
+      'deliveries_2030_11',
+      'events_2030_11',
+      'verifications_2030_11',
+    ])
     expect(await later.round()).toEqual([])
     expect(await places('events')).toEqual([])
     expect(await places('deliveries')).toEqual([])
+    expect(await places('verifications')).toEqual([])
     expect(await places('inbound_messages')).toEqual(['inbound_messages_2030_11'])
     const muchLater = retentionAt(endOfNovember + 400 * DAY_MS, keep)
     expect(ofThisTest(await muchLater.round())).toContain('inbound_messages_2030_11')
@@ -83,8 +98,7 @@ describe('months', () => {
 
   test('stay for ever where nothing else is said', async () => {
     await put(NOVEMBER)
-    const keep = { eventsMs: null, inboundMs: null }
-    expect(await retentionAt(Date.UTC(2100, 0, 1), keep).round()).toEqual([])
+    expect(await retentionAt(Date.UTC(2100, 0, 1), FOREVER).round()).toEqual([])
     for (const table of TABLES) expect(await places(table)).toEqual([`${table}_2030_11`])
   })
 

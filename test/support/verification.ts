@@ -44,3 +44,9 @@ export async function codeFor(account: TestAccount, to: string): Promise<string>
 export function wrongCode(code: string, n = 1): string {
   return code.replace(/^./, digit => String((Number(digit) + n) % 10))
 }
+
+let phones = 0
+/** A number in the United States that no test of the file has used. */
+export function nextPhone(): string {
+  return `+1202555${2_000 + phones++}`
+}

@@ -1,60 +1,323 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
-import { codeFor, verifications } from '../../support/verification.ts'
+import type { VerificationAttempt } from '../../../src/contract/verification.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import {
+  codeFor,
+  nextPhone,
+  type Verifications,
+  verifications,
+  wrongCode,
+} from '../../support/verification.ts'
 
 let app: TestApp
 let account: TestAccount
-let phones = 0
+let ver: Verifications
+
 beforeAll(async () => {
   app = await startTestApp()
   account = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
+  ver = verifications(app, account)
 })
 afterAll(() => app.stop())
 
-function phone(): string {
-  return `+1202555${2_000 + phones++}`
+const MINUTE_MS = 60_000
+const sinceNow = (iso: unknown) => Date.parse(iso as string) - app.now()
+
+/** About so long: an answer takes its time. */
+function expectAbout(ms: number, expectedMs: number): void {
+  expect(ms).toBeLessThanOrEqual(expectedMs)
+  expect(ms).toBeGreaterThan(expectedMs - 5_000)
 }
 
-function wrong(code: string): string {
-  return code.replace(/^./, digit => String((Number(digit) + 1) % 10))
-}
+test('a code is sent, checked, and good once', async () => {
+  const to = nextPhone()
+  const sent = await ver.post('send', { to })
+  expect(sent.status).toBe(200)
+  expect(sent.headers.get('x-sandbox')).toBe('true')
+  expect(sent.headers.get('ratelimit')).toMatch(/^"verification_send"/)
+  expect(sent.body).toEqual({
+    success: true,
+    verificationId: expect.stringMatching(/^ver_[0-9a-z]{26}$/),
+    status: 'sent',
+    channel: 'local_sms',
+    expiresAt: expect.stringMatching(/Z$/),
+    resendAvailableAt: expect.stringMatching(/Z$/),
+    resendCount: 0,
+  })
+  expectAbout(sinceNow(sent.body['expiresAt']), 10 * MINUTE_MS)
+  expectAbout(sinceNow(sent.body['resendAvailableAt']), MINUTE_MS)
 
-describe('the life of a verification', () => {
-  test('a code is sent, checked once, and used', async () => {
-    const { post, read } = verifications(app, account)
-    const to = phone()
-    const sent = await post('send', { to })
-    expect(sent.status).toBe(200)
-    expect(sent.headers.get('x-sandbox')).toBe('true')
-    const startedMs = app.now()
-    expect(sent.body).toEqual({
-      success: true,
-      verificationId: expect.stringMatching(/^ver_/),
-      status: 'sent',
-      channel: 'local_sms',
-      expiresAt: expect.any(String),
-      resendAvailableAt: expect.any(String),
-      resendCount: 0,
-    })
-    expect(Date.parse(sent.body['expiresAt'] as string) - startedMs).toBeLessThanOrEqual(600_000)
+  const code = await codeFor(account, to)
+  expect(code).toMatch(/^\d{6}$/)
+  const { verificationId } = sent.body as VerificationAttempt
+  expect(await ver.post('verify', { verificationId, code: wrongCode(code) })).toMatchObject({
+    status: 400,
+    body: { success: false, code: 'VERIFICATION_CODE_INVALID', attemptsRemaining: 4 },
+  })
+  const verified = await ver.post('verify', { to, code })
+  expect(verified.status).toBe(200)
+  expect(verified.body).toEqual({
+    success: true,
+    verificationId,
+    status: 'verified',
+    verifiedAt: expect.stringMatching(/Z$/),
+  })
+  for (const which of [{ verificationId }, { to }, { to, verificationId }]) {
+    for (const given of [code, wrongCode(code)]) {
+      expect(await ver.post('verify', { ...which, code: given })).toMatchObject({
+        status: 409,
+        body: { code: 'VERIFICATION_ALREADY_USED' },
+      })
+    }
+  }
+  expect(await ver.read(verificationId)).toMatchObject({
+    verificationId,
+    mode: 'test',
+    status: 'verified',
+    to,
+    country: 'US',
+    channel: 'local_sms',
+    attemptsRemaining: 4,
+    resendCount: 0,
+    resendAvailableAt: null,
+    verifiedAt: verified.body['verifiedAt'],
+  })
+})
+
+describe('the code', () => {
+  test.each([
+    ['spaces and hyphens', (code: string) => ` ${code.slice(0, 3)} - ${code.slice(3)} `],
+    ['Arabic-Indic digits', (code: string) => inDigits(code, '٠')],
+    ['Persian digits', (code: string) => inDigits(code, '۰')],
+    ['Devanagari digits', (code: string) => inDigits(code, '०')],
+    ['full-width digits', (code: string) => inDigits(code, '０')],
+  ])('may be written with %s', async (_, write) => {
+    const to = nextPhone()
+    await ver.start({ to })
+    const code = write(await codeFor(account, to))
+    expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
+  })
+
+  test('is found neither in message list, log, metrics nor store', async () => {
+    const to = nextPhone()
+    const { verificationId } = await ver.start({ to })
     const code = await codeFor(account, to)
-    expect(code).toMatch(/^\d{6}$/)
-
-    const { verificationId } = sent.body
-    const refused = await post('verify', { verificationId, code: wrong(code) })
-    expect(refused.body).toMatchObject({ code: 'VERIFICATION_CODE_INVALID', attemptsRemaining: 4 })
-    const verified = await post('verify', { to, code })
-    expect(verified.status).toBe(200)
-    expect(verified.body).toEqual({
-      success: true,
-      verificationId,
-      status: 'verified',
-      verifiedAt: expect.any(String),
+    const [message] = await account.messages(`?to=${encodeURIComponent(to)}`)
+    expect(message).toMatchObject({ messageType: 'otp', text: '••••••' })
+    await ver.post('verify', { verificationId, code: wrongCode(code) })
+    await ver.post('verify', { verificationId, code })
+    const shown = [
+      JSON.stringify(message),
+      JSON.stringify(await account.message(message!.messageId)),
+      JSON.stringify(await ver.read(verificationId)),
+      (await app.call('/metrics')).text,
+      ...app.log,
+    ]
+    expect(shown.filter(text => new RegExp(`(^|[^0-9.])${code}([^0-9]|$)`).test(text))).toEqual([])
+    // The sandbox's inbox is what the recipient reads; beside it there is none at rest.
+    const { rows } = await app.db.query<{ found: number }>({
+      name: 'find_code',
+      text: `select (select count(*) from verifications v where v::text ~ $1)::integer
+                  + (select count(*) from messages m where m::text ~ $1)::integer
+                  + (select count(*) from outbox where message_id = $2)::integer as found`,
+      // Within hashes and ids any digits may stand.
+      values: [`(^|[^0-9a-f.])${code}([^0-9a-f]|$)`, toUuid(message!.messageId as `msg_${string}`)],
     })
-    expect(await post('verify', { verificationId, code })).toMatchObject({
+    expect(rows[0]!.found).toBe(0)
+  })
+})
+
+describe('wrong codes', () => {
+  test('are five, counted down to 0; then none is right any more until the attempt expires', async () => {
+    const to = nextPhone()
+    const { verificationId } = await ver.start({ to })
+    const code = await codeFor(account, to)
+    for (const left of [4, 3, 2, 1, 0]) {
+      const which = left % 2 === 0 ? { verificationId } : { to }
+      expect(await ver.post('verify', { ...which, code: wrongCode(code, left + 1) })).toMatchObject({
+        status: 400,
+        body: { code: 'VERIFICATION_CODE_INVALID', attemptsRemaining: left },
+      })
+    }
+    for (const which of [{ verificationId }, { to }]) {
+      const answer = await ver.post('verify', { ...which, code })
+      expect(answer).toMatchObject({ status: 429, body: { code: 'VERIFICATION_ATTEMPTS_EXHAUSTED' } })
+      const seconds = answer.body['retryAfterSeconds'] as number
+      expect(answer.headers.get('retry-after')).toBe(String(seconds))
+      expectAbout(seconds * 1_000, 10 * MINUTE_MS)
+    }
+    expect(await ver.post('resend', { verificationId })).toMatchObject({
+      status: 429,
+      body: { code: 'VERIFICATION_ATTEMPTS_EXHAUSTED' },
+    })
+    expect(await ver.read(verificationId)).toMatchObject({ status: 'exhausted', attemptsRemaining: 0 })
+
+    await app.leap(10 * MINUTE_MS)
+    expect(await ver.post('verify', { to, code })).toMatchObject({
+      status: 400,
+      body: { code: 'VERIFICATION_EXPIRED' },
+    })
+    await ver.start({ to })
+    expect(await ver.post('verify', { to, code: await codeFor(account, to) })).toMatchObject({ status: 200 })
+  })
+
+  test('that cannot be codes cost no try', async () => {
+    const to = nextPhone()
+    await ver.start({ to })
+    for (const code of ['12345a', '123', '123456789', 'abcdef', '١٢٣', '12.456', ' - ']) {
+      const answer = await ver.post('verify', { to, code })
+      expect(answer, code).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR', details: [{ path: 'code' }] },
+      })
+    }
+    // One of another length is wrong like any other.
+    expect(await ver.post('verify', { to, code: '1234' })).toMatchObject({
+      body: { code: 'VERIFICATION_CODE_INVALID', attemptsRemaining: 4 },
+    })
+  })
+})
+
+test('a code expires, to the moment', async () => {
+  const to = nextPhone()
+  const { verificationId, expiresAt } = await ver.start({ to })
+  const code = await codeFor(account, to)
+  await app.leap(Date.parse(expiresAt) - app.now() - 30_000)
+  expect(await ver.post('verify', { to, code: wrongCode(code) })).toMatchObject({
+    body: { attemptsRemaining: 4 },
+  })
+  await app.leap(30_000)
+  for (const which of [{ verificationId }, { to }]) {
+    expect(await ver.post('verify', { ...which, code })).toMatchObject({
+      status: 400,
+      body: { code: 'VERIFICATION_EXPIRED' },
+    })
+    expect(await ver.post('resend', which)).toMatchObject({
+      status: 400,
+      body: { code: 'VERIFICATION_EXPIRED' },
+    })
+  }
+  expect(await ver.read(verificationId)).toMatchObject({ status: 'expired' })
+})
+
+describe('a later start', () => {
+  test('supersedes the recipient’s earlier code, and no other', async () => {
+    const to = nextPhone()
+    const other = nextPhone()
+    const first = await ver.start({ to })
+    const firstCode = await codeFor(account, to)
+    await ver.start({ to: other })
+    const second = await ver.start({ to })
+    const secondCode = await codeFor(account, to)
+    for (const operation of ['verify', 'resend'] as const) {
+      const body = { verificationId: first.verificationId, code: firstCode }
+      expect(await ver.post(operation, body)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+    }
+    expect(await ver.read(first.verificationId)).toMatchObject({ status: 'superseded' })
+    expect(await ver.post('verify', { to, code: secondCode })).toMatchObject({
+      status: 200,
+      body: { verificationId: second.verificationId },
+    })
+    expect(await ver.post('verify', { to: other, code: await codeFor(account, other) })).toMatchObject({
+      status: 200,
+    })
+  })
+
+  test('knows an e-mail address by whatever case it is written in', async () => {
+    const first = await ver.start({ to: 'Mail.Case@Example.com' })
+    expect(first.channel).toBe('email_user')
+    const second = await ver.start({ to: 'mail.case@example.com' })
+    const code = await codeFor(account, 'mail.case@example.com')
+    expect(await ver.read(first.verificationId)).toMatchObject({ status: 'superseded' })
+    expect(await ver.post('verify', { to: 'MAIL.CASE@EXAMPLE.COM', code })).toMatchObject({
+      status: 200,
+      body: { verificationId: second.verificationId },
+    })
+  })
+
+  test('leaves a verified one verified', async () => {
+    const to = nextPhone()
+    const { verificationId } = await ver.start({ to })
+    const code = await codeFor(account, to)
+    await ver.post('verify', { to, code })
+    await ver.start({ to })
+    expect(await ver.read(verificationId)).toMatchObject({ status: 'verified' })
+    expect(await ver.post('verify', { verificationId, code })).toMatchObject({
+      body: { code: 'VERIFICATION_ALREADY_USED' },
+    })
+  })
+
+  test('of one key mode leaves the other’s alone, and they do not see each other', async () => {
+    const to = nextPhone()
+    const { verificationId } = await ver.start({ to })
+    const code = await codeFor(account, to)
+    await ver.start({ to }, { live: true })
+    expect(await ver.post('verify', { verificationId, code }, { live: true })).toMatchObject({ status: 404 })
+    expect(await ver.post('verify', { to, code }, { live: true })).toMatchObject({
+      body: { code: 'VERIFICATION_CODE_INVALID' },
+    })
+    expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a resend', () => {
+  test('makes a new code and voids the old, five times, each after its own wait', async () => {
+    const to = nextPhone()
+    const { verificationId } = await ver.start({ to })
+    let code = await codeFor(account, to)
+    for (const [at, waitMs] of [60_000, 60_000, 120_000, 240_000, 300_000].entries()) {
+      const early = await ver.post('resend', { verificationId })
+      expect(early).toMatchObject({ status: 429, body: { code: 'RESEND_TOO_SOON' } })
+      expectAbout((early.body['retryAfterSeconds'] as number) * 1_000, waitMs)
+      await app.leap(waitMs)
+      const again = await ver.post('resend', at % 2 === 0 ? { verificationId } : { to })
+      expect(again).toMatchObject({
+        status: 200,
+        body: { success: true, verificationId, status: 'sent', channel: 'local_sms', resendCount: at + 1 },
+      })
+      expectAbout(sinceNow(again.body['expiresAt']), 10 * MINUTE_MS)
+      const old = code
+      code = await codeFor(account, to)
+      // Once in a million the codes are the same by chance.
+      if (at === 0 && old !== code) {
+        expect(await ver.post('verify', { to, code: old })).toMatchObject({ body: { attemptsRemaining: 4 } })
+      }
+    }
+    const limit = await ver.post('resend', { to })
+    expect(limit).toMatchObject({ status: 429, body: { code: 'RESEND_LIMIT' } })
+    expectAbout((limit.body['retryAfterSeconds'] as number) * 1_000, 10 * MINUTE_MS)
+    expect(await ver.read(verificationId)).toMatchObject({
+      status: 'pending',
+      resendCount: 5,
+      resendAvailableAt: null,
+      // Tries are the attempt's, not the code's.
+      attemptsRemaining: 4,
+    })
+    expect((await ver.read(verificationId)).messageIds).toHaveLength(6)
+    expect(await ver.post('verify', { verificationId, code })).toMatchObject({ status: 200 })
+    expect(await ver.post('resend', { verificationId })).toMatchObject({
       status: 409,
       body: { code: 'VERIFICATION_ALREADY_USED' },
     })
-    expect(await read(verificationId as string)).toMatchObject({ status: 'verified', attemptsRemaining: 4 })
+  })
+
+  test('is paid for like any message', async () => {
+    const rich = await app.createAccount()
+    const own = verifications(app, rich)
+    const to = nextPhone()
+    const before = await rich.wallet()
+    await own.start({ to, channel: 'local_sms' }, { live: true })
+    const once = await rich.wallet()
+    await app.leap(60_000)
+    expect(await own.post('resend', { to }, { live: true })).toMatchObject({ status: 200 })
+    const twice = await rich.wallet()
+    const price = before.balance - once.balance
+    expect(price).toBeGreaterThan(0)
+    expect(once.balance - twice.balance).toBeCloseTo(price, 6)
   })
 })
+
+function inDigits(code: string, zero: string): string {
+  return [...code].map(digit => String.fromCodePoint(zero.codePointAt(0)! + Number(digit))).join('')
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { drawCode, readCode } from '../../src/lib/one-time-code.ts'
+import { createRandom } from '../../src/lib/random.ts'
+
+describe('readCode', () => {
+  test.each([
+    ['042917', '042917'],
+    [' 042 917 ', '042917'],
+    ['042-917', '042917'],
+    ['0 4 2‑9—1 7', '042917'],
+    ['٠٤٢٩١٧', '042917'], // Arabic-Indic
+    ['۰۴۲۹۱۷', '042917'], // Persian
+    ['०४२९१७', '042917'], // Devanagari
+    ['０４２９１７', '042917'], // full-width
+    ['𝟘𝟜𝟚𝟡𝟙𝟟', '042917'], // mathematical, beyond the basic plane
+    ['٠٤2-९17', '042917'],
+    ['\u200f042917\u200e', '042917'],
+    ['\u00a0042\u2009917', '042917'],
+  ])('%j spells %s', (text, code) => {
+    expect(readCode(text)).toBe(code)
+  })
+
+  test.each([
+    '',
+    ' - ',
+    '04291a',
+    '042.917',
+    '042,917',
+    '½42917',
+    '²42917',
+    '四二九一七〇',
+    '-042917x',
+    'Ⅷ42917',
+  ])('%j spells none', text => {
+    expect(readCode(text)).toBeNull()
+  })
+
+  test('knows every decimal digit that the numbering systems of ICU write with', () => {
+    let systems = 0
+    for (const system of Intl.supportedValuesOf('numberingSystem')) {
+      const format = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false })
+      const written = format.format(9_876_543_210)
+      if (!/^\p{Nd}+$/u.test(written)) continue
+      systems++
+      expect([system, readCode(written)]).toEqual([system, '9876543210'])
+    }
+    expect(systems).toBeGreaterThan(60)
+  })
+
+  test('meets digits in runs of ten alone, as Unicode promises', () => {
+    for (let at = 0x80, run = 0; at <= 0x10ffff; at++) {
+      if (/\p{Nd}/u.test(String.fromCodePoint(at))) run++
+      else {
+        expect(run % 10).toBe(0)
+        run = 0
+      }
+    }
+  })
+})
+
+describe('drawCode', () => {
+  test('draws each digit at each place as often as any other', () => {
+    const random = createRandom()
+    const draws = 40_000
+    const counts = Array.from({ length: 6 }, () => new Array<number>(10).fill(0))
+    for (let n = 0; n < draws; n++) {
+      const code = drawCode(random, 6)
+      expect(code).toHaveLength(6)
+      for (let at = 0; at < 6; at++) counts[at]![Number(code[at])]!++
+    }
+    // Chi-squared with 9 degrees of freedom: above 50 once in some ten million places.
+    for (const place of counts) {
+      const expected = draws / 10
+      const chi = place.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+      expect(chi).toBeLessThan(50)
+    }
+  })
+
+  test('passes over bytes that would make some digits likelier, and keeps leading zeros', () => {
+    const bytes = [255, 250, 249, 0, 10, 20, 254, 30, 40, 251, 251, 251]
+    const random = { bytes: (size: number) => Buffer.from(bytes.splice(0, size)), fraction: () => 0 }
+    expect(drawCode(random, 6)).toBe('900000')
+    expect(drawCode({ ...random, bytes: size => Buffer.alloc(size, 7) }, 8)).toBe('77777777')
+  })
+})
