@@ -130,6 +130,8 @@ create table verification_blocks (
   retry_at timestamptz not null,
   primary key (account_id, id)
 );
+-- For forgetting them.
+create index verification_blocks_age on verification_blocks (id);
 
 -- Totals of verifications, by the day on which they began.
 create table verification_totals (

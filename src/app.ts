@@ -7,7 +7,7 @@ import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/ca
 import { listChores } from './compose/chores.ts'
 import { createConsentRooms, giveUpParts, settleOptOuts } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
-import { createFraudRooms } from './compose/fraud.ts'
+import { createFraudRooms, listFraudChores } from './compose/fraud.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import { identifyOfficial } from './compose/official.ts'
@@ -118,7 +118,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     lease,
     () => stopping,
   )
-  const verificationRooms = createVerificationRooms(base, messages, createFraudRooms(base), lease)
+  const fraud = createFraudRooms(base)
+  const verificationRooms = createVerificationRooms(base, messages, fraud, lease)
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -148,6 +149,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       sweepTemplateClaims(base),
       identifyOfficial(base, messages),
       forgetVerifications(base),
+      ...listFraudChores(base, fraud),
     ],
     clock,
     log,
@@ -174,6 +176,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...templateRooms,
         ...callbackRooms,
         ...verificationRooms,
+        ...fraud,
         sandboxMessages,
         media,
         readiness,
@@ -202,6 +205,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   /** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
   async function leave(): Promise<void> {
     await rooms.keys.flushUsed().catch(() => {})
+    await fraud.guard.round().catch(() => {})
     await lease.stop().catch(() => {})
     await changes.stop()
     await db.close()

@@ -1,9 +1,54 @@
-import { type Guard, openGuard } from '../core/fraud/guard.ts'
+import { sweepBlocks } from '../core/fraud/block-store.ts'
+import { createBlocks } from '../core/fraud/blocks.ts'
+import { createGuard } from '../core/fraud/create-guard.ts'
+import { createRuleBook } from '../core/fraud/rule-book.ts'
+import { createTallies } from '../core/fraud/tallies.ts'
+import { createTallyStore, sweepTallies } from '../core/fraud/tally-store.ts'
+import { createTotals } from '../core/fraud/totals.ts'
+import { sweepTurns } from '../core/fraud/turn-store.ts'
+import { createTurns } from '../core/fraud/turns.ts'
+import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
-export type FraudRooms = { guard: Guard }
+export type FraudRooms = ReturnType<typeof createFraudRooms>
 
-/** What stands between verification codes and those who would pump them. */
-export function createFraudRooms(_base: Foundation): FraudRooms {
-  return { guard: openGuard }
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const BLOCKS_KEEP_MS = 90 * DAY_MS
+/** After so many half-lives nothing is left of a count. */
+const TALLIES_KEEP_MS = 14 * DAY_MS
+const MANY = 20_000
+
+/** What stands between verification codes and those who would pump them, and what is known of how codes fare. */
+export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foundation) {
+  const fraudRules = createRuleBook({ db, clock, changes })
+  const verificationBlocks = createBlocks({ db, ids, metrics, log })
+  const guard = createGuard({
+    clock,
+    rules: fraudRules,
+    tallies: createTallies({ store: createTallyStore({ db }), clock }),
+    turns: createTurns({ db }),
+    blocks: verificationBlocks,
+  })
+  return { guard, fraudRules, verificationBlocks, verificationTotals: createTotals({ db, clock }) }
+}
+
+export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): Chore[] {
+  return [
+    { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
+    { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
+    { name: 'sweep recipients of codes', everyMs: MINUTE_MS, run: () => sweepTurns(db, clock.now(), MANY) },
+    {
+      name: 'sweep fraud tallies',
+      everyMs: HOUR_MS,
+      run: () => sweepTallies(db, clock.now() - TALLIES_KEEP_MS, MANY),
+    },
+    {
+      name: 'sweep verification blocks',
+      everyMs: HOUR_MS,
+      run: () => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, MANY),
+    },
+  ]
 }

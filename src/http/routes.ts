@@ -3,6 +3,8 @@ import type { Route } from './route.ts'
 import { accountRead } from './routes/account-read.ts'
 import { accountUpdate } from './routes/account-update.ts'
 import { adminAccountsCreate } from './routes/admin-accounts-create.ts'
+import { adminAccountsFraudRead } from './routes/admin-accounts-fraud-read.ts'
+import { adminAccountsFraudReplace } from './routes/admin-accounts-fraud-replace.ts'
 import { adminAccountsList } from './routes/admin-accounts-list.ts'
 import { adminAccountsRead } from './routes/admin-accounts-read.ts'
 import { adminAccountsUpdate } from './routes/admin-accounts-update.ts'
@@ -13,6 +15,8 @@ import { adminConnectionsTest } from './routes/admin-connections-test.ts'
 import { adminConnectionsUpdate } from './routes/admin-connections-update.ts'
 import { adminConnectionsWebhook } from './routes/admin-connections-webhook.ts'
 import { adminCreditsCreate } from './routes/admin-credits-create.ts'
+import { adminFraudRead } from './routes/admin-fraud-read.ts'
+import { adminFraudReplace } from './routes/admin-fraud-replace.ts'
 import { adminInboundList } from './routes/admin-inbound-list.ts'
 import { adminKeysCreate } from './routes/admin-keys-create.ts'
 import { adminKeysRevoke } from './routes/admin-keys-revoke.ts'
@@ -62,9 +66,11 @@ import { templatesMediaRead } from './routes/templates-media-read.ts'
 import { templatesPlatform } from './routes/templates-platform.ts'
 import { templatesPreview } from './routes/templates-preview.ts'
 import { templatesRead } from './routes/templates-read.ts'
+import { verificationBlocksList } from './routes/verification-blocks-list.ts'
 import { verificationRead } from './routes/verification-read.ts'
 import { verificationResend } from './routes/verification-resend.ts'
 import { verificationSend } from './routes/verification-send.ts'
+import { verificationStats } from './routes/verification-stats.ts'
 import { verificationVerify } from './routes/verification-verify.ts'
 import { walletRead } from './routes/wallet-read.ts'
 import { walletUpdate } from './routes/wallet-update.ts'
@@ -123,6 +129,9 @@ const ROUTES = [
   templatesDisable, //       POST   /api/v2/templates/{id}/disable
   templatesPreview, //       POST   /api/v2/templates/{id}/preview
 
+  verificationBlocksList, // GET    /api/v2/verification/blocks
+  verificationStats, //      GET    /api/v2/verification/stats
+
   webhooksCreate, //         POST   /api/v2/webhooks
   webhooksList, //           GET    /api/v2/webhooks
   webhooksRead, //           GET    /api/v2/webhooks/{id}
@@ -138,10 +147,14 @@ const ROUTES = [
   adminAccountsCreate, //    POST   /api/admin/accounts
   adminAccountsRead, //      GET    /api/admin/accounts/{id}
   adminAccountsUpdate, //    PATCH  /api/admin/accounts/{id}
+  adminAccountsFraudRead, // GET    /api/admin/accounts/{id}/fraud
+  adminAccountsFraudReplace, // PUT /api/admin/accounts/{id}/fraud
   adminKeysCreate, //        POST   /api/admin/accounts/{id}/keys
   adminKeysRevoke, //        DELETE /api/admin/accounts/{id}/keys/{keyId}
   adminCreditsCreate, //     POST   /api/admin/accounts/{id}/credits
   adminWalletUpdate, //       PATCH  /api/admin/accounts/{id}/wallet
+  adminFraudRead, //         GET    /api/admin/fraud
+  adminFraudReplace, //      PUT    /api/admin/fraud
   adminPricesList, //        GET    /api/admin/prices
   adminPricesReplace, //     PUT    /api/admin/prices
   adminSendersList, //       GET    /api/admin/sms-senders

@@ -37,6 +37,8 @@ export type Metrics = {
   lookup(provider: string, outcome: string): void
   /** One attempt of a callback: `delivered`, `pending` (to be repeated) or `failed`. */
   callback(kind: string, outcome: string): void
+  /** One verification code that a rule of the fraud guard stopped (`blocked`), or only noted (`monitored`). */
+  verificationBlock(rule: string, action: string): void
   /** Adds readings; a later one of the same name replaces the earlier. */
   read(readings: Readings): void
   /** The exposition, and its content type. */
@@ -105,6 +107,12 @@ export function createMetrics(): Metrics {
     labelNames: ['provider', 'outcome'] as const,
     registers,
   })
+  const verificationBlocks = new Counter({
+    name: `${PREFIX}verification_blocks_total`,
+    help: 'Verification codes that the fraud guard stopped, or would have, by the rule.',
+    labelNames: ['rule', 'action'] as const,
+    registers,
+  })
   const readings = createReadings(registry)
 
   // Finding a metric's labels costs more than counting: each combination is found once.
@@ -128,6 +136,7 @@ export function createMetrics(): Metrics {
     receipt: (status, fate) => receiptOf(status, fate).inc(),
     lookup: (provider, outcome) => lookupOf(provider, outcome).inc(),
     callback: (kind, outcome) => callbackOf(kind, outcome).inc(),
+    verificationBlock: (rule, action) => verificationBlocks.labels(rule, action).inc(),
     read: readings.add,
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }

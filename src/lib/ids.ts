@@ -11,6 +11,7 @@ export const PREFIXES = {
   apiKey: 'key',
   asset: 'ast',
   attachment: 'att',
+  block: 'blk',
   connection: 'cnn',
   credit: 'crd',
   delivery: 'dlv',

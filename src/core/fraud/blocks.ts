@@ -1,0 +1,104 @@
+import type { Caller } from '../../contract/caller.ts'
+import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
+import { createBatcher } from '../../infra/batch.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Metrics } from '../../infra/metrics.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type Id, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
+import type { GuardedSend } from './guard.ts'
+import type { Breach } from './judge.ts'
+
+/** What the guard stopped, and what it would have stopped. */
+export type Blocks = {
+  /** Listed when this resolves. What cannot be listed is blocked all the same: never rejects. */
+  record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void>
+  /** The newest first. VALIDATION_ERROR for a time or cursor that is none. */
+  list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>>
+}
+
+export type BlocksDeps = {
+  db: Database
+  ids: Ids
+  metrics: Pick<Metrics, 'verificationBlock'>
+  log: { warn(fields: object, text: string): void }
+}
+
+/** Blocks that may wait for the database at once; what comes beyond is counted in the metrics alone. */
+const MOST_WAITING = 10_000
+
+export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
+  const batcher = createBatcher<BlockRow, true>({
+    async flush(rows) {
+      await insertBlocks(db, rows)
+      return rows.map(() => true)
+    },
+  })
+
+  async function record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void> {
+    metrics.verificationBlock(breach.rule, action)
+    if (batcher.size() >= MOST_WAITING) return
+    try {
+      await batcher.add({
+        accountId: send.accountId,
+        id: ids.next('blk'),
+        action,
+        rule: breach.rule,
+        reason: breach.reason,
+        recipient: send.recipient,
+        country: send.country,
+        channel: send.channel,
+        clientIp: send.clientIp,
+        retryAtMs: send.nowMs + breach.retryAfterMs,
+        atMs: send.nowMs,
+      })
+    } catch (error) {
+      log.warn({ err: error }, 'a block of a verification could not be listed')
+    }
+  }
+
+  async function list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>> {
+    const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as Id<'blk'>)
+    const filter = {
+      ...(query.action && { action: query.action }),
+      ...(query.rule && { rule: query.rule }),
+      // A plus that nobody escaped in a query arrives as a space.
+      ...(query.to !== undefined && { recipient: query.to.replace(/^ (?=\d)/, '+') }),
+      ...(query.country !== undefined && { country: query.country }),
+      ...(query.createdAfter !== undefined && { afterMs: readTime('createdAfter', query.createdAfter) }),
+      ...(query.createdBefore !== undefined && { beforeMs: readTime('createdBefore', query.createdBefore) }),
+    }
+    const rows = await listBlocks(db, caller.account.id, filter, before, query.limit + 1)
+    return pageOf(rows, query.limit, view, row => writeCursor(row.id))
+  }
+
+  return { record, list }
+}
+
+export function readTime(path: string, text: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
+  return atMs
+}
+
+function fits(words: string[]): boolean {
+  return words.length === 1 && isId('blk', words[0]!)
+}
+
+function view(row: Omit<BlockRow, 'atMs'>): BlockView {
+  return {
+    id: row.id,
+    action: row.action,
+    rule: row.rule,
+    reason: row.reason,
+    to: row.recipient,
+    country: row.country,
+    channel: row.channel,
+    clientIp: row.clientIp,
+    retryAt: toIso(row.retryAtMs),
+    createdAt: toIso(timeOf(row.id)),
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  FRAUD_RULES,
+  type FraudRules,
+  type FraudSettings,
+  type FraudSettingsView,
+} from '../../contract/fraud.ts'
+import type { Changes } from '../../infra/changes.ts'
+import type { Db } from '../../infra/db.ts'
+import { createFreshCache } from '../../infra/fresh-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import { readAccountId, unknownAccount } from '../accounts/admin.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { accountExists } from '../accounts/store.ts'
+import { checkSettings, DEFAULT_RULES, rulesOf } from './settings.ts'
+import { putFraudSettings, selectFraudSettings } from './settings-store.ts'
+
+/** The rules of the guard: the platform's, and over them each account's. */
+export type RuleBook = {
+  /** At once when warm. */
+  rulesFor(id: AccountId): FraudRules | Promise<FraudRules>
+  /** Of the platform where `id` is null. NOT_FOUND for an account that is not there. */
+  read(id: string | null): Promise<FraudSettingsView>
+  /** Replaces what was said before. VALIDATION_ERROR, NOT_FOUND. */
+  replace(id: string | null, settings: FraudSettings): Promise<FraudSettingsView>
+}
+
+export type RuleBookDeps = { db: Db; clock: Clock; changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'> }
+
+const MAX_ACCOUNTS = 10_000
+const TABLE = 'fraud_settings'
+
+export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
+  const cache = createFreshCache<AccountId, FraudRules>({
+    clock,
+    fresh: changes.fresh,
+    maxEntries: MAX_ACCOUNTS,
+    ownerOf: id => id,
+    load: async id => (await lookUp(id)).effective,
+  })
+  changes.subscribe({
+    changed(table, accountId) {
+      if (table !== TABLE || !accountId) return
+      if (accountId === PLATFORM) cache.clear()
+      else cache.forget(accountId)
+    },
+    reset: cache.clear,
+  })
+
+  async function lookUp(id: AccountId): Promise<FraudSettingsView> {
+    const [platform, own] = await Promise.all([
+      selectFraudSettings(db, PLATFORM),
+      id === PLATFORM ? null : selectFraudSettings(db, id),
+    ])
+    const below = rulesOf(DEFAULT_RULES, platform)
+    return id === PLATFORM
+      ? { settings: platform ?? {}, effective: below }
+      : { settings: own ?? {}, effective: rulesOf(below, own) }
+  }
+
+  async function find(id: string | null): Promise<AccountId> {
+    if (id === null) return PLATFORM
+    const accountId = readAccountId(id)
+    return (await accountExists(db, accountId)) ? accountId : unknownAccount()
+  }
+
+  return {
+    // Never null: where nobody said anything the defaults hold.
+    rulesFor: id => cache.get(id) as ReturnType<RuleBook['rulesFor']>,
+    read: async id => lookUp(await find(id)),
+    async replace(id, given) {
+      const settings = known(given)
+      checkSettings(settings)
+      const accountId = await find(id)
+      await putFraudSettings(db, accountId, settings)
+      changes.publish(TABLE, accountId)
+      return lookUp(accountId)
+    },
+  }
+}
+
+/** Without fields that nobody knows, and without nulls that say no more than absence. */
+function known(given: FraudSettings): FraudSettings {
+  const kept: Record<string, unknown> = {}
+  for (const rule of FRAUD_RULES) {
+    const fields = Object.entries(given[rule] ?? {}).filter(([name]) => name in DEFAULT_RULES[rule])
+    if (fields.length > 0) kept[rule] = Object.fromEntries(fields)
+  }
+  if (given.safe) kept['safe'] = [...new Set(given.safe)]
+  return kept
+}

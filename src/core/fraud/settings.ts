@@ -1,0 +1,56 @@
+import { readAmount } from '../../contract/amount.ts'
+import { createFaults } from '../../contract/faults.ts'
+import { FRAUD_RULES, type FraudRules, type FraudSettings } from '../../contract/fraud.ts'
+import { checkCountry } from '../../contract/places.ts'
+
+/** What holds where neither the operator nor an account's settings say otherwise. */
+export const DEFAULT_RULES: FraudRules = {
+  recipient: { mode: 'block', sends: 5, windowMinutes: 10 },
+  clientIp: { mode: 'block', sends: 30, windowMinutes: 10 },
+  prefix: { mode: 'block', unverified: 20 },
+  country: { mode: 'block', unverified: 60 },
+  conversion: { mode: 'block', sends: 20, share: 0.33 },
+  numberType: { mode: 'block', types: ['premium', 'shared_cost', 'unallocated'] },
+  allowedCountries: { mode: 'block', countries: null },
+  spend: { mode: 'block', dailyCap: null },
+  safe: [],
+}
+
+/** The settings over the rules that they leave as they are; lists of safe recipients add up. */
+export function rulesOf(below: FraudRules, settings: FraudSettings | null): FraudRules {
+  if (!settings) return below
+  const rules: Record<string, unknown> = { safe: [...new Set([...below.safe, ...(settings.safe ?? [])])] }
+  for (const rule of FRAUD_RULES) rules[rule] = { ...below[rule], ...settings[rule] }
+  return rules as FraudRules
+}
+
+/** A phone in E.164, the beginning of phones, or an e-mail address. */
+const SAFE = /^(\+[1-9][0-9]{0,13}\*|\+[1-9][0-9]{4,14}|[^\s@*]+@[^\s@*]+)$/
+
+/** What a schema cannot say. Throws VALIDATION_ERROR that names every field at fault. */
+export function checkSettings(settings: FraudSettings): void {
+  const faults = createFaults()
+  settings.safe?.forEach((each, at) => {
+    if (!SAFE.test(each)) {
+      faults.add(
+        `safe[${at}]`,
+        'must be a phone number in E.164, its beginning and a *, or an e-mail address',
+      )
+    }
+  })
+  settings.allowedCountries?.countries?.forEach((country, at) => {
+    checkCountry(country, `allowedCountries.countries[${at}]`, faults)
+  })
+  const cap = settings.spend?.dailyCap
+  if (typeof cap === 'number') readAmount(cap, 'spend.dailyCap', 0, faults)
+  faults.check()
+}
+
+/** Whether nothing may stop this recipient. */
+export function isSafe(safe: readonly string[], recipient: string): boolean {
+  return safe.some(each =>
+    each.endsWith('*')
+      ? recipient.startsWith(each.slice(0, -1))
+      : each.toLowerCase() === recipient.toLowerCase(),
+  )
+}

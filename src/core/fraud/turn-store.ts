@@ -1,0 +1,62 @@
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
+import type { Turn } from './turns.ts'
+
+type Asked = { accountId: AccountId; recipient: string; nowMs: number; most: number; windowMinutes: number }
+
+/** One turn for each, where there is one; in the order of the items. No recipient stands there twice. */
+export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]> {
+  // In one order on every node: so they never wait for each other in a circle.
+  const order = items.map((_, at) => at).sort((one, other) => compare(items[one]!, items[other]!))
+  const sorted = order.map(at => items[at]!)
+  const { rows } = await db.query<{ item: number; turns: number | null; free_at: Date }>({
+    name: 'take_turns',
+    text: 'select * from take_turns($1,$2,$3,$4,$5)',
+    values: [
+      toIso(Math.max(...items.map(item => item.nowMs))),
+      bareArray(sorted.map(item => toUuid(item.accountId))),
+      textArray(sorted.map(item => item.recipient)),
+      bareArray(sorted.map(item => item.most)),
+      bareArray(sorted.map(item => item.windowMinutes)),
+    ],
+  })
+  const turns: Turn[] = new Array(items.length)
+  for (const row of rows) {
+    turns[order[row.item - 1]!] =
+      row.turns === null
+        ? { taken: false, freeAtMs: row.free_at.getTime() }
+        : { taken: true, turns: row.turns }
+  }
+  return turns
+}
+
+function compare(one: Asked, other: Asked): number {
+  if (one.accountId !== other.accountId) return one.accountId < other.accountId ? -1 : 1
+  return one.recipient < other.recipient ? -1 : Number(one.recipient > other.recipient)
+}
+
+/** The last turn that was taken, as if it had not been. */
+export async function giveTurnBack(
+  db: Db,
+  { accountId, recipient }: { accountId: AccountId; recipient: string },
+): Promise<void> {
+  await db.query({
+    name: 'turn_give_back',
+    text: `update fraud_recipients set sends = sends[1:cardinality(sends) - 1]
+            where account_id = $1 and recipient = $2`,
+    values: [toUuid(accountId), recipient],
+  })
+}
+
+/** Forgets recipients whose last turn has left its window; how many. */
+export async function sweepTurns(db: Db, nowMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'fraud_recipients_sweep',
+    text: `delete from fraud_recipients where ctid = any (array(
+             select ctid from fraud_recipients where idle_at < $1 limit $2 for update skip locked))`,
+    values: [toIso(nowMs), limit],
+  })
+  return rowCount ?? 0
+}

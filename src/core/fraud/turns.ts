@@ -1,0 +1,42 @@
+import { createBatcher } from '../../infra/batch.ts'
+import type { Db } from '../../infra/db.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import { giveTurnBack, takeTurns } from './turn-store.ts'
+
+export type TurnLimit = {
+  sends: number
+  windowMinutes: number
+  /** Whether the limit refuses; else it is only counted. */
+  strict: boolean
+}
+
+export type Turn =
+  /** So many within the window, this one included. */
+  { taken: true; turns: number } | { taken: false; freeAtMs: number }
+
+type Asker = { accountId: AccountId; recipient: string; nowMs: number }
+
+/**
+ * How often a recipient is written to, exactly, whatever node sends: the store
+ * counts, and those who ask at once share a statement.
+ */
+export type Turns = {
+  take(asker: Asker, limit: TurnLimit): Promise<Turn>
+  /** Of a send that was not accepted after all. Never throws. */
+  giveBack(asker: Asker): void
+}
+
+/** Where nothing is refused there is an end to what is remembered. */
+const MOST_COUNTED = 100
+
+export function createTurns({ db }: { db: Db }): Turns {
+  const batcher = createBatcher({
+    flush: (items: readonly (Asker & { most: number; windowMinutes: number })[]) => takeTurns(db, items),
+    conflict: ({ accountId, recipient }) => `${accountId} ${recipient}`,
+  })
+  return {
+    take: ({ accountId, recipient, nowMs }, { sends, windowMinutes, strict }) =>
+      batcher.add({ accountId, recipient, nowMs, windowMinutes, most: strict ? sends : MOST_COUNTED }),
+    giveBack: asker => void giveTurnBack(db, asker).catch(() => {}),
+  }
+}
