@@ -62,7 +62,7 @@ function unreadable(path: string, message: string): Problem {
 const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 
 /** Fields that `null` ends, while absence leaves them as they are. */
-const ENDED_BY_NULL: ReadonlySet<string> = new Set(['quietHours'])
+const ENDED_BY_NULL: ReadonlySet<string> = new Set(['quietHours', 'verification', 'templateId'])
 
 /** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
 export function dropNulls(value: unknown): void {

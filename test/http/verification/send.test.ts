@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { VerificationAttempt } from '../../../src/contract/verification.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
+
+let app: TestApp
+let account: TestAccount
+let ver: Verifications
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await addAccount()
+  ver = verifications(app, account)
+})
+afterAll(() => app.stop())
+
+function addAccount(more: Parameters<TestApp['createAccount']>[0] = {}): Promise<TestAccount> {
+  return app.createAccount({ ...more, plan: { verificationRateLimitPerSecond: 100_000, ...more?.plan } })
+}
+
+/** What an owner changes of the account, known to this node when it returns. */
+async function set(of: TestAccount, verification: unknown): Promise<void> {
+  const answer = await app.call('/api/v2/account', {
+    method: 'PATCH',
+    key: of.liveKey,
+    body: { verification },
+  })
+  expect(answer).toMatchObject({ status: 200 })
+  await app.pass(300)
+}
+
+describe('an idempotency key', () => {
+  test('answers the same, byte for byte, whatever happened to the verification since', async () => {
+    const to = nextPhone()
+    const key = { idempotencyKey: 'start-1' }
+    const first = await ver.post('send', { to }, key)
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    const replays = [await ver.post('send', { to }, key)]
+    await app.leap(60_000)
+    await ver.post('resend', { to })
+    replays.push(await ver.post('send', { to }, key))
+    await ver.post('verify', { to, code: await codeFor(account, to) })
+    replays.push(await ver.post('send', { to, idempotencyKey: 'ignored' }, key))
+    await ver.start({ to })
+    replays.push(await ver.post('send', { to, idempotencyKey: 'start-1' }))
+    for (const replay of replays) {
+      expect(replay.text).toBe(first.text)
+      expect(replay.headers.get('idempotency-replayed')).toBe('true')
+      expect(replay.headers.get('x-sandbox')).toBe('true')
+    }
+    // The start, its resend and the start after it: no replay sent anything.
+    expect(await account.inbox(to)).toHaveLength(3)
+  })
+
+  test('of another body is a conflict, and supersedes nothing', async () => {
+    const to = nextPhone()
+    await ver.start({ to }, { idempotencyKey: 'start-2' })
+    const code = await codeFor(account, to)
+    expect(await ver.post('send', { to, channel: 'local_sms' }, { idempotencyKey: 'start-2' })).toMatchObject(
+      {
+        status: 409,
+        body: { code: 'IDEMPOTENCY_KEY_CONFLICT' },
+      },
+    )
+    expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
+  })
+
+  test('is another operation’s than that of a send', async () => {
+    const to = nextPhone()
+    const [message, code] = [
+      await account.send({ to, text: 'Good morning' }, { idempotencyKey: 'shared' }),
+      await ver.post('send', { to }, { idempotencyKey: 'shared' }),
+    ]
+    expect([message.status, code.status]).toEqual([200, 200])
+  })
+
+  test('stores a refusal too', async () => {
+    const key = { idempotencyKey: 'start-3' }
+    const first = await ver.post('send', { to: 'nobody' }, key)
+    const second = await ver.post('send', { to: 'nobody' }, key)
+    expect([first.status, second.text]).toEqual([400, first.text])
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  test('of racing requests begins one verification', async () => {
+    const to = nextPhone()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => ver.post('send', { to }, { idempotencyKey: 'race' })),
+    )
+    const ids = answers.flatMap(answer => (answer.status === 200 ? [answer.body['verificationId']] : []))
+    expect(new Set(ids).size).toBe(1)
+    expect(answers.every(answer => [200, 409].includes(answer.status))).toBe(true)
+    expect(await account.inbox(to)).toHaveLength(1)
+  })
+})
+
+describe('an answer that is an error', () => {
+  test('402 changes nothing: the earlier code still counts', async () => {
+    const poor = await addAccount({ balance: 0.015 })
+    const own = verifications(app, poor)
+    const to = nextPhone()
+    await own.start({ to, channel: 'local_sms' }, { live: true })
+    const code = await codeFor(poor, to)
+    const key = { live: true, idempotencyKey: 'dry' }
+    const dry = await own.post('send', { to, channel: 'local_sms' }, key)
+    expect(dry).toMatchObject({ status: 402, body: { success: false, code: 'INSUFFICIENT_BALANCE' } })
+    expect((await own.post('send', { to, channel: 'local_sms' }, key)).text).toBe(dry.text)
+    await app.leap(60_000)
+    expect(await own.post('resend', { to }, { live: true })).toMatchObject({ status: 402 })
+    expect(await own.post('verify', { to, code }, { live: true })).toMatchObject({ status: 200 })
+  })
+
+  test('a recipient that is refused for good: the earlier code counts again', async () => {
+    const to = '+12025550002'
+    const own = await addAccount()
+    const refused = await verifications(app, own).post('send', { to }, { idempotencyKey: 'refused' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'RECIPIENT_REJECTED' } })
+    const replay = await verifications(app, own).post('send', { to }, { idempotencyKey: 'refused' })
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([refused.text, 'true'])
+    const verificationId = `ver_${(refused.body['requestId'] as string).slice(4)}`
+    expect(await verifications(app, own).read(verificationId)).toMatchObject({ status: 'failed' })
+    expect(await verifications(app, own).post('verify', { to, code: '123456' })).toMatchObject({
+      status: 404,
+    })
+    const wallet = await own.wallet()
+    expect(wallet.balance).toBe(wallet.credited)
+  })
+
+  test('not registered on the chat app', async () => {
+    const to = '+12025550001'
+    expect(await ver.post('send', { to, channel: 'official_chatapp' })).toMatchObject({
+      status: 400,
+      body: { code: 'CHATAPP_NOT_REGISTERED' },
+    })
+  })
+})
+
+test('an answer that does not come in time is queued, and the code counts', async () => {
+  const to = '+12025550006'
+  const sent = await ver.start({ to })
+  expect(sent.status).toBe('queued')
+  await app.pass(8_000)
+  expect(await ver.post('verify', { to, code: await codeFor(account, to) })).toMatchObject({ status: 200 })
+})
+
+describe('settings of the account', () => {
+  test('say how long codes are, and how long they count', async () => {
+    const own = await addAccount()
+    const mine = verifications(app, own)
+    await set(own, { codeLength: 8, validityMinutes: 1 })
+    const to = nextPhone()
+    const { expiresAt } = await mine.start({ to })
+    expect(await codeFor(own, to)).toMatch(/^\d{8}$/)
+    expect(Date.parse(expiresAt) - app.now()).toBeLessThanOrEqual(60_000)
+    // What expires before it may be sent again can still be sent again.
+    await app.leap(70_000)
+    expect(await mine.post('verify', { to, code: await codeFor(own, to) })).toMatchObject({
+      body: { code: 'VERIFICATION_EXPIRED' },
+    })
+    expect(await mine.post('resend', { to })).toMatchObject({ status: 200 })
+    await set(own, { codeLength: 4 })
+    await mine.start({ to })
+    expect(await codeFor(own, to)).toMatch(/^\d{4}$/)
+    const shown = await app.call('/api/v2/account', { key: own.testKey })
+    expect(shown.body['data']).toMatchObject({
+      verification: { codeLength: 4, validityMinutes: 1, channels: [], templateId: null },
+    })
+    await set(own, null)
+    await mine.start({ to })
+    expect(await codeFor(own, to)).toMatch(/^\d{6}$/)
+  })
+
+  test.each([
+    [{ codeLength: 3 }, 'verification.codeLength'],
+    [{ codeLength: 9 }, 'verification.codeLength'],
+    [{ codeLength: 5.5 }, 'verification.codeLength'],
+    [{ validityMinutes: 0 }, 'verification.validityMinutes'],
+    [{ validityMinutes: 11 }, 'verification.validityMinutes'],
+    [{ channels: ['botapp_bot'] }, 'verification.channels[0]'],
+    [{ templateId: 'tpl_01m7zh2v4me8jr8s0w5b1yw1yh' }, 'verification.templateId'],
+    [{ templateId: 'nonsense' }, 'verification.templateId'],
+  ])('refuse %j, from owner and operator', async (verification, path) => {
+    const asOwner = await app.call('/api/v2/account', {
+      method: 'PATCH',
+      key: account.liveKey,
+      body: { verification },
+    })
+    const asOperator = await app.admin('PATCH', `/accounts/${account.id}`, { verification })
+    for (const answer of [asOwner, asOperator]) {
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } })
+    }
+  })
+
+  test('say by which template, on the channels that it is for', async () => {
+    const own = await addAccount()
+    const mine = verifications(app, own)
+    const made = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'login_code', category: 'sms', subType: 'otp', content: 'Acme: {{1}} lets you in' },
+    })
+    const { id } = (made.body['data'] as { template: { id: string } }).template
+    await set(own, { templateId: id })
+    const to = nextPhone()
+    await mine.start({ to })
+    const [last] = await own.inbox(to)
+    expect(last!.text).toMatch(/^Acme: \d{6} lets you in$/)
+    await mine.start({ to: 'someone@example.com' })
+    expect((await own.inbox('someone@example.com'))[0]!.text).toMatch(/^Your verification code is \d{6}$/)
+    await set(own, { templateId: null })
+    await mine.start({ to })
+    expect((await own.inbox(to))[0]!.text).toMatch(/^Your verification code is \d{6}$/)
+    await set(own, { templateId: id })
+    await app.call(`/api/v2/templates/${id}/disable`, { method: 'POST', key: own.liveKey })
+    await app.pass(300)
+    await mine.start({ to })
+    expect((await own.inbox(to))[0]!.text).toMatch(/^Your verification code is \d{6}$/)
+  })
+})
+
+describe('several channels at once', () => {
+  const BOTH = ['local_sms', 'int_sms', 'official_chatapp', 'email_user']
+  let own: TestAccount
+  let mine: Verifications
+  beforeAll(async () => {
+    own = await addAccount()
+    mine = verifications(app, own)
+    await set(own, { channels: BOTH })
+  })
+
+  test('carry the same code, each paid for by itself', async () => {
+    const to = nextPhone()
+    const before = await own.wallet()
+    const key = { live: true, idempotencyKey: 'both' }
+    const sent = await mine.post('send', { to }, key)
+    const attempt = sent.body as VerificationAttempt
+    expect(attempt).toMatchObject({
+      status: 'sent',
+      channel: 'local_sms',
+      channels: ['local_sms', 'official_chatapp'],
+      deliveries: [
+        { channel: 'local_sms', messageId: `msg_${attempt.verificationId.slice(4)}`, status: 'sent' },
+        { channel: 'official_chatapp', messageId: expect.stringMatching(/^msg_/), status: 'sent' },
+      ],
+    })
+    const messages = await Promise.all(attempt.deliveries!.map(each => own.message(each.messageId)))
+    const cost = messages.reduce((sum, message) => sum + message.billing.cost, 0)
+    const after = await own.wallet()
+    expect(before.balance - after.balance).toBeCloseTo(cost, 6)
+    expect((await mine.read(attempt.verificationId)).messageIds).toEqual(
+      attempt.deliveries!.map(each => each.messageId),
+    )
+    const codes = (await own.inbox(to)).map(each => each.text.match(/\d{6}/)![0])
+    expect([codes.length, new Set(codes).size]).toEqual([2, 1])
+    expect((await mine.post('send', { to }, key)).text).toBe(sent.text)
+    expect(await mine.post('verify', { to, code: codes[0] }, { live: true })).toMatchObject({ status: 200 })
+    expect((await mine.post('send', { to }, key)).text).toBe(sent.text)
+  })
+
+  test('do not fail each other', async () => {
+    const to = '+12025550001' // not on the chat app
+    const attempt = await mine.start({ to })
+    expect(attempt).toMatchObject({ channel: 'local_sms', status: 'sent' })
+    expect(attempt.channels).toBeUndefined()
+    const refused = await mine.post('send', { to: '+12025550002' }, { idempotencyKey: 'all refused' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'RECIPIENT_REJECTED' } })
+    expect((await mine.post('send', { to: '+12025550002' }, { idempotencyKey: 'all refused' })).text).toBe(
+      refused.text,
+    )
+  })
+
+  test('are passed over where one is asked for, and where only one fits', async () => {
+    const one = await mine.start({ to: nextPhone(), channel: 'local_sms' })
+    expect(one.deliveries).toBeUndefined()
+    const mail = await mine.start({ to: 'someone@example.com' })
+    expect(mail).toMatchObject({ channel: 'email_user', status: 'sent' })
+    expect(mail.deliveries).toBeUndefined()
+  })
+
+  test('go on where nothing covers the first', async () => {
+    const poor = await addAccount({
+      balance: 0,
+      plan: { pool: [{ channels: ['official_chatapp'], limit: 5 }] },
+    })
+    const theirs = verifications(app, poor)
+    await set(poor, { channels: BOTH })
+    const to = nextPhone()
+    const key = { live: true, idempotencyKey: 'pool' }
+    const sent = await theirs.post('send', { to }, key)
+    expect(sent).toMatchObject({ status: 200, body: { channel: 'official_chatapp', status: 'sent' } })
+    expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
+    expect(await poor.footprint()).toMatchObject({ messages: 1, keys: 1, poolUsed: 1 })
+  })
+
+  test('are used by a resend as well', async () => {
+    const to = nextPhone()
+    const attempt = await mine.start({ to })
+    await app.leap(60_000)
+    const again = await mine.post('resend', { to })
+    expect(again.body).toMatchObject({ channels: ['local_sms', 'official_chatapp'], resendCount: 1 })
+    expect((await mine.read(attempt.verificationId)).messageIds).toHaveLength(4)
+    const codes = (await own.inbox(to)).map(each => each.text.match(/\d{6}/)![0])
+    expect(new Set(codes.slice(0, 2)).size).toBe(1)
+    expect(await mine.post('verify', { to, code: codes[0] })).toMatchObject({ status: 200 })
+  })
+})
