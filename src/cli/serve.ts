@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { startApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -24,11 +25,13 @@ export const run: Run = async args => {
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const progress = createProgress(process.stderr, systemClock)
   dieOfTheUnexpected(log)
-  // From here on a signal waits for its turn: a start is never cut in the middle.
-  const signal = nextSignal(log)
-  const server = await start(config, log, progress)
-  await signal
-  await server.stop()
+  // From here on a signal waits for its turn: a start is never cut in the middle, save where it waits itself.
+  const stop = nextSignal(log)
+  const server = await start(config, log, progress, stop)
+  if (server) {
+    if (!stop.aborted) await once(stop, 'abort')
+    await server.stop()
+  }
   log.info('stopped')
   return 0
 }
@@ -42,30 +45,37 @@ function dieOfTheUnexpected(log: Log): void {
   }
 }
 
-/** Resolves at the first signal and sets the deadline; a second signal ends the process at once. */
-function nextSignal(log: Log): Promise<void> {
-  return new Promise(resolve => {
-    let askedAtMs: number | null = null
-    function onSignal(name: NodeJS.Signals): void {
-      if (askedAtMs !== null) {
-        if (systemClock.monotonic() - askedAtMs < ECHO_MS) return
-        log.warn({ signal: name }, 'stopping at once')
-        process.exit(1)
-      }
-      askedAtMs = systemClock.monotonic()
-      log.info({ signal: name }, 'stopping: finishing what has begun')
-      systemClock.after(STOP_LIMIT_MS, () => {
-        log.error('not everything ended in time; stopping at once')
-        process.exit(1)
-      })
-      resolve()
+/** Aborted by the first signal, which sets the deadline too; a second signal ends the process at once. */
+function nextSignal(log: Log): AbortSignal {
+  const stop = new AbortController()
+  let askedAtMs: number | null = null
+  function onSignal(name: NodeJS.Signals): void {
+    if (askedAtMs !== null) {
+      if (systemClock.monotonic() - askedAtMs < ECHO_MS) return
+      log.warn({ signal: name }, 'stopping at once')
+      process.exit(1)
     }
-    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
-  })
+    askedAtMs = systemClock.monotonic()
+    log.info({ signal: name }, 'stopping: finishing what has begun')
+    systemClock.after(STOP_LIMIT_MS, () => {
+      log.error('not everything ended in time; stopping at once')
+      process.exit(1)
+    })
+    stop.abort()
+  }
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
+  return stop.signal
 }
 
-async function start(config: Config, log: Log, progress: Progress): Promise<{ stop(): Promise<void> }> {
+/** Null where it was told to stop while it still waited for its database. */
+async function start(
+  config: Config,
+  log: Log,
+  progress: Progress,
+  stop: AbortSignal,
+): Promise<{ stop(): Promise<void> } | null> {
   const store = await openStore({
+    signal: stop,
     config,
     clock: systemClock,
     log,
@@ -74,7 +84,11 @@ async function start(config: Config, log: Log, progress: Progress): Promise<{ st
       log.fatal({ err: error }, 'the database belongs to another process now; stopping')
       process.exit(1)
     },
+  }).catch(error => {
+    if (error === stop.reason) return null
+    throw error
   })
+  if (!store) return null
   try {
     const secrets = ensureSecrets(config, createRandom())
     const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress })

@@ -15,6 +15,8 @@ export type StoreOptions = {
   progress: Progress
   /** The embedded server fell into another process's hands: nothing can go on. */
   onLost(error: Error): void
+  /** Ends the wait for a database, or for a node that migrates it: then `openStore` rejects with its reason. */
+  signal?: AbortSignal
 }
 
 /** The database, up to date and ready. */
@@ -44,24 +46,35 @@ async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>
   const { config, clock, log, progress, onLost } = options
   if (!config.databaseUrl) return startEmbedded({ dataDir: config.dataDir, clock, log, progress, onLost })
   const url = config.databaseUrl
-  await progress.step('Waiting for the database', () => awake(reach(url, clock)))
+  await progress.step('Waiting for the database', () => awake(reach(url, clock, options.signal)))
   return { url, stop: async () => {} }
 }
 
 /** A database that starts beside us may need a moment. */
-async function reach(url: string, clock: Clock): Promise<void> {
+async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<void> {
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   const untilMs = clock.monotonic() + DATABASE_WAIT_MS
+  const stopped = abortOf(signal)
   try {
     for (;;) {
-      const failure = await tryOnce(database.dedicated())
+      const failure = await Promise.race([tryOnce(database.dedicated()), stopped])
       if (!failure) return
       if (!isConnectionLoss(failure) || clock.monotonic() > untilMs) throw unreachable(failure)
-      await pause(clock, DATABASE_LOOK_MS)
+      await Promise.race([pause(clock, DATABASE_LOOK_MS), stopped])
     }
   } finally {
     await database.close()
   }
+}
+
+/** Rejects when the signal is given; nobody need wait for that. */
+function abortOf(signal?: AbortSignal): Promise<never> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal?.aborted) reject(signal.reason)
+    signal?.addEventListener('abort', () => reject(signal.reason))
+  })
+  aborted.catch(() => {})
+  return aborted
 }
 
 async function tryOnce(connecting: Promise<{ end(): Promise<void> }>): Promise<Error | undefined> {
@@ -83,7 +96,13 @@ async function migrateStore(url: string, options: StoreOptions): Promise<string[
   const database = createDatabase({ connectionString: url, poolSize: 1 })
   try {
     return await options.progress.step('Migrating the database', note =>
-      awake(migrate(database, { version: VERSION, onProgress: note })),
+      awake(
+        migrate(database, {
+          version: VERSION,
+          onProgress: note,
+          ...(options.signal && { signal: options.signal }),
+        }),
+      ),
     )
   } finally {
     await database.close()

@@ -13,6 +13,8 @@ export type MigrateOptions = {
   directory?: string
   /** Called with each file's name before it runs, and when another node is at it. */
   onProgress?(text: string): void
+  /** Ends the wait for another node; a migration that has begun is never cut. */
+  signal?: AbortSignal
 }
 
 type Applied = { name: string; checksum: string }
@@ -86,7 +88,16 @@ async function takeLock(client: Client, options: MigrateOptions): Promise<void> 
   if (rows[0]!.taken) return
   options.onProgress?.('waiting for another node that migrates')
   await client.query(`SET lock_timeout = ${LOCK_LIMIT_MS}`)
-  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+  const giveUp = () => void client.end().catch(() => {})
+  options.signal?.addEventListener('abort', giveUp)
+  try {
+    options.signal?.throwIfAborted()
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+  } catch (error) {
+    throw options.signal?.aborted ? options.signal.reason : error
+  } finally {
+    options.signal?.removeEventListener('abort', giveUp)
+  }
   await client.query('RESET lock_timeout')
 }
 

@@ -9,23 +9,48 @@ export type Chore = {
   run(): Promise<unknown>
 }
 
-/** Runs each chore at its pace. A chore that fails is tried again at its next time. */
+/** A failure alone, or a database that is away for a moment, is none of anybody's business. */
+const WARN_AFTER_MS = 30_000
+const WARN_AT_LEAST_EVERY_MS = 3_600_000
+
+/**
+ * Runs each chore at its pace. One that fails is tried again at its next time; one
+ * that goes on failing is warned of, again and again at ever longer pauses, until it works.
+ */
 export function startChores(chores: readonly Chore[], clock: Clock, log: LinkLog): { stop(): Promise<void> } {
-  const loops: Loop[] = chores.map(chore =>
-    startLoop({
-      clock,
-      everyMs: chore.everyMs,
-      async round() {
-        await chore.run()
-        return undefined
-      },
-      onError: error =>
-        log.debug({ err: error, chore: chore.name }, 'a chore failed; it will be tried again'),
-    }),
-  )
+  const loops = chores.map(chore => startChore(chore, clock, log))
   return {
     async stop() {
       await Promise.all(loops.map(loop => loop.stop()))
     },
   }
+}
+
+function startChore({ name, everyMs, run }: Chore, clock: Clock, log: LinkLog): Loop {
+  /** The failures since it last worked. */
+  let failing: { sinceMs: number; times: number; warnAfterMs: number } | null = null
+
+  function failed(error: unknown): void {
+    failing ??= { sinceMs: clock.monotonic(), times: 0, warnAfterMs: WARN_AFTER_MS }
+    failing.times++
+    const forMs = clock.monotonic() - failing.sinceMs
+    if (forMs < failing.warnAfterMs) {
+      log.debug({ err: error, chore: name }, 'a chore failed; it will be tried again')
+      return
+    }
+    failing.warnAfterMs = forMs + Math.min(forMs, WARN_AT_LEAST_EVERY_MS)
+    log.warn({ err: error, chore: name, times: failing.times, forMs }, 'a chore keeps failing')
+  }
+
+  return startLoop({
+    clock,
+    everyMs,
+    async round() {
+      await run()
+      if (failing && failing.warnAfterMs > WARN_AFTER_MS) log.info({ chore: name }, 'a chore works again')
+      failing = null
+      return undefined
+    },
+    onError: failed,
+  })
 }

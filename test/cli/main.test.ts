@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { startMutePeer } from '../support/http-peer.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 const PATH = process.env['PATH']
@@ -92,6 +93,19 @@ describe('posthorn serve', () => {
       expect(await exit).toEqual([0, null])
     },
   )
+
+  it('leaves with 0 at once while it waits for a database that does not answer', async () => {
+    // It takes connections and says nothing, as a database behind a broken network.
+    const mute = await startMutePeer()
+    const { port } = new URL(mute.url)
+    const { child, serving, exit } = serve({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none` })
+    serving.catch(() => {})
+    await mute.connected(1)
+    child.kill('SIGTERM')
+    // Its deadline would end it with 1.
+    expect(await exit).toEqual([0, null])
+    await mute.close()
+  })
 
   it('serves from two nodes that start at once on one empty database', async () => {
     const nodes = [serve(), serve()]

@@ -2,6 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { livesSince } from '../outbox/store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
 
@@ -86,11 +87,10 @@ export async function statusesOf(
 }
 
 /** Whether a node lives that lived at a time. */
-export async function livesSince(db: Db, atMs: number): Promise<boolean> {
+export async function stillLives(db: Db, atMs: number): Promise<boolean> {
   const { rows } = await db.query<{ lives: boolean }>({
     name: 'lives_since',
-    text: `select exists (
-             select 1 from nodes where started_at <= $1 and seen_at > now() - interval '5 seconds') as lives`,
+    text: `select ${livesSince('$1')} as lives`,
     values: [toIso(atMs)],
   })
   return rows[0]!.lives

@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
-import { claimForBatch, finishBatch, livesSince, statusesOf, takeUpBatch } from './batch-store.ts'
+import { claimForBatch, finishBatch, statusesOf, stillLives, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
 
@@ -32,7 +32,7 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
     async takeUp(accountId, claim, existing) {
       const seenAtMs = existing.batchAt!
       const young = clock.now() - seenAtMs < AT_WORK_MS
-      if (young && (await livesSince(db, seenAtMs))) return null
+      if (young && (await stillLives(db, seenAtMs))) return null
       const statuses = await statusesOf(db, accountId, existing.batch!)
       const taken = (id: MessageId) => statuses.has(id) && statuses.get(id) !== 'cancelled'
       const left: LeftBatch = {

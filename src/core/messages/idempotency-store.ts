@@ -1,6 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { livesSince } from '../outbox/store.ts'
 import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 
@@ -137,8 +138,7 @@ export async function answerIsPending(
 ): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: 'answer_is_pending',
-    text: `select m.answer is null and exists (
-             select 1 from nodes where started_at <= $3 and seen_at > now() - interval '5 seconds') as pending
+    text: `select m.answer is null and ${livesSince('$3')} as pending
            from messages m where m.account_id = $1 and m.id = $2`,
     values: [toUuid(accountId), toUuid(id), toIso(acceptedMs)],
   })

@@ -16,6 +16,11 @@ import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 /** A node that has not been seen for this long has lost what it held, in ms. */
 export const NODE_LEASE_MS = 5_000
 
+/** SQL: whether a node lives that lived at the time that the statement has in this place. */
+export function livesSince(place: `$${number}`): string {
+  return `exists (select 1 from nodes where started_at <= ${place} and seen_at > now() - interval '${NODE_LEASE_MS} ms')`
+}
+
 /** Enters this process among the living; its number is its lease. `alone` says that no other can live, as on the embedded store. */
 export async function registerNode(db: Db, host: string, nowMs: number, alone: boolean): Promise<number> {
   const { rows } = await db.query<{ id: number }>({

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { LinkLog } from '../../src/channels/provider.ts'
+import { startChores } from '../../src/workers/chores.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+let clock: FakeClock
+/** Minutes at which something was said, with how loud. */
+let said: [number, string][]
+let broken: Set<string>
+let runs: number
+let stop: () => Promise<void>
+
+beforeEach(() => {
+  clock = createFakeClock()
+  said = []
+  broken = new Set()
+  runs = 0
+  const note = (level: string) => () => void said.push([clock.monotonic() / MINUTE_MS, level])
+  const log = {
+    debug() {},
+    info: note('info'),
+    warn: note('warn'),
+    error: note('error'),
+  } as unknown as LinkLog
+  const chore = (name: string, everyMs: number) => ({
+    name,
+    everyMs,
+    async run() {
+      runs++
+      if (broken.has(name)) throw new Error(name)
+    },
+  })
+  ;({ stop } = startChores([chore('often', 1_000), chore('seldom', 10 * MINUTE_MS)], clock, log))
+})
+afterEach(() => stop())
+
+test('a chore that fails for a moment is not worth a word', async () => {
+  broken.add('often').add('seldom')
+  await clock.advance(25_000)
+  broken.clear()
+  await clock.advance(HOUR_MS)
+  expect(said).toEqual([])
+})
+
+test('one that goes on failing is warned of, less and less often, until it works again', async () => {
+  broken.add('often')
+  await clock.advance(10 * MINUTE_MS)
+  expect(said).toEqual([0.5, 1, 2, 4, 8].map(at => [at, 'warn']))
+  // It was tried all the while.
+  expect(runs).toBeGreaterThan(600)
+  broken.clear()
+  await clock.advance(2_000)
+  expect(said.at(-1)![1]).toBe('info')
+  const before = said.length
+  await clock.advance(HOUR_MS)
+  expect(said).toHaveLength(before)
+})
+
+test('one that comes seldom, such as to drop old months, is warned of at its second failure', async () => {
+  broken.add('seldom')
+  await clock.advance(25 * MINUTE_MS)
+  expect(said).toEqual([
+    [10, 'warn'],
+    [20, 'warn'],
+  ])
+})
+
+test('after a day of it, there is still a word every hour', async () => {
+  broken.add('seldom')
+  await clock.advance(24 * HOUR_MS)
+  const before = said.length
+  await clock.advance(2 * HOUR_MS)
+  expect(said.length - before).toBe(2)
+})
