@@ -250,7 +250,7 @@ describe('several channels at once', () => {
     expect((await mine.read(attempt.verificationId)).messageIds).toEqual(
       attempt.deliveries!.map(each => each.messageId),
     )
-    const codes = (await own.inbox(to)).map(each => each.text.match(/\d{6}/)![0])
+    const codes = (await own.inbox(to)).map(each => each.text!.match(/\d{6}/)![0])
     expect([codes.length, new Set(codes).size]).toEqual([2, 1])
     expect((await mine.post('send', { to }, key)).text).toBe(sent.text)
     expect(await mine.post('verify', { to, code: codes[0] }, { live: true })).toMatchObject({ status: 200 })
@@ -299,7 +299,7 @@ describe('several channels at once', () => {
     const again = await mine.post('resend', { to })
     expect(again.body).toMatchObject({ channels: ['local_sms', 'official_chatapp'], resendCount: 1 })
     expect((await mine.read(attempt.verificationId)).messageIds).toHaveLength(4)
-    const codes = (await own.inbox(to)).map(each => each.text.match(/\d{6}/)![0])
+    const codes = (await own.inbox(to)).map(each => each.text!.match(/\d{6}/)![0])
     expect(new Set(codes.slice(0, 2)).size).toBe(1)
     expect(await mine.post('verify', { to, code: codes[0] })).toMatchObject({ status: 200 })
   })
