@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox'
+
+export const CONNECTIONS = 5
+
+const Text = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
+
+export const Config = Type.Object(
+  {
+    host: Text('The mail server, by name or address.'),
+    port: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 65_535, description: '465 with TLS from the start, else 587.' }),
+    ),
+    secure: Type.Optional(
+      Type.Boolean({
+        description: 'TLS from the start; unset means: on port 465, or where no port is given.',
+      }),
+    ),
+    user: Type.Optional(Text('Login name.')),
+    password: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4_096, description: 'Login password.', format: 'password' }),
+    ),
+    from: Type.String({
+      minLength: 3,
+      maxLength: 400,
+      pattern: '^[^\\r\\n]+@[^\\r\\n]+$',
+      description: 'The sender of every mail: an address, or `Name <address>`.',
+    }),
+    dkim: Type.Optional(
+      Type.Object(
+        {
+          domainName: Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._-]+$' }),
+          keySelector: Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._-]+$' }),
+          privateKey: Type.String({ minLength: 1, maxLength: 16_384, description: 'RSA, PEM.' }),
+        },
+        { additionalProperties: false, description: 'Signs every mail for this domain.' },
+      ),
+    ),
+    requireTls: Type.Optional(
+      Type.Boolean({
+        description: 'Refuse a server that offers no STARTTLS; without it, TLS is used where offered.',
+      }),
+    ),
+    tlsCa: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM of the authority to trust instead.' }),
+    ),
+    maxConnections: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: CONNECTIONS })),
+    messagesPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+  },
+  { additionalProperties: false },
+)
+
+export type SmtpConfig = Static<typeof Config>

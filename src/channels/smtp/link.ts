@@ -1,0 +1,139 @@
+import { isIP } from 'node:net'
+import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
+import type { Io, Link, LinkState, Outcome, Outgoing } from '../provider.ts'
+import { type Mailbox, parseMailbox } from './address.ts'
+import { checkServer } from './check.ts'
+import { CONNECTIONS, type SmtpConfig } from './config.ts'
+import { createDeliveries, type Delivery } from './delivery.ts'
+import { createDkimSigner, type DkimSigner } from './dkim.ts'
+import { composeMail } from './message.ts'
+import { outcomeOfFault, outcomeOfReply, outcomeOfUnmailable } from './outcome.ts'
+
+/** Connecting has its own deadlines: a host that swallows packets must not hold a mail for minutes. */
+const DNS_MS = 5_000
+const CONNECT_MS = 10_000
+const GREETING_MS = 10_000
+
+/**
+ * Silence on an open connection, also after the mail's end, where a filter may think for long
+ * (RFC 5321, 4.5.3.2.6 asks for ten minutes). The caller's signal mostly comes first.
+ */
+const SILENCE_MS = 300_000
+
+/** Times a mail is moved off a connection that had died before a byte of it left. */
+const STALE_CONNECTIONS = 2
+
+/** Opens the pool; throws where the sender or the key is unfit. */
+export function openLink(config: SmtpConfig, io: Io): Link {
+  const from = parseMailbox(config.from)
+  if (from === null) throw new Error('from is not a mail address')
+  const sign = config.dkim && createDkimSigner(config.dkim)
+  const options = poolOptions(config)
+  const login = config.user && config.password ? { user: config.user, pass: config.password } : null
+  const deliveries = createDeliveries({ ...options, ...(login && { auth: login }) })
+  const report = createReport(io)
+  const closing = new AbortController()
+  const underWay = new Set<Promise<Outcome>>()
+  warnOfPlainLogin(config, options, io)
+  report({ state: 'connecting', detail: 'connects with the first mail' })
+
+  async function submit(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const sender = message.from === null ? from : parseMailbox(message.from)
+    const made = await makeMail(message, sender, sign, io, signal)
+    if (!('mail' in made)) return made
+    const delivery = await deliveries.deliver(made.mail, signal)
+    report(stateAfter(delivery))
+    if ('fault' in delivery) return outcomeOfFault(message, delivery.fault, delivery.ended)
+    const providerId = (delivery.serverMessageId ?? made.mail.messageId).replace(/[<>]/g, '')
+    return outcomeOfReply(message, delivery.reply, providerId, delivery.ended)
+  }
+
+  return {
+    // One mail at a time to a connection, so that a lost one leaves one mail in doubt.
+    concurrency: options.maxConnections,
+    ...(config.messagesPerSecond !== undefined && { messagesPerSecond: config.messagesPerSecond }),
+    send(message, signal) {
+      const outcome = submit(message, AbortSignal.any([signal, closing.signal]))
+      underWay.add(outcome)
+      return outcome.finally(() => underWay.delete(outcome))
+    },
+    test: signal => checkServer(options, login, AbortSignal.any([signal, closing.signal])),
+    async close() {
+      closing.abort()
+      deliveries.close()
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number } {
+  const secure = config.secure ?? (config.port === undefined || config.port === 465)
+  return {
+    host: config.host,
+    port: config.port ?? (secure ? 465 : 587),
+    secure,
+    requireTLS: config.requireTls ?? false,
+    tls: {
+      ...(config.tlsCa !== undefined && { ca: config.tlsCa }),
+      ...(isIP(config.host) === 0 && { servername: config.host }),
+    },
+    maxConnections: config.maxConnections ?? CONNECTIONS,
+    maxRequeues: STALE_CONNECTIONS,
+    dnsTimeout: DNS_MS,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: GREETING_MS,
+    socketTimeout: SILENCE_MS,
+    // A connection that is given up is cut: waiting for the far side's goodbye would outlive close().
+    socketCloseTimeout: 0,
+    logger: false,
+  }
+}
+
+function warnOfPlainLogin(config: SmtpConfig, options: PoolOptions, io: Io): void {
+  if (config.password === undefined || options.secure || options.requireTLS) return
+  io.log.warn(
+    { host: config.host },
+    'smtp: the password goes out in the clear where the server offers no TLS',
+  )
+}
+
+async function makeMail(
+  message: Outgoing,
+  from: Mailbox | null,
+  sign: DkimSigner | undefined,
+  io: Io,
+  signal: AbortSignal,
+): Promise<{ mail: Exclude<Awaited<ReturnType<typeof composeMail>>, { fault: unknown }> } | Outcome> {
+  try {
+    signal.throwIfAborted()
+    const mail = await composeMail(message, from, io.clock.now(), signal)
+    if ('fault' in mail) return outcomeOfUnmailable(mail)
+    const bytes = sign ? await sign(mail.bytes) : mail.bytes
+    signal.throwIfAborted()
+    return { mail: { ...mail, bytes } }
+  } catch {
+    const why = signal.aborted ? 'was stopped' : 'failed'
+    return { kind: 'retry', detail: `Making the mail ${why} before anything was sent.` }
+  }
+}
+
+/** Passes on what changed, and only that: a link is not news with every mail. */
+function createReport(io: Io): (state: LinkState | null) => void {
+  let last = ''
+  return state => {
+    if (state === null || state.state === last) return
+    last = state.state
+    if (state.state === 'down') io.log.warn({ detail: state.detail }, 'smtp: the server cannot be reached')
+    io.report(state)
+  }
+}
+
+/** A server that answers is up, whatever it says of the mail; our own abort tells nothing. */
+function stateAfter(delivery: Delivery): LinkState | null {
+  if (!('fault' in delivery)) return { state: 'up', detail: 'takes mail' }
+  const { code, responseCode, originalCode } = delivery.fault
+  if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }
+  if (code === 'EABORT' || code === undefined) return null
+  const reply = responseCode ? `, reply ${responseCode}` : ''
+  return { state: 'down', detail: `${originalCode ?? code}${reply}` }
+}

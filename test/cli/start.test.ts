@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const BIN = new URL('../../bin/posthorn.js', import.meta.url).pathname
+const SERVER = new URL('../../src/http/server.ts', import.meta.url).href
+const APP = new URL('../../src/app.ts', import.meta.url).href
+
+const directories: string[] = []
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
+})
+
+describe('a start', () => {
+  it('loads nothing that only some need: neither the mail library, nor the bucket’s, nor other compilers', async () => {
+    const script = `
+      import { registerHooks } from 'node:module'
+      const loaded = new Set()
+      registerHooks({ load(url, context, next) { loaded.add(url); return next(url, context) } })
+      await import(${JSON.stringify(APP)})
+      const { createServer } = await import(${JSON.stringify(SERVER)})
+      await createServer({ routes: [], log: console, ids: { next: () => 'req' } })
+      console.log(JSON.stringify([...loaded]))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
+    const packages = new Set(
+      (JSON.parse(stdout) as string[]).map(url => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]),
+    )
+    expect(packages).toContain('pg')
+    for (const heavy of [
+      'nodemailer',
+      '@aws-sdk/client-s3',
+      'file-type',
+      'ajv',
+      '@fastify/fast-json-stringify-compiler',
+    ]) {
+      expect(packages).not.toContain(heavy)
+    }
+  })
+
+  it('takes the types out of the source in another process, once', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'posthorn-cache-'))
+    directories.push(cache)
+    const serve = () =>
+      run(process.execPath, [BIN, 'serve', 'what'], {
+        env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      }).catch((error: { code: number }) => error.code)
+    expect(await serve()).toBe(2)
+    const [version] = readdirSync(cache)
+    const compiled = readdirSync(join(cache, version!))
+    expect(compiled).toContain('posthorn-compiled')
+    // Nothing was left for this process to compile, and nothing for the next.
+    expect(await serve()).toBe(2)
+    expect(readdirSync(join(cache, version!)).toSorted()).toEqual(compiled.toSorted())
+  })
+})
