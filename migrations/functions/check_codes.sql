@@ -61,7 +61,7 @@ begin
         checked_by = p_check[a.n]
       from asked a
      where v.account_id = a.account_id and v.id = a.id and v.live = p_live[a.n]
-       and v.status = 'pending' and v.expires_at > p_now
+       and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        and exists (select 1 from verification_heads h
                     where h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key

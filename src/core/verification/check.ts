@@ -39,18 +39,24 @@ const LENGTHS = { least: 4, most: 8 }
 const PATIENCE_MS = 3_000
 const RETRY_EVERY_MS = 100
 /** Two names of one verification in one flush are checked one after the other. */
-const MAX_LOOKS = 10
+const MAX_LOOKS = 5
+
+/** `mark`: what is checked; of the same mark one at a time. */
+type Entry = { row: CheckRow; mark: string }
 
 /** Checks codes, many in one transaction; those about the same verification never share one. */
 export function createChecks(deps: CheckDeps): Checks {
   const { db, clock, codes } = deps
-  const batcher = createBatcher<CheckRow, CheckVerdict>({ flush, conflict: markOf })
+  const batcher = createBatcher<Entry, CheckVerdict>({ flush, conflict: ({ mark }) => mark })
 
   async function check({ requestId, caller, body }: CheckRequest): Promise<Verified> {
     const row = readCheck(requestId, caller, body)
+    let mark = markOf(row)
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const verdict = await batcher.add(row)
+      const verdict = await batcher.add({ row, mark })
       if (verdict.kind !== 'later') return conclude(verdict, caller)
+      // From here on it stands in one line with those who name the id.
+      mark = verdict.id ?? mark
     }
     throw new DatabaseUnavailable(new Error('a verification is checked again and again'))
   }
@@ -68,8 +74,9 @@ export function createChecks(deps: CheckDeps): Checks {
   }
 
   /** A flush whose answer was lost is repeated: it recognises what it counted. */
-  async function flush(rows: CheckRow[]): Promise<CheckVerdict[]> {
-    deps.observe?.(rows.length)
+  async function flush(entries: Entry[]): Promise<CheckVerdict[]> {
+    deps.observe?.(entries.length)
+    const rows = entries.map(({ row }) => row)
     const untilMs = clock.monotonic() + PATIENCE_MS
     for (;;) {
       try {

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AcceptRow } from '../../../src/core/messages/hot-store.ts'
+import {
+  endVerifications,
+  RESENDS,
+  type ResendRow,
+  STARTS,
+  type StartRow,
+} from '../../../src/core/verification/accept-store.ts'
+import { createCodes, type VerificationId } from '../../../src/core/verification/codes.ts'
+import {
+  type CheckRow,
+  checkCodes,
+  readVerification,
+  readVerificationOf,
+} from '../../../src/core/verification/store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, sameAs, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+const NOW = Date.now()
+const MINUTE_MS = 60_000
+const NODE = 1
+const CODE = '042917'
+const WRONG = '000000'
+
+let database: TestDatabase
+let db: Db
+const random = createRandom()
+const ids = createIds(systemClock, random)
+const codes = createCodes({ random, seal: createSeal(Buffer.alloc(32, 5), random) })
+const connectionId = ids.next('cnn')
+const account = ids.next('acc')
+const poor = ids.next('acc')
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = database.db
+  await addWallet(account, 1_000_000_000)
+  await addWallet(poor, 15)
+})
+afterAll(() => database.drop())
+
+async function addWallet(id: AccountId, balance: number): Promise<void> {
+  await db.query({
+    name: 'stores_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, $2, $2)',
+    values: [toUuid(id), balance],
+  })
+}
+
+let phones = 0
+const nextKey = () => `+1202555${7_000 + phones++}`
+
+function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
+  const id = ids.next('msg')
+  const row = acceptRow(
+    { accountId: account, id, connectionId, dueAt: NOW },
+    { recipient, messageType: 'otp', ...more },
+  )
+  const verificationId = sameAs('ver', id)
+  const owner = { accountId: row.accountId, mode: 'live' as const, recipientKey: recipient }
+  return {
+    ...row,
+    start: {
+      verificationId,
+      recipientKey: recipient,
+      codeHash: codes.hashFor(verificationId, CODE),
+      recipientHash: codes.hashForRecipient(owner, CODE),
+      validityMinutes: 10,
+      startedAt: NOW,
+      expiresAt: NOW + 10 * MINUTE_MS,
+      resendAt: NOW + MINUTE_MS,
+      request: null,
+      messages: [id],
+    },
+  }
+}
+
+function accept(rows: readonly StartRow[], repeated = false) {
+  return STARTS.accept(db, NODE, NOW, sorted(rows), repeated)
+}
+
+function sorted<Row extends AcceptRow>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
+}
+
+async function started(): Promise<{ id: VerificationId; to: string; row: StartRow }> {
+  const to = nextKey()
+  const row = startRow(to)
+  expect(await accept([row])).toEqual([{ kind: 'accepted' }])
+  return { id: row.start.verificationId, to, row }
+}
+
+function byId(id: VerificationId, code: string): CheckRow {
+  return {
+    accountId: account,
+    live: true,
+    id,
+    recipientKey: null,
+    hash: codes.hashFor(id, code),
+    checkId: ids.next('req'),
+  }
+}
+
+function byNumber(to: string, code: string): CheckRow {
+  const hash = codes.hashForRecipient({ accountId: account, mode: 'live', recipientKey: to }, code)
+  return { accountId: account, live: true, id: null, recipientKey: to, hash, checkId: ids.next('req') }
+}
+
+async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> {
+  return (await checkCodes(db, nowMs, rows)).map(({ kind }) => kind)
+}
+
+describe('a start', () => {
+  test('that is refused for want of money or by its key leaves what was before as it was', async () => {
+    const to = nextKey()
+    const claim = { operation: 2, key: 'one', bodyHash: Buffer.of(1) }
+    const first = startRow(to, { accountId: poor, claim })
+    expect(await accept([first])).toEqual([{ kind: 'accepted' }])
+    const [dry] = await accept([startRow(to, { accountId: poor })])
+    const [known] = await accept([startRow(to, { accountId: poor, claim })])
+    expect([dry!.kind, known!.kind]).toEqual(['insufficient', 'exists'])
+    const head = await readVerificationOf(db, { accountId: poor, live: true, recipientKey: to })
+    expect(head).toMatchObject({ id: first.start.verificationId, current: true })
+  })
+
+  test('of several for one recipient in one flush the last counts', async () => {
+    const to = nextKey()
+    const rows = sorted([startRow(to), startRow(to), startRow(to)])
+    await accept(rows)
+    const current = await Promise.all(
+      rows.map(async ({ start }) => (await readVerification(db, account, start.verificationId))!.current),
+    )
+    expect(current).toEqual([false, false, true])
+  })
+
+  test('that is repeated, its answer lost, is recognised and supersedes nothing', async () => {
+    const { to, row } = await started()
+    const later = startRow(to)
+    await accept([later])
+    expect(await accept([row], true)).toEqual([{ kind: 'accepted' }])
+    const head = await readVerificationOf(db, { accountId: account, live: true, recipientKey: to })
+    expect(head!.id).toBe(later.start.verificationId)
+  })
+
+  test('that is taken back, or ends unsent, gives its place back, unless a later one has it', async () => {
+    const { id: first, to } = await started()
+    const second = startRow(to, { begun: false, status: 'queued' })
+    await accept([second])
+    expect(await STARTS.withdraw(database.db, NOW, [second])).toEqual(new Set([second.id]))
+    expect((await readVerification(db, account, second.start.verificationId))!.status).toBe('failed')
+    expect(await kinds([byId(first, WRONG)])).toEqual(['wrong'])
+
+    const third = startRow(to)
+    const fourth = startRow(to)
+    await accept([third])
+    await accept([fourth])
+    await endVerifications(db, NOW, [{ accountId: account, id: third.start.verificationId }])
+    expect(await kinds([byNumber(to, CODE)])).toEqual(['right'])
+    expect((await readVerification(db, account, fourth.start.verificationId))!.status).toBe('verified')
+  })
+})
+
+describe('a check', () => {
+  test('that is repeated, its answer lost, counts once and says the same', async () => {
+    const { id, to } = await started()
+    const wrong = byId(id, WRONG)
+    const first = await checkCodes(db, NOW, [wrong])
+    expect(await checkCodes(db, NOW, [wrong])).toEqual(first)
+    expect(first).toMatchObject([{ kind: 'wrong', tries: 1 }])
+    const right = byNumber(to, CODE)
+    const verified = await checkCodes(db, NOW, [right])
+    expect(await checkCodes(db, NOW + 5, [right])).toEqual(verified)
+    expect(verified).toMatchObject([
+      { kind: 'right', id, tries: 1, verifiedAt: NOW, recipient: to, country: 'US' },
+    ])
+    expect(await kinds([byId(id, CODE)])).toEqual(['used'])
+  })
+
+  test('of the same verification by another name waits for the next call', async () => {
+    const { id, to } = await started()
+    expect(await kinds([byId(id, WRONG), byNumber(to, CODE), byId(id, CODE)])).toEqual([
+      'wrong',
+      'later',
+      'later',
+    ])
+  })
+
+  test('counts until the very moment at which the code expires', async () => {
+    const { id, to } = await started()
+    const expiresAt = NOW + 10 * MINUTE_MS
+    expect(await kinds([byId(id, CODE)], expiresAt)).toEqual(['expired'])
+    const racing = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => kinds([byNumber(to, CODE)], expiresAt - (at % 2))),
+    )
+    // Whoever comes a moment before may find it used, whoever comes too late expired or used.
+    expect(racing.flat().filter(kind => kind === 'right')).toHaveLength(1)
+    racing.forEach(([kind], at) => {
+      expect(at % 2 === 1 ? ['right', 'used'] : ['expired', 'used']).toContain(kind)
+    })
+  })
+
+  test('knows each of the reasons against it apart, in one call', async () => {
+    const used = await started()
+    const spent = await started()
+    const open = await started()
+    const live = await started()
+    const other = await started()
+    const superseded = await started()
+    await accept([startRow(superseded.to)])
+    await kinds([byId(used.id, CODE)])
+    for (let n = 0; n < 5; n++) await kinds([byId(spent.id, WRONG)])
+    expect(
+      await kinds([
+        byId(used.id, CODE),
+        byId(spent.id, CODE),
+        byNumber(spent.to, CODE),
+        byId(superseded.id, CODE),
+        byId(sameAs('ver', ids.next('msg')), CODE),
+        { ...byId(live.id, CODE), live: false },
+        { ...byId(other.id, CODE), recipientKey: used.to },
+        byNumber('+12025550000', CODE),
+        byId(open.id, CODE),
+      ]),
+    ).toEqual([
+      'used',
+      'exhausted',
+      'exhausted',
+      'missing',
+      'missing',
+      'missing',
+      'disagrees',
+      'missing',
+      'right',
+    ])
+  })
+
+  test('takes no code of another attempt, recipient, account or mode', () => {
+    const [one, other] = [ids.next('ver'), ids.next('ver')]
+    const owner = { accountId: account, mode: 'live' as const, recipientKey: '+12025550100' }
+    const hashes = [
+      codes.hashFor(one, CODE),
+      codes.hashFor(other, CODE),
+      codes.hashForRecipient(owner, CODE),
+      codes.hashForRecipient({ ...owner, mode: 'test' }, CODE),
+      codes.hashForRecipient({ ...owner, accountId: poor }, CODE),
+      codes.hashForRecipient({ ...owner, recipientKey: '+12025550101' }, CODE),
+      codes.hashFor(one, `${CODE}0`),
+    ].map(hash => hash.toString('hex'))
+    expect(new Set(hashes).size).toBe(hashes.length)
+  })
+})
+
+describe('a resend', () => {
+  function resendRow(of: StartRow, resends: number, more: Partial<AcceptRow> = {}): ResendRow {
+    const { start, ...row } = startRow(of.recipient, more)
+    return {
+      ...row,
+      resend: { ...start, verificationId: of.start.verificationId, resends, messages: [row.id] },
+    }
+  }
+  const resend = (row: ResendRow, repeated = false) => RESENDS.accept(db, NODE, NOW, [row], repeated)
+
+  test('is made once for what was read, and recognised when it is repeated', async () => {
+    const { id, row } = await started()
+    const first = resendRow(row, 0)
+    expect(await resend(first)).toEqual([{ kind: 'accepted' }])
+    expect(await resend(first, true)).toEqual([{ kind: 'accepted' }])
+    expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'stale' }])
+    expect(await readVerification(db, account, id)).toMatchObject({
+      resends: 1,
+      messages: [row.id, first.id],
+    })
+  })
+
+  test('of what was used, superseded or is nobody’s is stale; without money it changes nothing', async () => {
+    const used = await started()
+    await kinds([byId(used.id, CODE)])
+    const superseded = await started()
+    await accept([startRow(superseded.to)])
+    const nobodys = startRow(nextKey())
+    for (const row of [used.row, superseded.row, nobodys]) {
+      expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'stale' }])
+    }
+    const { id, row } = await started()
+    expect(await resend(resendRow(row, 0, { amount: 2_000_000_000 }))).toEqual([{ kind: 'insufficient' }])
+    expect(await readVerification(db, account, id)).toMatchObject({ resends: 0, messages: [row.id] })
+    expect(await kinds([byId(id, CODE)])).toEqual(['right'])
+  })
+
+  test('that is taken back does not count, and the next may come at once', async () => {
+    const { id, row } = await started()
+    const unconfirmed = resendRow(row, 0, { begun: false, status: 'queued' })
+    await resend(unconfirmed)
+    await RESENDS.withdraw(database.db, NOW, [unconfirmed])
+    expect(await readVerification(db, account, id)).toMatchObject({ resends: 0, resendAt: NOW })
+    expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'accepted' }])
+  })
+})
+
+describe('nothing about verifications reads a table from end to end', () => {
+  async function scanned(work: (tx: Db) => Promise<unknown>): Promise<string[]> {
+    return database.db.transaction(async tx => {
+      const before = await countScans(tx)
+      await work(tx)
+      const after = await countScans(tx)
+      return [...after].filter(([name, scans]) => scans > (before.get(name) ?? 0)).map(([name]) => name)
+    })
+  }
+
+  async function countScans(tx: Db): Promise<Map<string, number>> {
+    const { rows } = await tx.query<{ name: string; scans: number }>({
+      name: 'count_scans',
+      text: `select relname as name, seq_scan as scans from pg_stat_xact_user_tables
+              where relname ~ '^(verification|messages|idempotency|outbox|wallets|pools|accounts|events)'`,
+    })
+    return new Map(rows.map(({ name, scans }) => [name, scans]))
+  }
+
+  test('whatever is in them', async () => {
+    for (const rows of [0, 50_000]) {
+      if (rows > 0) {
+        for (const table of ['verification_heads', 'verifications_other']) {
+          await db.query({
+            name: `off_${table}`,
+            text: `alter table ${table} set (autovacuum_enabled = off)`,
+          })
+        }
+        await db.query({
+          name: 'fill_heads',
+          text: `insert into verification_heads (account_id, live, recipient_key, verification_id)
+                 select gen_random_uuid(), true, '+1' || n, uuid_at(now()) from generate_series(1, $1::integer) n`,
+          values: [rows],
+        })
+      }
+      const batch = sorted([startRow(nextKey()), startRow(nextKey()), startRow(nextKey())])
+      const found = {
+        start: await scanned(tx => STARTS.accept(tx, NODE, NOW, batch, false)),
+        again: await scanned(tx => STARTS.accept(tx, NODE, NOW, batch, true)),
+        check: await scanned(tx =>
+          checkCodes(tx, NOW, [
+            byId(batch[0]!.start.verificationId, WRONG),
+            byNumber(batch[1]!.recipient, CODE),
+            byNumber('+12025550000', CODE),
+          ]),
+        ),
+        read: await scanned(tx => readVerification(tx, account, batch[2]!.start.verificationId)),
+        end: await scanned(tx =>
+          endVerifications(tx, NOW, [{ accountId: account, id: batch[2]!.start.verificationId }]),
+        ),
+      }
+      expect(found).toEqual({ start: [], again: [], check: [], read: [], end: [] })
+    }
+  })
+})
