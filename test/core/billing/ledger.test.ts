@@ -157,6 +157,7 @@ describe('the ledger', () => {
             captured: fromMicros(totals.captured),
             credited: fromMicros(totals.credited),
             currency: 'USD',
+            lowBalance: 0,
           }).toEqual(wallet)
           expect(entries).toEqual(await readAll(account, 500))
           const ids = entries.map(entry => entry.id.slice(4))
