@@ -1,8 +1,8 @@
 drop function if exists fold_tallies;
 
 -- Adds what one node counted to what all have counted, and returns the sums. Counts fade
--- as core/fraud/tally.ts has it: pressures by `p_leak` an hour and never below nothing,
--- sends and verified by half in every `p_half_life` hours. Of holds the longest stands.
+-- as core/fraud/tally.ts has it: pressures by `p_leak` an hour that is not held, and never below
+-- nothing, sends and verified by half in every `p_half_life` hours. Of holds the longest stands.
 -- The caller sorts by account and key, so that nodes never wait for each other in a circle.
 create function fold_tallies(
   p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
@@ -29,8 +29,8 @@ begin
   return query
     update fraud_tallies t set
       at = greatest(t.at, p_now),
-      fresh = greatest(0, greatest(0, t.fresh - p_leak[n] * h.hours) + p_fresh[n]),
-      settled = greatest(0, greatest(0, t.settled - p_leak[n] * h.hours) + p_settled[n]),
+      fresh = greatest(0, greatest(0, t.fresh - p_leak[n] * h.free_hours) + p_fresh[n]),
+      settled = greatest(0, greatest(0, t.settled - p_leak[n] * h.free_hours) + p_settled[n]),
       sends = greatest(0, t.sends * power(0.5, h.hours / p_half_life) + p_sends[n]),
       verified = greatest(0, t.verified * power(0.5, h.hours / p_half_life) + p_verified[n]),
       held_until = greatest(t.held_until, p_held_until[n]),
@@ -38,7 +38,9 @@ begin
       holds = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_holds[n] else t.holds end,
       changed_at = clock_timestamp()
     from unnest(p_key) with ordinality as i (key, n),
-         lateral (select greatest(0, extract(epoch from p_now - o.at) / 3600)::double precision as hours
+         lateral (select greatest(0, extract(epoch from p_now - o.at) / 3600)::double precision as hours,
+                         greatest(0, extract(epoch from p_now - greatest(o.at, o.held_until)) / 3600)::double precision
+                           as free_hours
                     from fraud_tallies o where o.account_id = p_account[n] and o.key = i.key) h
     where t.account_id = p_account[n] and t.key = i.key
     returning t.*;

@@ -17,6 +17,8 @@ const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.25, r6: 2 }
 const USUAL_HOURS = 3 / 60
 /** A million numbers are a fair part of a small country: they are to blame only for at least so much of it. */
 const BLAME = 0.5
+/** Of its limit: a pressure that has come down so far by confirmed codes is none. */
+const RELIEVED = 0.3
 /** Before an account has any history: 14 of 20 codes are confirmed. */
 const EXPECTED = { sends: 20, verified: 14 }
 /** Traffic of which this part of the account's usual share is confirmed is as good as any. */
@@ -96,12 +98,19 @@ function judgePlace(send: GuardedSend, place: Scope, surroundings: Surroundings)
   return asked.flatMap(rule => {
     if (modeOf(rules, rule) === 'off') return []
     const tally = tallies.read(key)
-    const held = tally.heldBy === rule && tally.heldUntilMs > send.nowMs
+    const held = isHeld(rule, tally, limits.pressure, send.nowMs)
     if (!held && !isBroken(rule, place, tally, limits.pressure, surroundings)) return []
     const hold: Delta = held ? { ...tally } : holdOf(tally, rule, limits)
     if (!held) tallies.add(key, hold)
     return [{ rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }]
   })
+}
+
+/** Codes that are confirmed after all end a hold before its time. */
+function isHeld(rule: FraudRule, tally: Readonly<Tally>, limit: number, nowMs: number): boolean {
+  if (tally.heldBy !== rule || tally.heldUntilMs <= nowMs) return false
+  if (rule === 'conversion') return true
+  return (rule === 'country' ? tally.settled : tally.fresh) > RELIEVED * limit
 }
 
 function limitOf(place: Scope, rules: FraudRules, tally: Readonly<Tally>): number {

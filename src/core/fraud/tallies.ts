@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { createLru } from '../../lib/lru.ts'
 import { add, age, type Delta, emptyDelta, emptyTally, gather, type Tally } from './tally.ts'
 
 /** One key of an account, and what leaks from its pressures in an hour. */
@@ -55,8 +55,8 @@ type Untold = TallyKey & { delta: Delta }
 type Followed = { askedAtMs: number; heardAtMs: number; loading: Promise<void> | null }
 
 export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
-  const tallies = createLru<string, Tally>(MOST_TALLIES)
-  const followed = createLru<AccountId, Followed>(MOST_ACCOUNTS)
+  const tallies = createGenerations<string, Tally>(MOST_TALLIES)
+  const followed = createGenerations<AccountId, Followed>(MOST_ACCOUNTS)
   const active = new Set<AccountId>()
   const untold = new Map<string, Untold>()
   let heardMs: number | null = null

@@ -45,14 +45,18 @@ export function emptyDelta(): Delta {
   return { fresh: 0, settled: 0, sends: 0, verified: 0, heldUntilMs: 0, heldBy: null, holds: 0 }
 }
 
-/** Moves a tally on to `nowMs`; `leak` is by the hour. `fold_tallies` in the store does the same. */
+/**
+ * Moves a tally on to `nowMs`; `leak` is by the hour, and rests during a hold, so that
+ * only confirmed codes lower what brought it about. `fold_tallies` in the store does the same.
+ */
 export function age(tally: Tally, nowMs: number, leak: number): Tally {
   const hours = (nowMs - tally.atMs) / HOUR_MS
   if (hours <= 0) return tally
   const kept = 0.5 ** (hours / HALF_LIFE_HOURS)
+  const leaked = leak * Math.max(0, (nowMs - Math.max(tally.atMs, tally.heldUntilMs)) / HOUR_MS)
   tally.atMs = nowMs
-  tally.fresh = Math.max(0, tally.fresh - leak * hours)
-  tally.settled = Math.max(0, tally.settled - leak * hours)
+  tally.fresh = Math.max(0, tally.fresh - leaked)
+  tally.settled = Math.max(0, tally.settled - leaked)
   tally.sends *= kept
   tally.verified *= kept
   return tally

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { type Replayed, replay } from './replay.ts'
+import { type Ask, campaign, createDice, DAY_MS, everyday, HOUR_MS, pumping, START_MS } from './traffic.ts'
+
+const ATTACK_MS = START_MS + DAY_MS + 12 * HOUR_MS
+const FAST = { count: 10_000, perSecond: 5, atMs: ATTACK_MS }
+
+/** Two days of people; on the second one all of Estonia is invited at once. */
+function people(seed: number): Ask[] {
+  const dice = createDice(seed)
+  return [
+    ...everyday(dice, { days: 2, perHour: 300 }),
+    ...campaign(dice, { country: 'EE', atMs: ATTACK_MS - 2 * HOUR_MS, minutes: 20, perSecond: 2 }),
+  ]
+}
+
+type Attack = Omit<Parameters<typeof pumping>[1], 'count' | 'perSecond' | 'atMs'> &
+  Partial<Parameters<typeof pumping>[1]>
+
+async function play(name: string, seed: number, attack: Attack): Promise<Replayed & { share: number }> {
+  const pumped = pumping(createDice(seed + 100), { ...FAST, ...attack })
+  const played = await replay([...people(seed), ...pumped])
+  return { ...played, share: tell(`${name}, seed ${seed}`, played) }
+}
+
+/** Prints what came of it; the share of the honest that were blocked. */
+function tell(name: string, { pumped, attacks, honest, honestBlocked, rules }: Replayed): number {
+  const share = honestBlocked / honest
+  console.log(
+    `${name}: ${pumped} of ${attacks} pumped codes were sent; ${honestBlocked} of ${honest} honest ones ` +
+      `(${(100 * share).toFixed(3)} %) were blocked; by rule ${JSON.stringify(rules)}`,
+  )
+  return share
+}
+
+describe('10,000 numbers of one prefix are pumped among the traffic of people', () => {
+  const targets = [
+    { prefixes: ['9936512'], digits: 4, country: 'TM' },
+    { prefixes: ['964771234'], digits: 4, country: 'IQ' },
+    { prefixes: ['44770090'], digits: 4, country: 'GB' },
+    { prefixes: ['3725512'], digits: 4, country: 'EE' },
+  ]
+  for (const [at, target] of targets.entries()) {
+    test(`of ${target.country}: it ends within 50 codes, and hardly anybody else is blocked`, async () => {
+      const { attacks, pumped, share } = await play(`one prefix of ${target.country}`, at + 1, target)
+      expect(attacks).toBe(10_000)
+      expect(pumped).toBeLessThanOrEqual(50)
+      expect(share).toBeLessThan(0.005)
+    })
+  }
+})
+
+/** docs/verification-fraud.md tells these figures: what is caught, and what is not. */
+describe('other attacks among the same traffic', () => {
+  const cases: readonly [name: string, attack: Attack, mostPumped: number, mostShare: number][] = [
+    [
+      'three prefixes in order',
+      { prefixes: ['9936512', '9936134', '9936590'], digits: 4, country: 'TM', sequential: true },
+      70,
+      0.005,
+    ],
+    ['a million numbers', { prefixes: ['99365'], digits: 6, country: 'TM' }, 50, 0.005],
+    [
+      'a million numbers where most people are',
+      { prefixes: ['9647712'], digits: 6, country: 'IQ' },
+      50,
+      0.005,
+    ],
+    [
+      'one prefix, three a minute',
+      { prefixes: ['9936512'], digits: 4, country: 'TM', count: 2_000, perSecond: 1 / 20 },
+      50,
+      0.005,
+    ],
+    [
+      'one prefix, six an hour',
+      { prefixes: ['9936512'], digits: 4, country: 'TM', count: 280, perSecond: 1 / 600, atMs: START_MS },
+      80,
+      0.005,
+    ],
+    [
+      'all numbers of the busiest country',
+      { prefixes: ['96475', '96477', '96478'], digits: 8, country: 'IQ' },
+      1_000,
+      0.02,
+    ],
+  ]
+  test.each(cases)('%s', async (name, attack, mostPumped, mostShare) => {
+    const { pumped, share } = await play(name, 1, attack)
+    expect(pumped).toBeLessThanOrEqual(mostPumped)
+    expect(share).toBeLessThanOrEqual(mostShare)
+  })
+
+  test('one code an hour to a prefix is too little to tell from people who give up', async () => {
+    const slow = {
+      prefixes: ['9936512'],
+      digits: 4,
+      country: 'TM',
+      count: 24,
+      perSecond: 1 / 3_600,
+      atMs: START_MS,
+    }
+    const { pumped } = await play('one prefix, one an hour', 1, slow)
+    expect(pumped).toBe(24)
+  })
+})
+
+describe('people alone', () => {
+  test.each([
+    ['Kuwait', 'KW', 10],
+    ['Estonia', 'EE', 10],
+    // Two million mobile numbers, of two beginnings.
+    ['Malta', 'MT', 3],
+  ])('a new account whose first traffic is a rush of %s blocks nobody', async (name, country, perSecond) => {
+    const rush = campaign(createDice(5), { country, atMs: START_MS, minutes: 15, perSecond })
+    expect(tell(`a rush of ${name}`, await replay(rush))).toBeLessThan(0.005)
+  })
+
+  test('where too fast a rush is taken for an attack, the first codes that are confirmed end that', async () => {
+    const rush = campaign(createDice(5), { country: 'MT', atMs: START_MS, minutes: 15, perSecond: 10 })
+    expect(tell('ten a second to Malta', await replay(rush))).toBeLessThan(0.03)
+  })
+
+  test('a week of an account whose codes are confirmed less often than usual blocks nobody', async () => {
+    const asks = everyday(createDice(9), { days: 7, perHour: 60 }).map((ask, at) =>
+      at % 2 === 0 ? ask : { ...ask, confirmedAtMs: null },
+    )
+    expect(tell('half as many confirmed', await replay(asks))).toBeLessThan(0.005)
+  })
+})

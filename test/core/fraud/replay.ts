@@ -1,0 +1,130 @@
+import type { FraudRules } from '../../../src/contract/fraud.ts'
+import { createGuard } from '../../../src/core/fraud/create-guard.ts'
+import type { GuardedSend } from '../../../src/core/fraud/guard.ts'
+import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
+import { createTallies } from '../../../src/core/fraud/tallies.ts'
+import type { Turns } from '../../../src/core/fraud/turns.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, type Id } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { type Ask, START_MS } from './traffic.ts'
+
+export type Replayed = {
+  honest: number
+  honestBlocked: number
+  /** Codes that the attack got. */
+  pumped: number
+  attacks: number
+  rules: Record<string, number>
+}
+
+const ACCOUNT: AccountId = 'acc_01ky0000000000000000000000'
+const ROUND_EVERY_MS = 1_000
+
+/** Plays traffic through a guard in the order of time: each ask, each code that is typed in, a round a second. */
+export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_RULES): Promise<Replayed> {
+  let nowMs = START_MS
+  const clock: Clock = { now: () => nowMs, monotonic: () => nowMs - START_MS, after: () => () => {} }
+  const ids = createIds(clock, createRandom())
+  const result: Replayed = { honest: 0, honestBlocked: 0, pumped: 0, attacks: 0, rules: {} }
+  const guard = createGuard({
+    clock,
+    rules: { rulesFor: () => rules },
+    // One node, of which nobody else hears.
+    tallies: createTallies({
+      clock,
+      store: {
+        fold: async () => [],
+        changes: async () => ({ rows: [], asOfMs: null }),
+        load: async () => [],
+      },
+    }),
+    turns: turnsInMemory(),
+    blocks: {
+      async record(_, { rule }, action) {
+        if (action === 'blocked') result.rules[rule] = (result.rules[rule] ?? 0) + 1
+      },
+    },
+  })
+
+  async function send(ask: Ask): Promise<boolean> {
+    const guarded: GuardedSend = {
+      accountId: ACCOUNT,
+      mode: 'live',
+      recipient: ask.recipient,
+      country: ask.country,
+      phoneType: ask.phoneType,
+      channel: 'int_sms',
+      clientIp: null,
+      amount: 50_000,
+      currency: 'USD',
+      resend: false,
+      nowMs,
+    }
+    const verdict = await guard.judge(guarded)
+    if (verdict.verdict === 'block') return false
+    const verificationId = ids.next('ver')
+    guard.sent(guarded, verificationId)
+    if (ask.confirmedAtMs !== null) insert(later, { atMs: ask.confirmedAtMs, ask, verificationId })
+    return true
+  }
+
+  /** Codes that will be typed in, the latest first. */
+  const later: Later[] = []
+  let roundMs = nowMs
+
+  /** What happens until then: codes are typed in. */
+  async function passUntil(untilMs: number): Promise<void> {
+    while (later.length > 0 && later.at(-1)!.atMs <= untilMs) {
+      const { atMs, ask, verificationId } = later.pop()!
+      await moveTo(atMs)
+      guard.verified({ ...ask, accountId: ACCOUNT, verificationId, mode: 'live', nowMs })
+    }
+    await moveTo(untilMs)
+  }
+
+  /** Rounds in which there is nothing to do are left out. */
+  async function moveTo(atMs: number): Promise<void> {
+    nowMs = atMs
+    if (nowMs - roundMs < ROUND_EVERY_MS) return
+    roundMs = nowMs
+    await guard.round()
+  }
+
+  for (const ask of [...asks].sort((one, other) => one.atMs - other.atMs)) {
+    await passUntil(ask.atMs)
+    const passed = await send(ask)
+    if (ask.honest) {
+      result.honest++
+      if (!passed) result.honestBlocked++
+    } else {
+      result.attacks++
+      if (passed) result.pumped++
+    }
+  }
+  return result
+}
+
+type Later = { atMs: number; ask: Ask; verificationId: Id<'ver'> }
+
+/** Most are typed in soon: their place is near the end. */
+function insert(later: Later[], one: Later): void {
+  let at = later.length
+  while (at > 0 && later[at - 1]!.atMs < one.atMs) at--
+  later.splice(at, 0, one)
+}
+
+/** As the store counts (test/core/fraud/turns.test.ts), without one. */
+function turnsInMemory(): Turns {
+  const sends = new Map<string, number[]>()
+  return {
+    async take({ recipient, nowMs }, limit) {
+      const windowMs = limit.windowMinutes * 60_000
+      const recent = (sends.get(recipient) ?? []).filter(atMs => atMs > nowMs - windowMs)
+      if (recent.length >= limit.sends) return { taken: false, freeAtMs: recent[0]! + windowMs }
+      sends.set(recipient, [...recent, nowMs])
+      return { taken: true, turns: recent.length + 1 }
+    },
+    giveBack: ({ recipient }) => void sends.get(recipient)?.pop(),
+  }
+}
