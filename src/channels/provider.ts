@@ -287,6 +287,8 @@ export type Link = {
   submitTemplate?(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
   /** Where one template stands; null when the provider has none of that name and language. Rejects when it cannot say. */
   readTemplate?(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
+  /** The same by the provider's own id of it; null when the provider has none of that id. */
+  findTemplate?(providerTemplateId: string, signal: AbortSignal): Promise<TemplateState | null>
   /** Takes a template away; resolves as well when it is gone already. Rejects when nobody can say. */
   deleteTemplate?(name: string, language: string, signal: AbortSignal): Promise<void>
   /** What the provider knows of the identity that this connection sends as. Rejects when it cannot say. */

@@ -99,6 +99,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     receive: async request => readCall(request, config),
     submitTemplate: templates.submit,
     readTemplate: templates.read,
+    findTemplate: templates.find,
     deleteTemplate: templates.remove,
     identity: signal => readIdentity(graph, config.phoneNumberId, signal),
     test: async signal =>

@@ -92,6 +92,7 @@ function createTemplateMedia(media: Media): TemplateMedia {
     takeIn: async (accountId, url, path) =>
       toHeader(await media.fetch(accountId, { path, url }, AbortSignal.timeout(TAKE_IN_MS))),
     keep: (tx, { accountId, assetId }) => media.keep(tx, { accountId, id: assetId }),
+    discard: ({ accountId, assetId }) => media.discard({ accountId, id: assetId }),
     outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({
       type,
       mimetype,

@@ -7,10 +7,14 @@ import { uploadSample } from './media.ts'
 const PAGE_ITEMS = 100
 const MOST_PAGES = 20
 
+const STATE_FIELDS = 'id,name,language,status,rejected_reason'
+const GRAPH_ID = /^[0-9]{1,32}$/
+
 /** The templates of one WhatsApp Business Account. */
 export type Templates = {
   submit(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
   read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
+  find(id: string, signal: AbortSignal): Promise<TemplateState | null>
   remove(name: string, language: string, signal: AbortSignal): Promise<void>
 }
 
@@ -35,39 +39,59 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     return { kind: 'refused', detail, providerCode: asked.error.code }
   }
 
-  async function existing(
-    { name, language }: OfficialTemplate,
-    signal: AbortSignal,
-  ): Promise<TemplateOutcome> {
+  /** What stands there by that name: ours, if an answer was lost on the way, or somebody's other words. */
+  async function existing(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
+    const { name, language } = template
     try {
-      const state = await read(name, language, signal)
-      if (state) return { kind: 'submitted', state }
-      return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
+      const item = await look(name, language, `${STATE_FIELDS},category,components`, signal)
+      if (!item) {
+        return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
+      }
+      if (saysTheSame(item, template)) return { kind: 'submitted', state: stateOf(item, name, language) }
+      const detail = 'WhatsApp has a template of this name and language already, with other words.'
+      return { kind: 'refused', detail, path: 'name' }
     } catch (error) {
       return { kind: 'unavailable', detail: (error as Error).message }
     }
   }
 
   async function read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null> {
+    const item = await look(name, language, STATE_FIELDS, signal)
+    return item && stateOf(item, name, language)
+  }
+
+  async function look(
+    name: string,
+    language: string,
+    fields: string,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown> | null> {
     let after: string | null = ''
     for (let page = 0; page < MOST_PAGES && after !== null; page++) {
-      const asked = await askGraph(graph, graphRequest(graph, pageOf(name, after)), signal)
+      const asked = await askGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
       const said = answerOf(asked)
       const found = itemsOf(said).find(each => each['name'] === name && each['language'] === language)
-      if (found) return stateOf(found, name, language)
+      if (found) return found
       after = nextOf(said)
     }
     return null
   }
 
-  function pageOf(name: string, after: string): string {
-    const query = new URLSearchParams({
-      name,
-      fields: 'id,name,language,status,rejected_reason',
-      limit: String(PAGE_ITEMS),
-    })
+  function pageOf(name: string, fields: string, after: string): string {
+    const query = new URLSearchParams({ name, fields, limit: String(PAGE_ITEMS) })
     if (after !== '') query.set('after', after)
     return `${edge}?${query}`
+  }
+
+  /** Its name, and then the template of that name: an id may be another account's of the same owner. */
+  async function find(id: string, signal: AbortSignal): Promise<TemplateState | null> {
+    if (!GRAPH_ID.test(id)) return null
+    const asked = await askGraph(graph, graphRequest(graph, `${id}?fields=name,language`), signal)
+    if (asked.kind === 'refused') return null
+    const { name, language } = answerOf(asked)
+    if (typeof name !== 'string' || typeof language !== 'string') return null
+    const state = await read(name, language, signal)
+    return state?.providerTemplateId === id ? state : null
   }
 
   /** By its id beside its name: a name alone takes the template away in every language. */
@@ -81,7 +105,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     answerOf(asked)
   }
 
-  return { submit, read, remove }
+  return { submit, read, find, remove }
 }
 
 /** Authentication, utility and marketing are all that there is; what is free counts as marketing. */
@@ -161,6 +185,33 @@ function buttonOf(button: OfficialButton): object {
       // Its label is the app's own.
       return { type: 'COPY_CODE', example: button.example }
   }
+}
+
+/** By what its reader sees; the words of an authentication template are WhatsApp's own. */
+function saysTheSame(item: Record<string, unknown>, template: OfficialTemplate): boolean {
+  if (template.otp !== null) return item['category'] === 'AUTHENTICATION'
+  const theirs = Array.isArray(item['components']) ? item['components'] : []
+  const header =
+    template.header === null
+      ? []
+      : [
+          {
+            type: 'HEADER',
+            format: template.header.type.toUpperCase(),
+            ...(template.header.type === 'text' && { text: template.header.text }),
+          },
+        ]
+  return wordsOf(theirs) === wordsOf([...header, ...componentsOf(template)])
+}
+
+function wordsOf(components: readonly object[]): string {
+  const words = (components as Record<string, unknown>[]).map(({ type, format, text, buttons }) => [
+    type,
+    type === 'HEADER' ? format : null,
+    typeof text === 'string' ? text.trim() : null,
+    Array.isArray(buttons) ? buttons.map(each => [each?.type, each?.url ?? null]) : null,
+  ])
+  return JSON.stringify(words.sort((a, b) => String(a[0]).localeCompare(String(b[0]))))
 }
 
 function readCreated(said: Record<string, unknown>, { name, language }: OfficialTemplate): TemplateOutcome {

@@ -121,6 +121,9 @@ export function createFailover(deps: FailoverDeps): Failover {
       // What was said to the other connection's own number holds there alone.
       const there = { ...item, sender, connectionId: connection.id }
       if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
+      // So does what was answered to it.
+      const needed = needsWindow({ channel, connection }, row.messageType, null)
+      if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
       return { ...where, sender, senderSource, amount, parts, words: null }
     }
     try {

@@ -81,8 +81,7 @@ function sayOfficial(
   values: readonly string[],
   sources: HeaderSources,
 ): SaidByTemplate {
-  const named = body.template?.variablesNamed !== undefined
-  checkOfficialValues(values, named ? 'template.variablesNamed' : 'template.variablesIndexed')
+  checkOfficialValues(values, body.template ?? {}, 'template.')
   if (template.spec.otp) {
     checkCodeButton(body, values[0]!)
     return { ...officialWords(template, values), stored: otpOf(template, values) }

@@ -1,4 +1,4 @@
-import type { OutgoingFile, TemplateOutcome } from '../../channels/provider.ts'
+import type { OutgoingFile, TemplateOutcome, TemplateState } from '../../channels/provider.ts'
 import type { AttachmentType, KeyMode } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { TemplateStatus } from '../../contract/template.ts'
@@ -11,7 +11,7 @@ import type { TellTemplate } from './events.ts'
 import { type Line, providerNameOf } from './lines.ts'
 import { type Approvers, approverUnavailable } from './official.ts'
 import { toOfficial } from './official-form.ts'
-import { claimName, dropName } from './official-store.ts'
+import { claimName, dropName, selectOfficial } from './official-store.ts'
 import type { HeaderFile, TemplateDraft } from './spec.ts'
 import { insertTemplate, setDefaultTemplate, type TemplateRow, templateExists } from './store.ts'
 import { nextCheckAt } from './transitions.ts'
@@ -30,6 +30,8 @@ export type TemplateMedia = {
   takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
   /** Keeps a file until the transaction ends; false when it is gone. */
   keep(tx: Db, file: HeaderFile): Promise<boolean>
+  /** Takes a file away that nobody needs; never rejects. */
+  discard(file: HeaderFile): Promise<void>
   outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile
   /** Where a file is shown. */
   previewUrl(file: HeaderFile): string
@@ -70,32 +72,49 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     body: TemplateCreate,
     { makeDefault } = { makeDefault: false },
   ): Promise<TemplateRow> {
-    const draft = draftTemplate(body, await headerFile(owner, body))
-    if (draft.provider !== 'official_provider') return store(newRow(owner, draft, 'active'), makeDefault)
-    const line = await deps.lineOf(owner, body.officialSenderId)
-    return withName(owner, draft, () => bring(owner, draft, line, makeDefault))
+    const [said, file] = await withHeader(owner, body)
+    try {
+      const draft = draftTemplate(said, file)
+      if (draft.provider !== 'official_provider') {
+        return await store(newRow(owner, draft, 'active'), makeDefault)
+      }
+      const line = await deps.lineOf(owner, body.officialSenderId)
+      return await withName(owner, draft, () => bring(owner, draft, line, makeDefault))
+    } catch (error) {
+      // What was fetched for a template that there is not: whoever asks again brings it again.
+      if (file && body.headerMediaUrl !== undefined) await deps.media.discard(file)
+      throw error
+    }
   }
 
-  /** The file that the header shows, of the type that the header says. */
-  async function headerFile({ accountId }: TemplateOwner, body: TemplateCreate): Promise<HeaderFile | null> {
-    const { headerType, headerAssetId, headerMediaUrl } = body
-    if (headerType === undefined || headerType === 'text') return null
+  /** The file that the header shows, of the type that the header says; a file alone says what header it is. */
+  async function withHeader(
+    owner: TemplateOwner,
+    body: TemplateCreate,
+  ): Promise<[TemplateCreate, HeaderFile | null]> {
+    if (body.headerType === 'text') return [body, null]
+    const asset = await headerAsset(owner, body)
+    if (!asset) return [body, null]
+    const { mediaType, ...file } = asset
+    const path = body.headerAssetId === undefined ? 'headerMediaUrl' : 'headerAssetId'
+    if (mediaType === 'audio') throw invalid(path, 'must be an image, a video or a document')
+    if (body.headerType !== undefined && body.headerType !== mediaType) {
+      throw invalid(path, `is of type ${mediaType}, not ${body.headerType}`)
+    }
+    return [{ ...body, headerType: mediaType }, file]
+  }
+
+  async function headerAsset(
+    { accountId }: TemplateOwner,
+    { headerAssetId, headerMediaUrl }: TemplateCreate,
+  ): Promise<HeaderAsset | null> {
     if (headerAssetId !== undefined && headerMediaUrl !== undefined) {
       throw invalid('headerMediaUrl', 'or headerAssetId, not both')
     }
-    const path = headerAssetId === undefined ? 'headerMediaUrl' : 'headerAssetId'
-    const asset =
-      headerAssetId !== undefined
-        ? await findAsset(accountId, headerAssetId)
-        : headerMediaUrl !== undefined
-          ? await deps.media.takeIn(accountId, headerMediaUrl, path)
-          : null
-    if (asset && asset.mediaType !== headerType) {
-      throw invalid(path, `is of type ${asset.mediaType}, not ${headerType}`)
-    }
-    if (!asset) return null
-    const { mediaType: _, ...file } = asset
-    return file
+    if (headerAssetId !== undefined) return findAsset(accountId, headerAssetId)
+    return headerMediaUrl === undefined
+      ? null
+      : deps.media.takeIn(accountId, headerMediaUrl, 'headerMediaUrl')
   }
 
   async function findAsset(accountId: AccountId, id: string): Promise<HeaderAsset> {
@@ -126,17 +145,16 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 
   /** Puts it before the provider, and stores it only when the provider has it. */
   async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
-    const providerName = providerNameOf(draft.name, owner.accountId, line, draft.spec.manual)
     const found = draft.spec.manual
-      ? await bind(draft, line, providerName)
-      : await submit(draft, line, providerName)
+      ? await bind(owner, draft, line)
+      : await submit(draft, line, providerNameOf(draft.name, owner.accountId, line))
     const row: TemplateRow = {
       ...newRow(owner, draft, found.status),
       reason: found.reason,
       official: {
         connectionId: line.connectionId,
         onPlatformNumber: line.onPlatformNumber,
-        providerName,
+        providerName: found.providerName,
         providerTemplateId: found.providerTemplateId,
       },
     }
@@ -148,23 +166,38 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       line.connectionId,
       toOfficial(draft, providerName, deps.media.outgoing),
     )
-    return readOutcome(outcome)
+    return { ...readOutcome(outcome), providerName }
   }
 
-  /** What stands there already is asked after, not put there; what nobody knows of waits to be found. */
-  async function bind(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
-    const word = await approvers.read(line.connectionId, providerName, draft.language)
-    const providerTemplateId = draft.providerTemplateId
-    switch (word.kind) {
-      case 'state':
-        return { status: word.state.status, reason: word.state.reason, providerTemplateId }
-      case 'unknown':
-        // Nothing stands in the sandbox by itself: what is bound to there is put there.
-        if (line.sandbox) return { ...(await submit(draft, line, providerName)), providerTemplateId }
-        return { status: 'pending', reason: NOT_FOUND_THERE, providerTemplateId }
-      case 'unasked':
-        throw approverUnavailable('it could not be asked about the template')
+  /** What stands there already is found by its id, whatever it is called there. */
+  async function bind(owner: TemplateOwner, draft: TemplateDraft, line: Line): Promise<Found> {
+    const providerTemplateId = draft.providerTemplateId!
+    if (line.sandbox) {
+      // Nothing stands in the sandbox by itself: what is bound to there is put there.
+      return { ...(await submit(draft, line, draft.name)), providerTemplateId }
     }
+    const word = await approvers.find(line.connectionId, providerTemplateId)
+    if (word.kind === 'unasked') throw approverUnavailable('it could not be asked about the template')
+    if (word.kind === 'unknown' || (await isAnothers(owner, line, word.state))) {
+      throw invalid('providerTemplateId', 'the provider knows no template of this id')
+    }
+    const { name: providerName, language, status, reason } = word.state
+    if (language !== draft.language) {
+      throw invalid('language', `must be ${language}: so the provider has the template`)
+    }
+    return { providerName, status, reason, providerTemplateId }
+  }
+
+  /** On a number that accounts share, what one of them had approved is nobody else's. */
+  async function isAnothers(
+    { accountId }: TemplateOwner,
+    line: Line,
+    { name, language }: TemplateState,
+  ): Promise<boolean> {
+    const known = await selectOfficial(db, line.connectionId, name, language)
+    return known.some(
+      each => each.accountId !== accountId && providerNameOf(each.name, each.accountId, line) === name,
+    )
   }
 
   function newRow(owner: TemplateOwner, draft: TemplateDraft, status: TemplateStatus): TemplateRow {
@@ -201,11 +234,16 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   return create
 }
 
-type Found = { status: TemplateStatus; reason: string | null; providerTemplateId: string | null }
+type Found = {
+  status: TemplateStatus
+  reason: string | null
+  providerName: string
+  providerTemplateId: string | null
+}
 
 export const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
 
-function readOutcome(outcome: TemplateOutcome | null): Found {
+function readOutcome(outcome: TemplateOutcome | null): Omit<Found, 'providerName'> {
   switch (outcome?.kind) {
     case 'submitted': {
       const { status, reason, providerTemplateId } = outcome.state

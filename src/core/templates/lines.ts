@@ -98,7 +98,7 @@ const MARK_LENGTH = 10
  * name of theirs carries their mark, or one account's words would go out for
  * another's.
  */
-export function providerNameOf(name: string, accountId: AccountId, line: Line, manual: boolean): string {
+export function providerNameOf(name: string, accountId: AccountId, line: Line): string {
   const shared = line.onPlatformNumber && !line.sandbox && accountId !== PLATFORM
-  return shared && !manual ? `${name}_${accountId.slice(-MARK_LENGTH)}` : name
+  return shared ? `${name}_${accountId.slice(-MARK_LENGTH)}` : name
 }

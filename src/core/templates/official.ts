@@ -4,7 +4,7 @@ import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 
 /** The part of a link that templates need. */
-export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'deleteTemplate'>
+export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'findTemplate' | 'deleteTemplate'>
 
 /** Who approves official templates, asked within a time. A failure is a value. */
 export type Approvers = {
@@ -12,6 +12,8 @@ export type Approvers = {
   submit(connectionId: ConnectionId, template: OfficialTemplate): Promise<TemplateOutcome | null>
   /** `unknown`: the provider has none of that name. `unasked`: nobody could say. */
   read(connectionId: ConnectionId, name: string, language: string): Promise<ReadOutcome>
+  /** The same by the provider's own id. */
+  find(connectionId: ConnectionId, providerTemplateId: string): Promise<ReadOutcome>
   /** False when nobody could say whether it is gone. */
   remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
 }
@@ -42,6 +44,14 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
     return done || null
   }
 
+  async function ask(
+    question: ((signal: AbortSignal) => Promise<TemplateState | null>) | undefined,
+  ): Promise<ReadOutcome> {
+    const done = question && (await within(ASK_TIMEOUT_MS, question))
+    if (!done) return { kind: 'unasked' }
+    return done.value ? { kind: 'state', state: done.value } : { kind: 'unknown' }
+  }
+
   return {
     async submit(connectionId, template) {
       const link = linkOf(connectionId)
@@ -50,12 +60,13 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
       const done = await within(SUBMIT_TIMEOUT_MS, signal => link.submitTemplate!(template, signal))
       return done?.value ?? { kind: 'unavailable', detail: 'the provider did not answer' }
     },
-    async read(connectionId, name, language) {
+    read(connectionId, name, language) {
       const link = linkOf(connectionId)
-      if (!link?.readTemplate) return { kind: 'unasked' }
-      const done = await within(ASK_TIMEOUT_MS, signal => link.readTemplate!(name, language, signal))
-      if (!done) return { kind: 'unasked' }
-      return done.value ? { kind: 'state', state: done.value } : { kind: 'unknown' }
+      return ask(link?.readTemplate && (signal => link.readTemplate!(name, language, signal)))
+    },
+    find(connectionId, providerTemplateId) {
+      const link = linkOf(connectionId)
+      return ask(link?.findTemplate && (signal => link.findTemplate!(providerTemplateId, signal)))
     },
     async remove(connectionId, name, language) {
       const link = linkOf(connectionId)

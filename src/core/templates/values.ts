@@ -47,6 +47,9 @@ function isPlace(key: string, places: number): boolean {
   return /^[1-9][0-9]{0,2}$/.test(key) && Number(key) <= places
 }
 
+/** Set behind the button's own address it would lead nowhere. */
+const WHOLE_ADDRESS = /^https?:\/\//i
+
 /** A value for each button that wants one, in the order of the buttons. Throws a 400 that names the field. */
 export function readButtonValues(
   given: readonly GivenButton[] | undefined,
@@ -63,6 +66,9 @@ export function readButtonValues(
       throw invalid(`${path}[${at}].subType`, `must be ${button.subType} for this button`)
     }
     if (text === '') throw invalid(`${path}[${at}].text`, 'must not be empty')
+    if (button.subType === 'url' && WHOLE_ADDRESS.test(text)) {
+      throw invalid(`${path}[${at}].text`, 'must be what ends the address of the button, not a whole one')
+    }
     byIndex.set(index, text)
   })
   return wanted.map(({ index, subType }) => {
@@ -72,12 +78,13 @@ export function readButtonValues(
   })
 }
 
-/** What no provider of official templates takes as a value. */
-export function checkOfficialValues(values: readonly string[], path: string): void {
+/** Refuses what no provider of official templates takes as a value. `given` is where the values come from. */
+export function checkOfficialValues(values: readonly string[], given: GivenValues, base: string): void {
   values.forEach((value, at) => {
-    if (value.trim() === '') throw invalid(`${path}[${at}]`, 'must not be empty')
+    const path = given.variablesNamed ? `variablesNamed.${at + 1}` : `variablesIndexed[${at}]`
+    if (value.trim() === '') throw invalid(base + path, 'must not be empty')
     if (/[\n\r\t]| {5}/.test(value)) {
-      throw invalid(`${path}[${at}]`, 'must not have line breaks, tabs or more than four spaces in a row')
+      throw invalid(base + path, 'must not have line breaks, tabs or more than four spaces in a row')
     }
   })
 }

@@ -227,26 +227,63 @@ describe('a template is put before WhatsApp', () => {
     })
   })
 
-  test('that exists already counts as submitted, and stands where it stands', async () => {
-    const { link } = await session(request =>
+  const COMPONENTS = [
+    { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}', example: { header_text: ['1815'] } },
+    { type: 'BODY', text: 'Hi {{1}}, order {{2}} is on its way.' },
+    { type: 'FOOTER', text: 'Reply STOP to end' },
+    {
+      type: 'BUTTONS',
+      buttons: [
+        { type: 'URL', text: 'Track', url: 'https://example.com/t/{{1}}' },
+        { type: 'PHONE_NUMBER', text: 'Call us', phone_number: '+16505551234' },
+        { type: 'QUICK_REPLY', text: 'Thanks' },
+      ],
+    },
+  ]
+  const ofComponent = (type: string, more: object) =>
+    COMPONENTS.map(each => (each.type === type ? { ...each, ...more } : each))
+  /** WhatsApp, which has a template of that name already. */
+  const having = (more: object) =>
+    session(request =>
       request.method === 'POST'
         ? graphError(400, 100, { error_subcode: 2_388_024 })
         : json({
-            data: [
-              {
-                id: '7',
-                name: 'order_update',
-                language: 'en_US',
-                status: 'APPROVED',
-                rejected_reason: 'NONE',
-              },
-            ],
+            data: [{ id: '7', name: 'order_update', language: 'en_US', status: 'APPROVED', ...more }],
           }),
     )
+
+  test('that exists already in the same words counts as submitted, and stands where it stands', async () => {
+    const { link, peer } = await having({ components: COMPONENTS, rejected_reason: 'NONE' })
     expect(await link.submitTemplate!(official(), never())).toMatchObject({
       kind: 'submitted',
       state: { providerTemplateId: '7', status: 'approved', reason: null },
     })
+    expect(peer.requests.at(-1)!.path).toContain('components')
+  })
+
+  test.each([
+    ['body', ofComponent('BODY', { text: 'Bye {{1}}, order {{2}} is lost.' })],
+    ['header', ofComponent('HEADER', { format: 'IMAGE', text: undefined })],
+    ['footer', COMPONENTS.filter(({ type }) => type !== 'FOOTER')],
+    [
+      'button',
+      ofComponent('BUTTONS', { buttons: [{ type: 'URL', text: 'Track', url: 'https://other.example/' }] }),
+    ],
+    ['anything that is not shown', undefined],
+  ])(
+    'that exists already with another %s is refused: nobody’s message says what it does not say',
+    async (_, components) => {
+      const { link } = await having({ components })
+      expect(await link.submitTemplate!(official(), never())).toMatchObject({ kind: 'refused', path: 'name' })
+    },
+  )
+
+  test('for codes that exists already is ours where it is for codes', async () => {
+    const named = { name: 'login_code' }
+    const codes = await having({ ...named, category: 'AUTHENTICATION' })
+    expect(await codes.link.submitTemplate!(otp(), never())).toMatchObject({ kind: 'submitted' })
+    const other = await having({ ...named, category: 'UTILITY', components: COMPONENTS })
+    expect(await other.link.submitTemplate!(otp(), never())).toMatchObject({ kind: 'refused', path: 'name' })
   })
 
   test.each<[string, PeerAct]>([
@@ -349,6 +386,47 @@ describe('where a template stands', () => {
   test('is not known where WhatsApp cannot say', async () => {
     const { link } = await session(() => graphError(500, 2))
     await expect(link.readTemplate!('a', 'en', never())).rejects.toThrow('WhatsApp could not say')
+  })
+})
+
+describe('a template is found by its id', () => {
+  const named = (item: object) => (request: PeerRequest) =>
+    request.path.startsWith(EDGE)
+      ? json({ data: [{ id: '77', name: 'spring_2026', language: 'de', status: 'APPROVED' }] })
+      : json(item)
+
+  test('whatever it is called, with how it stands', async () => {
+    const { link, peer } = await session(named({ id: '77', name: 'spring_2026', language: 'de' }))
+    expect(await link.findTemplate!('77', never())).toEqual({
+      providerTemplateId: '77',
+      name: 'spring_2026',
+      language: 'de',
+      status: 'approved',
+      reason: null,
+    })
+    expect(peer.requests[0]!.path).toBe('/v25.0/77?fields=name,language')
+  })
+
+  test.each<[string, string, (request: PeerRequest) => PeerAct]>([
+    ['that nothing has', '78', () => graphError(400, 100, { error_subcode: 33 })],
+    ['of something else', '78', () => json({ id: '78' })],
+    ['of a template of another business', '78', named({ id: '78', name: 'spring_2026', language: 'de' })],
+  ])('and an id %s finds none', async (_, id, act) => {
+    const { link } = await session(act)
+    expect(await link.findTemplate!(id, never())).toBeNull()
+  })
+
+  test('and what is no id is not even asked for', async () => {
+    const { link, peer } = await session(() => json({}))
+    for (const id of ['me/accounts', '../1', '', '7?x=1']) {
+      expect(await link.findTemplate!(id, never())).toBeNull()
+    }
+    expect(peer.requests).toEqual([])
+  })
+
+  test('is not known where WhatsApp cannot say', async () => {
+    const { link } = await session(() => graphError(401, 190))
+    await expect(link.findTemplate!('77', never())).rejects.toThrow('expired')
   })
 })
 

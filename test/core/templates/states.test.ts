@@ -250,14 +250,13 @@ describe('nextCheckAt', () => {
 describe('providerNameOf', () => {
   const line = { connectionId: 'cnn_1', onPlatformNumber: true, sandbox: false } as const
   test('keeps accounts on a shared number apart, and nobody else', () => {
-    const name = (account: string, more = {}, manual = false) =>
-      providerNameOf('parcel', account as `acc_${string}`, { ...line, ...more }, manual)
+    const name = (account: string, more = {}) =>
+      providerNameOf('parcel', account as `acc_${string}`, { ...line, ...more })
     const [one, two] = [name('acc_01m7zfya87e70a0k047jvs2kk8'), name('acc_01m7zfya87e70a0k047jvs2kk9')]
     expect(one).toMatch(/^parcel_[0-9a-z]{10}$/)
     expect(one).not.toBe(two)
     expect(name('acc_1', { onPlatformNumber: false })).toBe('parcel')
     expect(name('acc_1', { sandbox: true })).toBe('parcel')
-    expect(name('acc_1', {}, true)).toBe('parcel')
     expect(name(PLATFORM)).toBe('parcel')
   })
 })

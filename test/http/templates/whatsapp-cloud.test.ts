@@ -37,14 +37,17 @@ afterAll(async () => {
 })
 
 /** What WhatsApp lists when it is asked for its templates. */
-let listed: object[] = []
+let listed: { id: string; name: string; language: string; status: string }[] = []
 
 /** A sender of the account whose templates can be asked for too. */
 async function startBound(): Promise<Gateway> {
   let next: (nth: number) => PeerAct = () => json(500, {})
   const peer = await startHttpPeer(request => {
     if (request.method !== 'GET') return next(peer.requests.length)
-    return request.path.includes('/message_templates') ? json(200, { data: listed }) : json(404, {})
+    if (request.path.includes('/message_templates')) return json(200, { data: listed })
+    const id = /\/(\d+)\?fields=name,language$/.exec(request.path)?.[1]
+    const found = listed.find(each => each.id === id)
+    return found ? json(200, found) : (graphError(400, 100, { error_subcode: 33 }) as PeerAct)
   })
   const made = await app.admin('POST', '/connections', {
     provider: 'whatsapp-cloud',
@@ -188,5 +191,49 @@ describe('an official template on WhatsApp', () => {
     expect((await app.during(account.send(use))).status).toBe(200)
     const live = await app.during(account.send(use, { live: true }))
     expect(live.body['error']).toContain('approved by the sandbox alone')
+  })
+
+  test('that stood there before is bound to by its id, whatever it is called, and sent by', async () => {
+    listed = [{ id: '4711', name: 'spring_2026', language: 'en_US', status: 'APPROVED' }]
+    const { body: _, ...named } = ORDER
+    const binding = {
+      ...named,
+      name: 'spring',
+      officialSenderId: bound.connectionId,
+      creationMode: 'manual_external_id',
+      providerTemplateId: '4711',
+      manualVariableCount: 1,
+    }
+    const posts = posted(bound).length
+    const made = await templates.made(binding)
+    expect(made).toMatchObject({
+      status: 'approved',
+      providerTemplateId: '4711',
+      indexedPlaceholders: ['{{1}}'],
+    })
+    expect(posted(bound)).toHaveLength(posts)
+
+    bound.act(nth => whatsAppCloudFixture.taken(nth) as PeerAct)
+    const use = { to: '+16505551299', template: { id: made.id, variablesIndexed: ['Ada'] } }
+    expect((await app.during(account.send(use, { live: true }))).status).toBe(200)
+    expect(posted(bound).at(-1)![1]).toMatchObject({ template: { name: 'spring_2026' } })
+
+    // It was there before us, and stays.
+    const requests = bound.peer.requests.length
+    expect((await app.during(templates.call('DELETE', `/${made.id}`))).status).toBe(200)
+    expect(bound.peer.requests).toHaveLength(requests)
+  })
+
+  test('that does not stand there, or in another language, is no template to bind to', async () => {
+    listed = [{ id: '4711', name: 'spring_2026', language: 'de', status: 'APPROVED' }]
+    const binding = {
+      ...ORDER,
+      name: 'bound',
+      officialSenderId: bound.connectionId,
+      creationMode: 'manual_external_id',
+    }
+    await refusedAt(templates, { ...binding, providerTemplateId: '4712' }, ['providerTemplateId'])
+    await refusedAt(templates, { ...binding, providerTemplateId: 'spring_2026' }, ['providerTemplateId'])
+    await refusedAt(templates, { ...binding, providerTemplateId: '4711' }, ['language'])
   })
 })
