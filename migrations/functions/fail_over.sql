@@ -60,7 +60,7 @@ begin
       funding = v_funding, pool_id = v_pool,
       content = coalesce(p_content, m.content),
       template_id = case when p_content is null then m.template_id else p_template end,
-      settled_at = p_now, provider_code = p_provider_code, error_detail = p_detail,
+      settled_at = p_now, provider_id = null, provider_code = p_provider_code, error_detail = p_detail,
       past_attempts = coalesce(m.past_attempts, '[]') || jsonb_build_object(
         'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id, 'counted', true,
         'providerCode', p_provider_code, 'detail', p_detail,

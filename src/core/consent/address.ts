@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import type { Recipient } from '../routing/recipient.ts'
 
 /** An address as lists show it: mail servers tell the names of domains apart by no case, and here one stands for all. */
@@ -9,8 +10,12 @@ export function shownAs(recipient: Recipient): string {
 
 /**
  * What two addresses share when they are one person's. In theory the case of a
- * mailbox could tell two people apart; in doubt nobody is written to.
+ * mailbox could tell two people apart; in doubt nobody is written to. A domain may be
+ * spelled in its own letters or in those of the name system (xn--).
  */
 export function keyOf(address: string): string {
-  return address.toLowerCase()
+  const text = address.normalize('NFC').toLowerCase()
+  const at = text.lastIndexOf('@')
+  const domain = at < 1 ? '' : domainToASCII(text.slice(at + 1))
+  return domain === '' ? text : text.slice(0, at + 1) + domain
 }

@@ -76,7 +76,7 @@ export function viewWithTimeline(
   const timeline = [
     statusEntry(row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)),
     ...row.pastAttempts.flatMap(past => pastEntries(row, past, explain)),
-    ...(hasOpenAttempt(row) ? [statusEntry('sending', row.attemptAt!), lastEntry(row, explain)] : []),
+    ...(hasOpenAttempt(row) ? lastEntries(row, explain) : []),
     ...laterEntries(row),
   ]
   return { ...viewMessage(row, currency), timeline }
@@ -103,7 +103,12 @@ function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): 
     explanation: past.providerCode === null ? null : explain(provider, past.providerCode),
     detail: past.detail,
   }
-  return [statusEntry('sending', at), attempt, statusEntry('queued', settledAt)]
+  return [
+    statusEntry('sending', at),
+    attempt,
+    ...unknownWithin(row, at, settledAt),
+    statusEntry('queued', settledAt),
+  ]
 }
 
 /** A connection that was left says whose it was with its last attempt. */
@@ -120,8 +125,16 @@ function hasOpenAttempt(row: MessageRow): boolean {
   return row.attempt !== numberAfter || row.attemptAt !== Date.parse(last.at)
 }
 
-function lastEntry(row: MessageRow, explain: ExplainCode): TimelineEntry {
-  return {
+/** That an attempt was unknown, also where its provider told of it after all and others followed. */
+function unknownWithin({ unknownAt }: MessageRow, from: number, until: number): TimelineEntry[] {
+  return unknownAt !== null && unknownAt >= from && unknownAt <= until
+    ? [statusEntry('unknown', unknownAt)]
+    : []
+}
+
+function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
+  const at = row.attemptAt!
+  const attempt: TimelineEntry = {
     at: toIso(row.attemptAt!),
     event: 'attempt',
     attempt: row.attempt,
@@ -133,6 +146,7 @@ function lastEntry(row: MessageRow, explain: ExplainCode): TimelineEntry {
     explanation: row.providerCode === null ? null : explain(row.provider, row.providerCode),
     detail: row.errorDetail,
   }
+  return [statusEntry('sending', at), attempt, ...unknownWithin(row, at, Number.POSITIVE_INFINITY)]
 }
 
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
@@ -146,7 +160,6 @@ function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
 function laterEntries(row: MessageRow): TimelineEntry[] {
   const { sentAt, deliveredAt, readAt, endedAt } = forwardTimes(row)
   const steps: [MessageStatus, number | null][] = [
-    ['unknown', row.unknownAt],
     ['sent', sentAt],
     ['delivered', deliveredAt],
     ['read', readAt],

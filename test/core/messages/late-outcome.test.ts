@@ -97,6 +97,15 @@ describe('with another connection beside it', () => {
       ['accepted', other.connectionId],
     ])
     expect(await account.wallet()).toMatchObject({ balance: held.balance, held: 0, captured: held.held })
+    const { timeline } = await account.message(messageId)
+    expect(timeline.flatMap(({ event, status }) => (event === 'status' ? [status] : []))).toEqual([
+      'queued',
+      'sending',
+      'unknown',
+      'queued',
+      'sending',
+      'sent',
+    ])
   })
 
   test('a code does not: its words were erased when nobody knew whether it had left', async () => {

@@ -95,6 +95,12 @@ describe('the list', () => {
     expectSuppressed(await account.send(marketing('ADA.l@example.com')))
   })
 
+  test('and whether their domain is spelled in its letters or in those of the name system', async () => {
+    await suppress('ada@münchen.example')
+    expectSuppressed(await account.send(marketing('ada@xn--mnchen-3ya.example')))
+    expectSuppressed(await account.send(marketing('ADA@MÜNCHEN.example')))
+  })
+
   test('is paged and filtered', async () => {
     const all: SuppressionView[] = []
     for (let n = 10; n < 15; n++)
