@@ -11,7 +11,7 @@ import { claimName, sweepNames } from '../../../src/core/templates/official-stor
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
 import { selectTemplate, type TemplateId } from '../../../src/core/templates/store.ts'
 import { nextCheckAt, statusAfter } from '../../../src/core/templates/transitions.ts'
-import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -27,7 +27,7 @@ afterAll(() => database.drop())
 type Word = Pick<TemplateState, 'status'> & { reason?: string }
 
 /** The templates of an account over a provider whose word the test gives. */
-function world() {
+function world(onPlatformNumber = false) {
   const clock = createFakeClock(Date.now())
   const ids = createIds(clock, createRandom())
   const { db } = database
@@ -37,6 +37,7 @@ function world() {
   /** What the provider says of a name; null for "none", an error for "cannot say". */
   let word: Word | null | Error = { status: 'pending' }
   const asked: string[] = []
+  const byId = new Map<string, TemplateState>()
 
   const stateOf = (name: string, { status, reason = undefined }: Word): TemplateState => ({
     providerTemplateId: 'p1',
@@ -50,6 +51,7 @@ function world() {
       if (word instanceof Error) throw word
       return { kind: 'submitted', state: stateOf(name, word ?? { status: 'pending' }) }
     },
+    findTemplate: async id => byId.get(id) ?? null,
     async readTemplate(name) {
       asked.push(name)
       if (word instanceof Error) throw word
@@ -67,7 +69,7 @@ function world() {
     approvers,
     tell,
     applied: id => void applied.push(id),
-    lineOf: async () => ({ connectionId, onPlatformNumber: false, sandbox: false }),
+    lineOf: async () => ({ connectionId, onPlatformNumber, sandbox: false }),
   })
   const poll = createTemplatePoll({ db, clock, approvers, states })
 
@@ -79,7 +81,11 @@ function world() {
     says: (next: Word | null | Error) => {
       word = next
     },
-    create: (body = {}) => create({ accountId, mode: 'live' }, { ...BODY, ...body }),
+    create: (body = {}, owner: AccountId = accountId) =>
+      create({ accountId: owner, mode: 'live' }, { ...BODY, ...body }),
+    has: (id: string, name: string) =>
+      byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
+    another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
       states.take(connectionId, stateOf('parcel', { status, ...(reason !== undefined && { reason }) })),
     poll,
@@ -258,6 +264,25 @@ describe('providerNameOf', () => {
     expect(name('acc_1', { onPlatformNumber: false })).toBe('parcel')
     expect(name('acc_1', { sandbox: true })).toBe('parcel')
     expect(name(PLATFORM)).toBe('parcel')
+  })
+})
+
+describe('a template that stands on the platform’s number', () => {
+  const binding = (providerTemplateId: string) =>
+    ({ name: 'bound', creationMode: 'manual_external_id', providerTemplateId }) as const
+
+  test('may be bound to by every account, but for what another account had approved there', async () => {
+    const { create, has, accountId, another, says } = world(true)
+    has('11', 'welcome_to_all')
+    expect((await create(binding('11'))).official).toMatchObject({ providerName: 'welcome_to_all' })
+    expect((await create(binding('11'), another())).status).toBe('approved')
+    says({ status: 'approved' })
+    const theirs = await create({ name: 'private' })
+    has('12', theirs.official!.providerName)
+    await expect(create(binding('12'), another())).rejects.toMatchObject({
+      details: [{ path: 'providerTemplateId' }],
+    })
+    expect((await create({ ...binding('12'), name: 'again' }, accountId)).status).toBe('approved')
   })
 })
 

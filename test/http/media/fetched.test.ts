@@ -35,7 +35,7 @@ describe('headerMediaUrl of a template', () => {
     far.closeAllConnections()
   })
 
-  const create = (headerMediaUrl: string) =>
+  const create = (headerMediaUrl: string, more: object = {}) =>
     app.call('/api/v2/templates', {
       method: 'POST',
       key: account.testKey,
@@ -48,6 +48,7 @@ describe('headerMediaUrl of a template', () => {
         body: 'Your order left us.',
         headerType: 'image',
         headerMediaUrl,
+        ...more,
       },
     })
 
@@ -60,6 +61,16 @@ describe('headerMediaUrl of a template', () => {
   ])('is a 400 for one %s, and nothing is stored', async (_, url) => {
     const answer = await create(url())
     expect([answer.status, faultPaths(answer)], answer.text).toEqual([400, ['headerMediaUrl']])
+    expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
+  })
+
+  it.each([
+    [503, 'PROVIDER_UNAVAILABLE', { name: 'a_timeout_here' }],
+    [400, 'VALIDATION_ERROR', { name: 'Not a name' }],
+    [400, 'VALIDATION_ERROR', { officialSenderId: 'nobody' }],
+  ])('leaves nothing behind where the template is refused: %i %s', async (status, code, more) => {
+    const answer = await create(`${origin}/photo.jpg`, more)
+    expect([answer.status, answer.body['code']], answer.text).toEqual([status, code])
     expect(await mediaLeft(app)).toEqual({ rows: [], files: [] })
   })
 

@@ -17,6 +17,7 @@ import {
   type TestApp,
 } from '../../support/app.ts'
 import { type Gateway, startChatGateway } from '../../support/gateways.ts'
+import type { PeerAct } from '../../support/http-peer.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Who writes in WhatsApp's own examples. */
@@ -151,6 +152,29 @@ describe('free text', () => {
     expect(answer.body).toMatchObject({ resolved: { channel: expect.stringContaining('sms') } })
     expect(theirs.peer.requests).toEqual([])
     await theirs.close()
+  })
+})
+
+describe('free text that its sender could not deliver', () => {
+  test('goes on over another number only where its recipient wrote to that one too', async () => {
+    const busy = await app.createAccount({ balance: 10 })
+    const one = await gateway({
+      account: busy,
+      priorityOrder: 1,
+      retryPolicy: { maxAttempts: 1, backoffMs: 100 },
+    })
+    const two = await gateway({ account: busy, priorityOrder: 2 })
+    const text = () =>
+      app.during(busy.send({ to: ADA, channel: 'official_chatapp', text: 'Hello' }, { live: true }))
+    one.act(graphError(400, 131_045) as PeerAct)
+    await adaWrites(one)
+    expect((await text()).status).toBeGreaterThanOrEqual(400)
+    expect(one.peer.requests).toHaveLength(1)
+    expect(two.peer.requests).toEqual([])
+    await adaWrites(two)
+    expect((await text()).body).toMatchObject({ status: 'sent' })
+    expect(two.peer.requests).toHaveLength(1)
+    for (const each of [one, two]) await each.close()
   })
 })
 

@@ -309,11 +309,18 @@ describe('an official template', () => {
     )
     await invalidAt(
       account,
+      use({ buttonVariables: [{ index: 1, text: 'https://example.com/t/abc' }] }),
+      'template.buttonVariables[0].text',
+    )
+    await invalidAt(
+      account,
       use({ buttonVariables: [template.buttonVariables[0], { index: 1, text: 'y' }] }),
       'template.buttonVariables[1].index',
     )
     await invalidAt(account, use({ variablesIndexed: ['1', '', '3'] }), 'template.variablesIndexed[1]')
     await invalidAt(account, use({ variablesIndexed: ['1', 'a\nb', '3'] }), 'template.variablesIndexed[1]')
+    const named = { variablesIndexed: undefined, variablesNamed: { 1: '1', 2: '', 3: '3' } }
+    await invalidAt(account, use(named), 'template.variablesNamed.2')
     await invalidAt(
       account,
       { ...use({}), officialSenderId: 'cnn_01m7zfya87e70a0k047jvs2kk8' },

@@ -66,6 +66,15 @@ describe('a header of an uploaded file', () => {
     await invalidAt(account, { to, template: { ...use, headerAssetId: video.id } }, 'template.headerAssetId')
   })
 
+  test('says what header it is', async () => {
+    const { headerType: _, ...offer } = OFFER
+    const { id } = await uploadFile(app, account.liveKey, mp4(), { fileName: 'offer.mp4' })
+    const made = await templates.made({ ...offer, name: 'untyped', headerAssetId: id })
+    expect(made).toMatchObject({ headerType: 'video', headerAssetId: id, allowsHeaderMediaOverride: true })
+    const sms = { name: 'untyped', category: 'sms', subType: 'marketing', content: 'Hi', headerAssetId: id }
+    await refusedAt(templates, sms, ['headerType'])
+  })
+
   test('is kept while its template stands', async () => {
     const { id } = await uploadFile(app, account.liveKey, png(), { fileName: 'kept.png' })
     const template = await templates.made({ ...OFFER, name: 'kept', headerAssetId: id })
