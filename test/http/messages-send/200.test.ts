@@ -272,6 +272,7 @@ describe('money', () => {
         captured: (count * 15_800) / 1_000_000,
         credited: 1.000001,
         currency: 'USD',
+        lowBalance: 0,
       })
     }
   })
