@@ -34,9 +34,28 @@ export function acceptAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
+/** No body is read: the handler does that, and judges its type. */
+export function leaveBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+}
+
+/** Throws a 415 for a body that is not plain JSON. */
+export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
+  if (isPacked(headers)) throw packed()
+  if (JSON_TYPES.test(headers['content-type'] ?? '')) return
+  throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
+    details: [{ path: 'Content-Type', message: 'must be application/json' }],
+  })
+}
+
+function isPacked(headers: FastifyRequest['headers']): boolean {
+  const encoding = headers['content-encoding']
+  return encoding !== undefined && encoding !== 'identity'
+}
+
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return new UnreadableBody(packed(), bytes)
+  if (isPacked(request.headers)) return new UnreadableBody(packed(), bytes)
   // No body at all: the schema of the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   const result = parseJson(bytes)
@@ -62,7 +81,13 @@ function unreadable(path: string, message: string): Problem {
 const KEPT_WHOLE: ReadonlySet<string> = new Set(['metadata', 'config'])
 
 /** Fields that `null` ends, while absence leaves them as they are. */
-const ENDED_BY_NULL: ReadonlySet<string> = new Set(['quietHours', 'verification', 'templateId'])
+const ENDED_BY_NULL: ReadonlySet<string> = new Set([
+  'quietHours',
+  'verification',
+  'templateId',
+  'dailyCap',
+  'countries',
+])
 
 /** `null` for a field means that it is absent; items of arrays stay. The depth is bounded by the reader. */
 export function dropNulls(value: unknown): void {

@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS
 /** Pressure that goes by itself, an hour: what people who give up leave behind. */
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
 /** A wider range takes more, times the setting of the narrowest. */
-const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.25, r6: 2 }
+const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.15, r6: 1.4 }
 /** Of what a key usually has confirmed in an hour, so much may be under way at a time on top. */
 const USUAL_HOURS = 3 / 60
 /** A million numbers are a fair part of a small country: they are to blame only for at least so much of it. */
@@ -126,9 +126,9 @@ function isBroken(
   limit: number,
   { rules, account, around }: Surroundings,
 ): boolean {
-  if (rule === 'country') return tally.settled >= limit
+  if (rule === 'country') return tally.settled + 1 > limit
   if (rule === 'prefix') {
-    return tally.fresh >= limit && (kind !== 'r6' || tally.fresh >= BLAME * (around?.fresh ?? 0))
+    return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= BLAME * (around?.fresh ?? 0))
   }
   const { sends, share } = rules.conversion
   const rest = {

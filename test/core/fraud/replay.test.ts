@@ -56,7 +56,7 @@ describe('other attacks among the same traffic', () => {
     [
       'three prefixes in order',
       { prefixes: ['9936512', '9936134', '9936590'], digits: 4, country: 'TM', sequential: true },
-      70,
+      100,
       0.005,
     ],
     ['a million numbers', { prefixes: ['99365'], digits: 6, country: 'TM' }, 50, 0.005],

@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BlockView } from '../../../src/contract/fraud.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { codeFor, type Verifications, verifications } from '../../support/verification.ts'
+
+let app: TestApp
+let account: TestAccount
+let ver: Verifications
+
+/** Of today: no test runs into the next day. */
+const NOON_MS = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000
+const PLAN = { verificationRateLimitPerSecond: 100_000 }
+
+beforeAll(async () => {
+  app = await startTestApp({ startMs: NOON_MS })
+})
+afterAll(() => app.stop())
+beforeEach(async () => {
+  account = await app.createAccount({ plan: PLAN })
+  ver = verifications(app, account)
+})
+
+const live = (to: string, more: object = {}) => ver.post('send', { to, ...more }, { live: true })
+
+async function settings(body: object): Promise<void> {
+  const answer = await app.admin('PUT', `/accounts/${account.id}/fraud`, body)
+  expect(answer.status, answer.text).toBe(200)
+}
+
+async function blocks(query = ''): Promise<BlockView[]> {
+  const answer = await app.call(`/api/v2/verification/blocks${query}`, { key: account.liveKey })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body['data'] as BlockView[]
+}
+
+function expectBlocked(answer: Answer): void {
+  expect([answer.status, answer.body['code']], answer.text).toEqual([429, 'RATE_LIMITED'])
+  expect(answer.body['retryAfterSeconds']).toBeGreaterThanOrEqual(1)
+  expect(answer.headers.get('retry-after')).toBe(String(answer.body['retryAfterSeconds']))
+}
+
+/** Of 10,000 that differ in their last four digits. */
+const inRange = (n: number) => `+1305555${String(1_000 + n)}`
+
+describe('codes to one recipient', () => {
+  const TO = '+13055550100'
+
+  test('five in ten minutes pass, the sixth costs nothing and is listed, the window moves on', async () => {
+    for (let n = 0; n < 5; n++) {
+      expect((await live(TO)).status).toBe(200)
+      await app.leap(60_000)
+    }
+    const before = await account.footprint()
+    const refused = await live(TO)
+    expectBlocked(refused)
+    // The first one was five minutes ago, and a little.
+    expect(refused.body['retryAfterSeconds']).toBeLessThanOrEqual(300)
+    expect(refused.body['retryAfterSeconds']).toBeGreaterThan(280)
+    expect(await account.footprint()).toEqual(before)
+    expect(await blocks()).toMatchObject([
+      { action: 'blocked', rule: 'recipient', to: TO, country: 'US', channel: 'local_sms', clientIp: null },
+    ])
+    expectBlocked(await live(TO))
+    await app.leap(300_000)
+    expect((await live(TO)).status).toBe(200)
+  })
+
+  test('of racing sends exactly five pass, whichever node they reach', async () => {
+    const database = await createTestDatabase()
+    const nodes = [await startTestApp({ database }), await startTestApp({ database })]
+    try {
+      const shared = await nodes[0]!.createAccount({ plan: PLAN })
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          verifications(nodes[n % 2]!, shared).post('send', { to: TO }, { live: true }),
+        ),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+    } finally {
+      await Promise.all(nodes.map(node => node.stop()))
+      await database.drop()
+    }
+  })
+
+  test('resends count, and one that is not accepted does not', async () => {
+    await settings({ recipient: { sends: 2 } })
+    const poor = await app.createAccount({ plan: PLAN, balance: 0 })
+    for (let n = 0; n < 8; n++) {
+      const answer = await verifications(app, poor).post('send', { to: TO }, { live: true })
+      expect(answer.status, answer.text).toBe(402)
+    }
+    const started = await live(TO)
+    await app.leap(61_000)
+    const { verificationId } = started.body
+    expect((await ver.post('resend', { verificationId }, { live: true })).status).toBe(200)
+    expectBlocked(await live(TO))
+  })
+
+  test('a replayed answer is no new code', async () => {
+    await settings({ recipient: { sends: 2 } })
+    const again = () => ver.post('send', { to: TO }, { live: true, idempotencyKey: 'the same' })
+    const first = await again()
+    for (let n = 0; n < 4; n++) expect((await again()).text).toBe(first.text)
+    expect((await live(TO)).status).toBe(200)
+  })
+})
+
+describe('codes to one range of numbers', () => {
+  test('that nobody confirms end at the limit, for that range alone', async () => {
+    await settings({ prefix: { unverified: 10 } })
+    for (let n = 0; n < 10; n++) expect((await live(inRange(n))).status, String(n)).toBe(200)
+    const before = await account.footprint()
+    for (let n = 10; n < 13; n++) expectBlocked(await live(inRange(n)))
+    expect(await account.footprint()).toEqual(before)
+    expect((await live('+12125550100')).status).toBe(200)
+    const [last] = await blocks('?rule=prefix')
+    expect(last).toMatchObject({
+      action: 'blocked',
+      to: inRange(12),
+      reason: expect.stringContaining('+1305555'),
+    })
+  })
+
+  test('that people confirm go on for ever', async () => {
+    await settings({ prefix: { unverified: 5 } })
+    for (let n = 0; n < 20; n++) {
+      const to = inRange(100 + n)
+      const { verificationId } = await ver.start({ to }, { live: true })
+      const answer = await ver.post(
+        'verify',
+        { verificationId, code: await codeFor(account, to) },
+        { live: true },
+      )
+      expect(answer.status, answer.text).toBe(200)
+    }
+    expect(await blocks()).toEqual([])
+  })
+
+  test('the guard of one node knows what another has seen, and so does one that starts later', async () => {
+    const database = await createTestDatabase()
+    const [one, two] = [await startTestApp({ database }), await startTestApp({ database })]
+    const nodes = [one, two]
+    try {
+      const shared = await one.createAccount({ plan: PLAN })
+      await one.admin('PUT', `/accounts/${shared.id}/fraud`, { prefix: { unverified: 10 } })
+      const send = (node: TestApp, n: number) =>
+        verifications(node, shared).post('send', { to: inRange(n) }, { live: true })
+      // Both know the account before there is anything to know.
+      expect((await send(two, 0)).status).toBe(200)
+      for (let n = 1; n < 10; n++) expect((await send(one, n)).status).toBe(200)
+      for (const node of [two, one, two]) await node.pass(2_000)
+      expectBlocked(await send(two, 10))
+      await one.pass(2_000)
+      const three = await startTestApp({ database })
+      nodes.push(three)
+      expectBlocked(await send(three, 11))
+    } finally {
+      await Promise.all(nodes.map(node => node.stop()))
+      await database.drop()
+    }
+  })
+
+  test('whose codes are hardly ever confirmed are stopped by that, however slow they come', async () => {
+    await settings({ prefix: { mode: 'off' }, country: { mode: 'off' }, conversion: { sends: 10 } })
+    for (let n = 0; n < 25; n++) {
+      const answer = await live(inRange(200 + n))
+      if (answer.status !== 200) break
+      await app.leap(150_000)
+    }
+    const [block] = await blocks()
+    expect(block).toMatchObject({ rule: 'conversion', action: 'blocked' })
+    expect(block!.reason).toContain('hardly ever confirmed')
+  })
+})
+
+describe('other rules', () => {
+  test('one address that asks for many codes', async () => {
+    await settings({ clientIp: { sends: 3 } })
+    const ask = (n: number, clientIp: string) => live(`+1212555${1_000 + 10 * n}`, { clientIp })
+    for (let n = 0; n < 3; n++) expect((await ask(n, '203.0.113.7')).status).toBe(200)
+    expectBlocked(await ask(3, '203.0.113.7'))
+    expectBlocked(await ask(4, '::ffff:203.0.113.7'))
+    expect((await ask(5, '203.0.113.8')).status).toBe(200)
+    // Whoever has IPv6 has a network of it.
+    for (let n = 6; n < 9; n++) expect((await ask(n, `2001:db8:1:2::${n}`)).status).toBe(200)
+    expectBlocked(await ask(9, '2001:db8:1:2:ffff::1'))
+    expect((await ask(10, '2001:db8:1:3::1')).status).toBe(200)
+    expect(await blocks('?rule=clientIp')).toHaveLength(3)
+  })
+
+  test('countries that are not allowed, and numbers of a kind that codes do not go to', async () => {
+    await settings({ allowedCountries: { countries: ['US', 'GB'] } })
+    expect((await live('+447400123456')).status).toBe(200)
+    expectBlocked(await live('+4915112345678'))
+    expect((await live('someone@example.com', { channel: 'email_user' })).status).toBe(200)
+    await settings({ numberType: { types: ['unallocated', 'fixed'] } })
+    // By the chat app, which a fixed line may have: SMS refuses it by itself.
+    expectBlocked(await live('+493012345678', { channel: 'official_chatapp' }))
+    expect((await blocks()).map(({ rule, country }) => [rule, country])).toEqual([
+      ['numberType', 'DE'],
+      ['allowedCountries', 'DE'],
+    ])
+  })
+
+  test('no more money goes into codes in a day than the cap', async () => {
+    await live('+12125550111')
+    const { captured, held } = (await account.footprint()).wallet
+    const price = (captured + held) / 1_000_000
+    expect(price).toBeGreaterThan(0)
+    await settings({ spend: { dailyCap: Number((price * 3).toFixed(6)) } })
+    expect((await live('+12125550112')).status).toBe(200)
+    expect((await live('+12125550113')).status).toBe(200)
+    const refused = await live('+12125550114')
+    expectBlocked(refused)
+    const untilMidnight = (86_400_000 - (app.now() % 86_400_000)) / 1_000
+    expect(refused.body['retryAfterSeconds']).toBeGreaterThanOrEqual(untilMidnight)
+    expect(refused.body['retryAfterSeconds']).toBeLessThan(untilMidnight + 5)
+    expect((await blocks())[0]).toMatchObject({ rule: 'spend', reason: expect.stringContaining('USD') })
+  })
+
+  test('who is safe is never blocked; what only watches lets pass and tells; test keys are not guarded', async () => {
+    await settings({ recipient: { sends: 1 }, safe: ['+1212555*'] })
+    for (let n = 0; n < 3; n++) expect((await live('+12125550120')).status).toBe(200)
+    for (let n = 0; n < 3; n++) expect((await ver.post('send', { to: '+13055550120' })).status).toBe(200)
+    expect(await blocks()).toEqual([])
+    await settings({
+      recipient: { mode: 'monitor', sends: 1 },
+      allowedCountries: { mode: 'monitor', countries: [] },
+    })
+    for (let n = 0; n < 2; n++) expect((await live('+13055550120')).status).toBe(200)
+    expect((await blocks('?action=monitored')).map(({ rule }) => rule)).toEqual([
+      'recipient',
+      'allowedCountries',
+      'allowedCountries',
+    ])
+    expect(await blocks('?action=blocked')).toEqual([])
+  })
+
+  test('metrics count by rule, and name nobody', async () => {
+    await settings({ recipient: { sends: 1 } })
+    await live('+13055550130')
+    expectBlocked(await live('+13055550130'))
+    const { text } = await app.call('/metrics', { headers: { authorization: `Bearer ${app.operatorToken}` } })
+    expect(text).toMatch(/posthorn_verification_blocks_total\{rule="recipient",action="blocked"\} \d+/)
+    expect(text).not.toContain('3055550130')
+  })
+})
+
+describe('GET /api/v2/verification/blocks', () => {
+  test('pages through what is filtered, and shows nobody else', async () => {
+    await settings({ allowedCountries: { countries: ['US'] } })
+    const numbers = Array.from({ length: 7 }, (_, n) => `+49151123456${10 + n}`)
+    for (const to of numbers) expectBlocked(await live(to))
+    expectBlocked(await live('+447400123456'))
+    const seen: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const answer = await app.call(`/api/v2/verification/blocks?country=DE&limit=3${query}`, {
+        key: account.testKey,
+      })
+      seen.push(...(answer.body['data'] as BlockView[]).map(({ to }) => to))
+      cursor = answer.body['nextCursor'] as string | null
+    }
+    expect(seen).toEqual(numbers.toReversed())
+    expect(await blocks('?to=%2B447400123456')).toHaveLength(1)
+    expect(await blocks(`?createdAfter=${new Date(app.now() + 1_000).toISOString()}`)).toEqual([])
+    expect(await blocks(`?createdBefore=${new Date(app.now() + 1_000).toISOString()}`)).toHaveLength(8)
+    const other = await app.createAccount()
+    const foreign = await app.call('/api/v2/verification/blocks', { key: other.liveKey })
+    expect(foreign.body['data']).toEqual([])
+  })
+
+  test.each([
+    ['action=maybe', 'action'],
+    ['rule=luck', 'rule'],
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['cursor=none', 'cursor'],
+    ['createdAfter=yesterday', 'createdAfter'],
+    ['country=Germany', 'country'],
+  ])('refuses %s', async (query, path) => {
+    const answer = await app.call(`/api/v2/verification/blocks?${query}`, { key: account.liveKey })
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+    expect(answer.body['details']).toMatchObject([{ path }])
+  })
+
+  test('needs a key', async () => {
+    expect((await app.call('/api/v2/verification/blocks')).status).toBe(401)
+  })
+})
