@@ -212,6 +212,7 @@ export function createMessageRooms(
       db,
       clock,
       explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
+      officialNames: rooms.officialSenders.namesFor,
     }),
     policies: createPolicies({ connections: rooms.connections, providers }),
   }

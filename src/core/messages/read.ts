@@ -4,9 +4,9 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Id, isId, type MessageId } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, type Id, isId, type MessageId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { listMessages, type MessageFilter, readMessage } from './message-store.ts'
+import { listMessages, type MessageFilter, type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
 
@@ -21,8 +21,16 @@ export type Messages = {
   cancel(caller: Caller, messageId: string): Promise<MessageWithTimeline>
 }
 
-export function createMessages(deps: { db: Db; clock: Clock; explain: ExplainCode }): Messages {
-  const { db, clock, explain } = deps
+export type MessagesDeps = {
+  db: Db
+  clock: Clock
+  explain: ExplainCode
+  /** Who messages of the official chat app come from: there the connection is the sender. */
+  officialNames(accountId: AccountId): Promise<(connectionId: ConnectionId) => string | null>
+}
+
+export function createMessages(deps: MessagesDeps): Messages {
+  const { db, clock, explain, officialNames } = deps
 
   async function find(caller: Caller, messageId: string) {
     const row = isId('msg', messageId) ? await readMessage(db, caller.account.id, messageId) : null
@@ -31,14 +39,22 @@ export function createMessages(deps: { db: Db; clock: Clock; explain: ExplainCod
   }
 
   async function read(caller: Caller, messageId: string) {
-    return viewWithTimeline(await find(caller, messageId), caller.account.currency, explain)
+    const [row] = await withSenders(caller.account.id, [await find(caller, messageId)])
+    return viewWithTimeline(row!, caller.account.currency, explain)
+  }
+
+  async function withSenders<R extends MessageRow>(accountId: AccountId, rows: readonly R[]): Promise<R[]> {
+    if (!rows.some(isOfficial)) return [...rows]
+    const nameOf = await officialNames(accountId)
+    return rows.map(row => (isOfficial(row) ? { ...row, sender: nameOf(row.connectionId) } : row))
   }
 
   return {
     async list(caller, query) {
       const limit = query.limit ?? 50
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
-      const rows = await listMessages(db, caller.account.id, toFilter(query), before, limit + 1)
+      const found = await listMessages(db, caller.account.id, toFilter(query), before, limit + 1)
+      const rows = await withSenders(caller.account.id, found)
       return pageOf(
         rows,
         limit,
@@ -59,6 +75,10 @@ export function createMessages(deps: { db: Db; clock: Clock; explain: ExplainCod
       return read(caller, messageId)
     },
   }
+}
+
+function isOfficial({ channel, sender }: MessageRow): boolean {
+  return channel === 'official_chatapp' && sender === null
 }
 
 function fits(words: string[]): boolean {

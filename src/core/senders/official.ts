@@ -28,6 +28,11 @@ export type OfficialSenders = {
     platform: TemplateSender
     chosen: OfficialChoice
   }>
+  /**
+   * Who messages come from that left over a connection: its number, or its name where the number is not
+   * known or the platform's; null for one that is gone.
+   */
+  namesFor(accountId: AccountId): Promise<(connectionId: ConnectionId) => string | null>
 }
 
 export type OfficialSendersDeps = {
@@ -79,6 +84,17 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
       await storeOfficialDefault(db, caller.account.id, sender.isPlatform ? null : (id as ConnectionId))
       deps.applied(caller.account.id)
       return { ...sender, isDefault: true }
+    },
+    async namesFor(accountId) {
+      const senders = await read(accountId)
+      const byId = new Map(senders.official.map(each => [each.id, each]))
+      return connectionId => {
+        const connection = byId.get(connectionId)
+        if (!connection) return null
+        if (connection.accountId === PLATFORM) return viewPlatform(connection, senders).displayName
+        const { phoneNumber, displayName } = viewOwn(connection, senders)
+        return phoneNumber ?? displayName
+      }
     },
     async forAccount(accountId) {
       const senders = await read(accountId)

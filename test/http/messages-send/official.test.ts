@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toUuid } from '../../../src/lib/ids.ts'
 import {
   event,
   failed,
@@ -228,6 +229,34 @@ describe('the sender', () => {
     )
     expect(sourceOf(answer)).toBe('platform')
     expect(platform.peer.requests).toHaveLength(2)
+  })
+})
+
+describe('a message shows as its sender', () => {
+  const shown = async (answer: Answer) => {
+    const id = messageIdOf(answer)
+    const { sender } = await account.message(id)
+    const listed = await account.read<{ messageId: string; sender: string }[]>('/api/v2/messages')
+    expect(listed.find(each => each.messageId === id)!.sender).toBe(sender)
+    return sender
+  }
+
+  test('its number, or its name before the number is known', async () => {
+    await adaWrites(second)
+    const answer = await send({ officialSenderId: second.connectionId })
+    expect(await shown(answer)).toBe('whatsapp-cloud')
+    await app.db.query({
+      name: 'official_test_identity',
+      text: `insert into official_senders (account_id, connection_id, next_check_at, checked_at, phone_number, display_name)
+        select account_id, id, now(), now(), '+15550783881', 'Jasper’s' from connections where id = $1
+        on conflict (account_id, connection_id) do update set checked_at = now(), phone_number = '+15550783881'`,
+      values: [toUuid(second.connectionId as `cnn_${string}`)],
+    })
+    expect(await shown(answer)).toBe('+15550783881')
+  })
+
+  test('the platform’s name, never its number', async () => {
+    expect(await shown(await send({}, false))).toMatch(/^(Platform|Posthorn Sandbox)$/)
   })
 })
 
