@@ -27,6 +27,7 @@ const CORE = [
   'inbound',
   'outbox',
   'messages',
+  'bulk',
   'fraud',
   'verification',
 ]

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
+import { createBulkRooms, listBulkChores, startBulk } from './compose/bulk.ts'
 import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
 import { createConsentRooms, giveUpParts, settleOptOuts } from './compose/consent.ts'
@@ -120,6 +121,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   )
   const fraud = createFraudRooms(base)
   const verificationRooms = createVerificationRooms(base, messages, fraud, lease)
+  const bulk = createBulkRooms(base, rooms, messages, lease)
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -138,6 +140,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   messages.dispatcher.onDue(poll.wakeAt)
   const courier = startCallbacks(base, callbackRooms.callbacks)
+  const bulkWork = startBulk(base, bulk)
   const chores = startChores(
     [
       ...listChores(base, rooms, messages, sandboxMessages),
@@ -150,6 +153,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       identifyOfficial(base, messages),
       forgetVerifications(base),
       ...listFraudChores(base, fraud),
+      ...listBulkChores(base, bulk),
     ],
     clock,
     log,
@@ -177,6 +181,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...callbackRooms,
         ...verificationRooms,
         ...fraud,
+        ...bulk,
         sandboxMessages,
         media,
         readiness,
@@ -186,13 +191,16 @@ export async function startApp(options: AppOptions): Promise<App> {
       { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
     ),
     media,
+    longestRequestMs: config.bulkTimeoutMs,
     checkResponses: options.checkResponses ?? false,
   })
   await server.listen({ host: config.host, port: config.port })
 
   async function stop(): Promise<void> {
     readiness.drain()
+    bulk.bulkWatch.close()
     await server.close()
+    await bulkWork.stop()
     await poll.stop()
     await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier.stop()])
     stopping = true

@@ -37,6 +37,12 @@ export type Config = {
   inboundKeepMs: number | null
   /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file stays that nothing needs. */
   mediaKeepMs: number
+  /** POSTHORN_BULK_MAX_MB, in bytes: the largest body of a bulk job. */
+  bulkMostBytes: number
+  /** POSTHORN_BULK_TIMEOUT_SECONDS, in ms: for such a body to arrive. */
+  bulkTimeoutMs: number
+  /** POSTHORN_BULK_KEEP_DAYS, in ms: how long ended jobs and their rows stay at least; null is for ever. */
+  bulkKeepMs: number | null
   /** POSTHORN_MEDIA_S3_…: a bucket for uploaded files instead of the data directory. */
   mediaBucket: MediaBucket | undefined
 }
@@ -86,6 +92,9 @@ export function readConfig(env: Env = process.env): Config {
     eventsKeepMs: read('POSTHORN_EVENTS_KEEP_DAYS', daysOrForEver(LEAST_EVENTS_DAYS), 30 * DAY_MS),
     inboundKeepMs: read('POSTHORN_INBOUND_KEEP_DAYS', daysOrForEver(1), null),
     mediaKeepMs: read('POSTHORN_MEDIA_KEEP_HOURS', numberUpTo(8_760), 24) * HOUR_MS,
+    bulkMostBytes: read('POSTHORN_BULK_MAX_MB', wholeNumber(1, 65_536), 2_048) * 1_048_576,
+    bulkTimeoutMs: read('POSTHORN_BULK_TIMEOUT_SECONDS', wholeNumber(10, 86_400), 300) * 1_000,
+    bulkKeepMs: read('POSTHORN_BULK_KEEP_DAYS', daysOrForEver(1), 30 * DAY_MS),
     mediaBucket: readMediaBucket({ read, wrong }),
   }
   if (!config.databaseUrl && config.databasePool > EMBEDDED_POOL_LIMIT) {

@@ -85,11 +85,12 @@ function toOperation(route: Route): Json {
   }
 }
 
-function toRequestBody({ schema, form }: Route): Json {
-  if (schema.body === undefined && !form) return {}
+function toRequestBody({ schema, form, streamed }: Route): Json {
+  const body = schema.body ?? streamed?.body
+  if (body === undefined && !form) return {}
   const content = {
-    ...(schema.body !== undefined && asJson(schema.body)),
-    ...(form && { 'multipart/form-data': { schema: formSchema(schema.body, form) } }),
+    ...(body !== undefined && asJson(body)),
+    ...(form && { 'multipart/form-data': { schema: formSchema(body, form) } }),
   }
   return { requestBody: { required: true, content } }
 }
@@ -188,11 +189,11 @@ function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
 }
 
 /** What access, validation and limits bring, and what the route itself names. */
-function errorCodes({ auth, schema, form }: Route): ErrorCode[] {
+function errorCodes({ auth, schema, form, streamed }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
   if (schema.body || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
   if (form) codes.add('VALIDATION_ERROR')
-  if (schema.body || form) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  if (schema.body || form || streamed) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   if (schema.params) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
   if (!('public' in auth) && !('operator' in auth)) codes.add('FORBIDDEN').add('RATE_LIMITED')

@@ -81,6 +81,8 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   faults?: 'refused' | 'handed over'
   /** Takes a body of any type, and hands over its bytes as they came: for what is signed. */
   rawBody?: boolean
+  /** Takes a JSON body of this schema, which the handler reads itself, as it comes in. */
+  streamed?: { body: TSchema }
   /** Takes multipart/form-data too, or alone. */
   form?: FormSpec
   /** For browsers: sent under the pages' security policy, and left out of the OpenAPI document. */

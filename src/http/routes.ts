@@ -37,6 +37,14 @@ import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
 import { inboundList } from './routes/inbound-list.ts'
 import { ledgerList } from './routes/ledger-list.ts'
+import { messagesBulkCancel } from './routes/messages-bulk-cancel.ts'
+import { messagesBulkCreate } from './routes/messages-bulk-create.ts'
+import { messagesBulkEvents } from './routes/messages-bulk-events.ts'
+import { messagesBulkList } from './routes/messages-bulk-list.ts'
+import { messagesBulkPause } from './routes/messages-bulk-pause.ts'
+import { messagesBulkRead } from './routes/messages-bulk-read.ts'
+import { messagesBulkResume } from './routes/messages-bulk-resume.ts'
+import { messagesBulkRows } from './routes/messages-bulk-rows.ts'
 import { messagesCancel } from './routes/messages-cancel.ts'
 import { messagesEstimate } from './routes/messages-estimate.ts'
 import { messagesList } from './routes/messages-list.ts'
@@ -100,6 +108,14 @@ const ROUTES = [
   verificationResend, //     POST   /api/v2/verification/resend
   verificationVerify, //     POST   /api/v2/verification/verify
   verificationRead, //       GET    /api/v2/verification/{verificationId}
+  messagesBulkCreate, //     POST   /api/v2/messages/bulk
+  messagesBulkList, //       GET    /api/v2/messages/bulk
+  messagesBulkRead, //       GET    /api/v2/messages/bulk/{jobId}
+  messagesBulkRows, //       GET    /api/v2/messages/bulk/{jobId}/rows
+  messagesBulkEvents, //     GET    /api/v2/messages/bulk/{jobId}/events
+  messagesBulkPause, //      POST   /api/v2/messages/bulk/{jobId}/pause
+  messagesBulkResume, //     POST   /api/v2/messages/bulk/{jobId}/resume
+  messagesBulkCancel, //     POST   /api/v2/messages/bulk/{jobId}/cancel
   inboundList, //            GET    /api/v2/inbound
   suppressionsCreate, //     POST   /api/v2/suppressions
   suppressionsList, //       GET    /api/v2/suppressions

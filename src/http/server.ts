@@ -13,7 +13,7 @@ import { authenticate, authenticateOperator, type Keys, requireOwner, requirePer
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
-import { acceptAnyBody, acceptJsonBodies } from './json-body.ts'
+import { acceptAnyBody, acceptJsonBodies, leaveBodies } from './json-body.ts'
 import { allowedMethods, pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -35,6 +35,8 @@ export type ServerDeps = {
   routes: readonly Route[]
   /** Takes the files of forms. */
   media: FormMedia
+  /** For the largest bodies to arrive, in ms. */
+  longestRequestMs?: number
   /** Checks every answer against its schema and fails loudly: for tests. */
   checkResponses?: boolean
 }
@@ -68,7 +70,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
       ...refuseSwallowed(deps.routes, route),
       ...createGate(route, deps, limiter),
     ])
-  for (const route of deps.routes) if (!route.page && !route.rawBody && !route.form) add(app, route)
+  for (const route of deps.routes)
+    if (!route.page && !route.rawBody && !route.streamed && !route.form) add(app, route)
   await app.register(async forms => {
     acceptForms(forms, deps.media)
     for (const route of deps.routes) if (route.form) add(forms, route)
@@ -76,6 +79,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(async raw => {
     acceptAnyBody(raw)
     for (const route of deps.routes) if (route.rawBody) add(raw, route)
+  })
+  await app.register(async streamed => {
+    leaveBodies(streamed)
+    for (const route of deps.routes) if (route.streamed) add(streamed, route)
   })
   await app.register(async pages => {
     await pages.register(helmet, PAGE_HEADERS)
@@ -111,7 +118,12 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
   strictTransportSecurity: false,
 }
 
-function createFastify({ ids, log, checkResponses = false }: ServerDeps): FastifyInstance {
+function createFastify({
+  ids,
+  log,
+  longestRequestMs = 0,
+  checkResponses = false,
+}: ServerDeps): FastifyInstance {
   const onError = createErrorHandler(log)
   return Fastify({
     schemaController: { compilersFactory: createCompilers(checkResponses) },
@@ -122,7 +134,7 @@ function createFastify({ ids, log, checkResponses = false }: ServerDeps): Fastif
     requestIdHeader: false,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, longestRequestMs),
     connectionTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     // Whoever is connected while we drain still gets a real answer.

@@ -103,7 +103,8 @@ function refused(details: readonly Detail[]): { error: Problem } {
 /** Null where the value fits; otherwise what does not, never empty. */
 type Check = (value: unknown) => readonly Detail[] | null
 
-function createCheck(schema: object): Check {
+/** What of a value does not fit a schema, as whoever sent it understands it. */
+export function createCheck(schema: object): Check {
   const validator = Compile(schema)
   return value => {
     if (validator.Check(value)) return null

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { copyIn } from './copy-in.ts'
 
 /** Anything that answers a query: the pool, or the one client of a transaction. */
 export type Db = {
@@ -19,6 +20,8 @@ export type Query = {
 export type Database = Db & {
   /** One transaction; rolled back when `work` throws. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** `COPY … FROM STDIN` with all of its data, as a transaction of its own. */
+  copy(text: string, data: Buffer): Promise<void>
   /** A connection of its own, outside the pool and without time-outs, for LISTEN, advisory locks and migrations. */
   dedicated(): Promise<pg.Client>
   close(): Promise<void>
@@ -127,9 +130,29 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  async function copy(text: string, data: Buffer): Promise<void> {
+    const of = pool
+    const client = await of.connect().catch(asUnavailable)
+    const answersBefore = answers
+    let broken: Error | undefined
+    try {
+      await new Promise<void>((resolve, reject) => {
+        client.query(copyIn(text, data, error => (error ? reject(error) : resolve())))
+      })
+      answers++
+    } catch (error) {
+      noteFailure(error, of, answersBefore)
+      if (isConnectionLoss(error)) broken = error as Error
+      return asUnavailable(error)
+    } finally {
+      client.release(broken)
+    }
+  }
+
   return {
     query: query => ask(pool, query, pool),
     transaction,
+    copy,
     async dedicated() {
       const client = new pg.Client({ ...connection, connectionTimeoutMillis: connectTimeoutMs })
       await client.connect()

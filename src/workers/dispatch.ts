@@ -20,6 +20,8 @@ export type Dispatcher = Dispatch & {
   findMislaid(): Promise<number>
   /** Calls `wake` when a message that was put off is due again; for the loop. */
   onDue(wake: (dueAtMs: number) => void): void
+  /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
+  restsUntil(connectionId: ConnectionId, accountId: AccountId): number
   /** Brings the lanes in step with the open links. */
   relink(): void
   stats(): LaneStats[]
@@ -243,6 +245,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     findMislaid: mislaid.find,
     onDue(wake) {
       wakeAt = wake
+    },
+    restsUntil(connectionId, accountId) {
+      const lane = lanes.get(connectionId)
+      return lane ? Math.max(lane.restsUntil(accountId), lane.restsForAllUntil()) : 0
     },
     relink,
     stats: () =>

@@ -18,6 +18,8 @@ export type Lane = {
   wanted(): number
   /** When this account may go on (wall clock, ms), or 0. */
   restsUntil(accountId: AccountId): number
+  /** When any account may go on, likewise. */
+  restsForAllUntil(): number
   rest(forMs: number, accountId: AccountId | null): void
   /** Empties the queue, for giving back. */
   drain(): OutboxItem[]
@@ -124,6 +126,10 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     room,
     wanted: () => (room() * 2 >= capacity() ? room() : 0),
     restsUntil,
+    restsForAllUntil() {
+      const restMs = restUntilMs - clock.monotonic()
+      return restMs > 0 ? clock.now() + restMs : 0
+    },
     rest(forMs, accountId) {
       const until = clock.monotonic() + forMs
       if (accountId === null) {

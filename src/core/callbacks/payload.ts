@@ -1,3 +1,4 @@
+import type { BulkEventData } from '../../contract/bulk.ts'
 import type { EventType, MessageEventData, VerificationEventData } from '../../contract/webhook.ts'
 import { toIso } from '../../lib/clock.ts'
 import { fromUuid } from '../../lib/ids.ts'
@@ -28,6 +29,7 @@ export function eventBody(
 function dataOf({ type, data }: { type: EventType; data: unknown }, message: EventMessage | null): unknown {
   // Its first message is with it too, for its place in the line.
   if (type.startsWith('verification.')) return verificationData(data as StoredVerification)
+  if (type.startsWith('bulk.')) return bulkData(data as StoredBulk)
   return message ? messageData(type, message) : data
 }
 
@@ -48,6 +50,28 @@ function verificationData({ id, live, ...data }: StoredVerification): Verificati
     resendCount: data.resendCount,
     expiresAt: toIso(Date.parse(data.expiresAt)),
     reason: data.reason,
+  }
+}
+
+/** What the store writes of a bulk job (migrations/0015, tell_bulk). */
+type StoredBulk = Omit<BulkEventData, 'mode' | 'counts'> & { live: boolean } & Record<
+    'sent' | 'failed' | 'cancelled',
+    number
+  >
+
+function bulkData({ jobId, live, sent, failed, cancelled, ...data }: StoredBulk): BulkEventData {
+  return {
+    jobId: fromUuid('job', jobId),
+    mode: live ? 'live' : 'test',
+    name: data.name,
+    status: data.status,
+    messagesPerSecond: data.messagesPerSecond,
+    pauseReason: data.pauseReason,
+    total: data.total,
+    validatedCount: data.validatedCount,
+    counts: { pending: data.total - sent - failed - cancelled, sent, failed, cancelled },
+    errorCode: data.errorCode,
+    errorMessage: data.errorMessage,
   }
 }
 

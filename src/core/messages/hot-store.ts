@@ -55,6 +55,8 @@ export type AcceptRow = {
   begun: boolean
   secret: Buffer | null
   answer: 'scheduled' | 'queued' | null
+  /** The bulk job whose row it is. */
+  bulkJobId?: Id<'job'>
 }
 
 /**
@@ -151,7 +153,7 @@ export function acceptValues(
     textArray(rows.map(row => row.content)),
     textArray(rows.map(row => row.metadata)),
     bareArray(rows.map(row => row.templateId && toUuid(row.templateId))),
-    bareArray(rows.map(() => null)),
+    bareArray(rows.map(row => (row.bulkJobId ? toUuid(row.bulkJobId) : null))),
     bareArray(rows.map(row => row.amount)),
     bareArray(rows.map(row => row.parts)),
     bareArray(rows.map(row => row.pooled)),

@@ -14,6 +14,15 @@ export async function cancelMessage(
   return (await withdraw(db, nowMs, [{ accountId, id }], CANCELLED)).length === 1
 }
 
+/** The same for many at once; those that have begun go their way. */
+export async function cancelMessages(
+  db: Db,
+  nowMs: number,
+  items: readonly { accountId: AccountId; id: MessageId }[],
+): Promise<void> {
+  await withdraw(db, nowMs, items, CANCELLED)
+}
+
 /**
  * Ends messages whose connection was removed while they waited, at most `limit`;
  * how many. A connection that is merely disabled keeps its messages waiting.

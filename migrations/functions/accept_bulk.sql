@@ -1,0 +1,66 @@
+drop function if exists accept_bulk;
+
+-- Accepts rows of bulk jobs: the messages by accept_sends, and with each of them that
+-- this row is this message. Only the node that holds the account's lane may, only for a
+-- job that goes on, and only a row that has no outcome yet: so no row is ever sent twice,
+-- whoever believes what. Verdicts beside those of accept_sends:
+--   'stale'  this row must not go from here
+--   'later'  nothing was done with it, because another one of the batch was stale
+create function accept_bulk(
+  p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
+  p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
+  p_live boolean[], p_status text[], p_channel text[], p_type text[], p_recipient text[], p_country text[],
+  p_provider text[], p_connection uuid[], p_sender text[], p_source text[], p_candidates text[],
+  p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
+  p_amount bigint[], p_parts smallint[], p_pooled boolean[],
+  p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
+  p_row integer[], p_fence bigint[]
+) returns table (
+  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
+)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_stale integer[];
+  v_none integer[] := '{}';
+  r record;
+begin
+  perform pg_advisory_xact_lock_shared(bulk_lock(a.id))
+    from (select distinct id from unnest(p_account) as d (id) order by id) a;
+
+  select array_agg(i.at::integer) into v_stale
+    from unnest(p_id) with ordinality as i (id, at)
+    left join bulk_lanes l on l.account_id = p_account[at] and l.node = p_node and l.fence = p_fence[at]
+    left join bulk_jobs j on j.account_id = p_account[at] and j.id = p_job[at] and j.status in ('queued', 'running', 'paused')
+    left join bulk_outcomes o on o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at]
+   where o.message_id is distinct from i.id and (l.fence is null or j.id is null or o.n is not null);
+  if v_stale is not null then
+    return query
+      select at, case when at = any (v_stale) then 'stale' else 'later' end,
+             null::bytea, null::uuid, null::smallint, null::text, null::timestamptz
+        from generate_series(1, cardinality(p_id)) as at;
+    return;
+  end if;
+
+  for r in
+    select * from accept_sends(
+      p_node, p_now, p_operation, p_repeated, p_account, p_id, p_key, p_hash, p_live, p_status, p_channel, p_type,
+      p_recipient, p_country, p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata,
+      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer)
+  loop
+    v_none := v_none || r.item;
+    item := r.item; verdict := r.verdict;
+    return next;
+  end loop;
+
+  insert into bulk_outcomes (account_id, job_id, n, state, message_id)
+    select p_account[at], p_job[at], p_row[at], 'open', i.id
+      from unnest(p_id) with ordinality as i (id, at)
+     where at <> all (v_none);
+end $$;

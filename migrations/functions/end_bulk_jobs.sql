@@ -1,0 +1,18 @@
+drop function if exists end_bulk_jobs;
+
+-- Ends those of these jobs whose last row is settled.
+create function end_bulk_jobs(p_now timestamptz, p_account uuid[], p_job uuid[]) returns void
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  update bulk_jobs j set
+    unsettled = false,
+    status = case when j.status = 'cancelled' then j.status else 'completed' end,
+    pause_reason = null, resume_at = null,
+    ended_at = coalesce(j.ended_at, p_now)
+  from unnest(p_job) with ordinality as i (id, n)
+  where j.account_id = p_account[n] and j.id = i.id and j.unsettled and j.sent + j.failed + j.cancelled >= j.total
+$$;

@@ -1,0 +1,148 @@
+import { SingleSendBody } from '../contract/send.ts'
+import { BULK_ROWS } from '../core/bulk/accept-store.ts'
+import { createBulkIntake } from '../core/bulk/intake.ts'
+import { createBulkJobs } from '../core/bulk/jobs.ts'
+import type { RowDeps } from '../core/bulk/row.ts'
+import { FIRST_TURN, resumeWhatMay, settleRows, sweepJobs, sweepRows } from '../core/bulk/store.ts'
+import { createBulkValidator } from '../core/bulk/validate.ts'
+import { createBulkWatch } from '../core/bulk/watch.ts'
+import { createAccept } from '../core/messages/accept.ts'
+import { cancelMessages } from '../core/messages/withdraw-store.ts'
+import type { BulkBodyLimits } from '../http/bulk-body.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../http/routes/messages-send.ts'
+import { createCheck } from '../http/validation.ts'
+import { createBulkPump } from '../workers/bulk-pump.ts'
+import type { Chore } from '../workers/chores.ts'
+import { startLoop } from '../workers/loop.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+import type { MessageRooms } from './messages.ts'
+
+export type BulkRooms = ReturnType<typeof createBulkRooms>
+
+/** Bulk jobs: taken in, validated, and handed over to the way of every message. */
+export function createBulkRooms(
+  base: Foundation,
+  rooms: AccountRooms,
+  { planning, acceptMessage, dispatcher }: MessageRooms,
+  lease: NodeLease,
+) {
+  const { config, db, clock, ids, log, metrics } = base
+  const rows: RowDeps = { ...planning, faultsOf: createCheck(SingleSendBody), log }
+  const accept = createAccept({
+    db,
+    clock,
+    store: BULK_ROWS,
+    node: lease.id,
+    observe: items => metrics.batch('accept_bulk', items),
+  })
+  const account = rooms.accounts.snapshot
+  const bulkLimits: BulkBodyLimits = {
+    mostBytes: config.bulkMostBytes,
+    mostMessageBytes: SEND_BODY_LIMIT_BYTES,
+    timeoutMs: config.bulkTimeoutMs,
+  }
+  return {
+    clock,
+    bulkLimits,
+    bulkIntake: createBulkIntake({ db, clock, ids, node: lease.id }),
+    bulkJobs: createBulkJobs({
+      db,
+      clock,
+      withdraw: messages => cancelMessages(db, clock.now(), messages),
+    }),
+    bulkWatch: createBulkWatch({ db, clock }),
+    bulkValidator: createBulkValidator({ ...rows, db, node: lease.id, account }),
+    bulkPump: createBulkPump({
+      db,
+      clock,
+      ids,
+      log,
+      rows,
+      accept,
+      acceptMessage,
+      account,
+      restsUntil: dispatcher.restsUntil,
+      node: lease.id,
+    }),
+  }
+}
+
+/** Without word of a change, validations and lanes are looked for this often; in ms. */
+const POLL_EVERY_MS = 250
+
+/** Validates and hands over from now on; `stop` ends both, and leaves what is left to other nodes. */
+export function startBulk(
+  { clock, log, changes }: Foundation,
+  { bulkPump, bulkValidator, bulkWatch }: BulkRooms,
+): { stop(): Promise<void> } {
+  const pump = startLoop({
+    clock,
+    everyMs: POLL_EVERY_MS,
+    round: async () => void (await bulkPump.round()),
+    onError: error => log.debug({ err: error }, 'handing bulk rows over failed; it goes on'),
+  })
+  const validation = startLoop({
+    clock,
+    everyMs: POLL_EVERY_MS,
+    round: async () => ((await bulkValidator.round()) ? 'again' : undefined),
+    onError: error => log.debug({ err: error }, 'validating bulk rows failed; it goes on'),
+  })
+  const hear = (jobs: boolean, accountId: Parameters<typeof bulkPump.changed>[0]) => {
+    bulkPump.changed(accountId)
+    pump.wake()
+    if (!jobs) return
+    bulkWatch.changed(accountId)
+    validation.wake()
+  }
+  const unsubscribe = changes.subscribe({
+    changed(table, accountId) {
+      if (table === 'bulk_jobs') hear(true, accountId)
+      else if (table === 'accounts' && accountId) hear(false, accountId)
+    },
+    reset: () => hear(true, null),
+  })
+  return {
+    async stop() {
+      unsubscribe()
+      await Promise.all([pump.stop(), validation.stop()])
+      await bulkPump.stop()
+    },
+  }
+}
+
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+/** Looked at in one statement. */
+const SETTLED_JOBS = 500
+const SETTLED_ROWS = 2_000
+const SWEPT_ROWS = 10_000
+const SWEPT_JOBS = 500
+
+/** What jobs need besides: any node may do it at any time. */
+export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }: BulkRooms): Chore[] {
+  return [
+    { name: 'count settled bulk rows', everyMs: SECOND_MS, run: settleAll },
+    { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeWhatMay(db, clock.now()) },
+    { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
+    { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
+    {
+      name: 'forget bulk jobs',
+      everyMs: HOUR_MS,
+      run: async () => {
+        if (config.bulkKeepMs !== null) await sweepJobs(db, clock.now() - config.bulkKeepMs, SWEPT_JOBS)
+      },
+    },
+  ]
+
+  async function settleAll(): Promise<void> {
+    for (let turn: Awaited<ReturnType<typeof settleRows>> | undefined; turn === undefined || turn?.more; ) {
+      turn = await settleRows(db, clock.now(), turn ?? FIRST_TURN, SETTLED_JOBS, SETTLED_ROWS)
+    }
+  }
+
+  async function sweepAll(): Promise<void> {
+    while ((await sweepRows(db, SWEPT_ROWS)) > 0);
+  }
+}

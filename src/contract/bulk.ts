@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox'
+import { KEY_MODES } from './enums.ts'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import { SingleSendBody } from './send.ts'
+
+/** `docs/states.md` draws how a job passes them. */
+export const BULK_STATUSES = [
+  'accepting',
+  'validating',
+  'rejected',
+  'queued',
+  'running',
+  'paused',
+  'completed',
+  'cancelled',
+] as const
+export type BulkStatus = (typeof BULK_STATUSES)[number]
+
+export const PAUSE_REASONS = ['insufficient_balance', 'provider_rate_limit', 'user'] as const
+export type PauseReason = (typeof PAUSE_REASONS)[number]
+
+/** Why a job is rejected. */
+export const BULK_ERRORS = ['VALIDATION_FAILED', 'INSUFFICIENT_BALANCE', 'INTAKE_INCOMPLETE'] as const
+export type BulkError = (typeof BULK_ERRORS)[number]
+
+export const ROW_STATUSES = ['pending', 'sent', 'failed', 'cancelled', 'invalid'] as const
+export type RowStatus = (typeof ROW_STATUSES)[number]
+
+/** The highest rate of a job, in messages a second; the plan of the account may allow less. */
+export const MOST_PER_SECOND = 10
+/** Of an idempotency key. */
+export const MOST_KEY_CHARACTERS = 200
+/** Of a job's name. */
+export const MOST_NAME_CHARACTERS = 200
+
+const JOB_FIELDS = {
+  id: Type.String(),
+  name: Type.String({ description: 'Empty where none was given' }),
+  status: oneOf(BULK_STATUSES),
+  messagesPerSecond: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_PER_SECOND,
+      description: 'Null only while the body, still on its way, has not said it',
+    }),
+  ),
+  pauseReason: nullable(oneOf(PAUSE_REASONS)),
+  total: Type.Integer({ description: 'Rows; while accepting, those that are stored by now' }),
+  validatedCount: Type.Integer({ description: 'Rows checked so far' }),
+  counts: Type.Object({
+    pending: Type.Integer({ description: 'Not settled: waiting, on their way, or unknown' }),
+    sent: Type.Integer({ description: 'Taken by a provider' }),
+    failed: Type.Integer(),
+    cancelled: Type.Integer(),
+  }),
+  errorCode: nullable(oneOf(BULK_ERRORS)),
+  errorMessage: nullable(Type.String()),
+  createdAt: IsoTime,
+}
+
+/** The body of a create; it is read as it comes, so that this is for the documentation. */
+export const BulkCreate = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: MOST_NAME_CHARACTERS })),
+  messagesPerSecond: Type.Integer({ minimum: 1, maximum: MOST_PER_SECOND }),
+  messages: Type.Array(SingleSendBody, {
+    minItems: 1,
+    description: 'Any number. Each is a send to one recipient, without scheduleAt.',
+  }),
+})
+
+export const BulkJob = Type.Object(JOB_FIELDS)
+export type BulkJob = Static<typeof BulkJob>
+
+/** The answer to a create: the job's fields beside `success`. */
+export const BulkCreated = Type.Object({ success: Type.Literal(true), ...JOB_FIELDS })
+export const BulkAnswer = Type.Object({ success: Type.Literal(true), job: BulkJob })
+
+export const BulkQuery = pageQuery({ status: Type.Optional(oneOf(BULK_STATUSES)) })
+export type BulkQuery = Static<typeof BulkQuery>
+
+/** One message of a job. */
+export const BulkRow = Type.Object({
+  index: Type.Integer({ description: 'Its place in `messages`, from 0' }),
+  to: Type.String(),
+  status: oneOf(ROW_STATUSES),
+  messageId: nullable(Type.String()),
+  errorCode: nullable(Type.String()),
+  errorMessage: nullable(Type.String()),
+})
+export type BulkRow = Static<typeof BulkRow>
+
+export const BulkRowQuery = pageQuery({ status: Type.Optional(oneOf(ROW_STATUSES)) })
+export type BulkRowQuery = Static<typeof BulkRowQuery>
+
+/** `data` of a `bulk.*` event: the job as it was then. */
+export const BulkEventData = Type.Object({
+  jobId: Type.String(),
+  mode: oneOf(KEY_MODES),
+  name: Type.String(),
+  status: oneOf(BULK_STATUSES),
+  messagesPerSecond: nullable(Type.Integer()),
+  pauseReason: nullable(oneOf(PAUSE_REASONS)),
+  total: Type.Integer(),
+  validatedCount: Type.Integer(),
+  counts: BulkJob.properties.counts,
+  errorCode: nullable(Type.String()),
+  errorMessage: nullable(Type.String()),
+})
+export type BulkEventData = Static<typeof BulkEventData>

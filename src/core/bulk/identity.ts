@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import { canonicalize } from '../../lib/canonical-json.ts'
+
+/** What a job asks for, as one hash: whatever the order of keys, and of what came first. */
+export type Identity = {
+  /** Rows in canonical JSON, in their order. */
+  add(texts: readonly string[]): void
+  /** 32 bytes. */
+  of(name: string, perSecond: number): Buffer
+}
+
+export function createIdentity(): Identity {
+  const rows = createHash('sha256')
+  return {
+    add(texts) {
+      // Canonical JSON has no line breaks: this spelling is unique.
+      rows.update(`${texts.join('\n')}\n`)
+    },
+    of: (name, perSecond) =>
+      createHash('sha256').update(canonicalize({ name, perSecond })).update(rows.digest()).digest(),
+  }
+}

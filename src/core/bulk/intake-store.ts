@@ -1,0 +1,137 @@
+import type { Database, Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type Id, toUuid } from '../../lib/ids.ts'
+import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
+
+/** The job that a key stands for. */
+export async function findByKey(db: Db, accountId: AccountId, key: string): Promise<Job | null> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_by_key',
+    text: `select ${JOB_COLUMNS} from bulk_jobs where account_id = $1 and key = $2`,
+    values: [toUuid(accountId), key],
+  })
+  return rows[0] ? toJob(rows[0]) : null
+}
+
+/** Makes a job that is being taken in; false when its key is another's. */
+export async function insertAccepting(
+  db: Db,
+  job: JobRef & { live: boolean; keyId: Id<'key'>; key: string; name: string; perSecond: number | null },
+  node: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'bulk_insert',
+    text: `insert into bulk_jobs (account_id, id, live, key_id, key, name, per_second, status, node)
+           values ($1, $2, $3, $4, $5, $6, $7, 'accepting', $8) on conflict do nothing`,
+    values: [
+      toUuid(job.accountId),
+      toUuid(job.id),
+      job.live,
+      toUuid(job.keyId),
+      job.key,
+      job.name,
+      job.perSecond,
+      node,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Stores rows as they come, by COPY; `texts` are canonical JSON, the first of them row `from`. */
+export async function copyRows(
+  db: Database,
+  { accountId, id }: JobRef,
+  from: number,
+  texts: readonly string[],
+): Promise<void> {
+  const prefix = `${toUuid(accountId)}\t${toUuid(id)}\t`
+  let data = ''
+  for (let at = 0; at < texts.length; at++) {
+    const text = texts[at]!
+    // JSON escapes every control character; of what COPY reads, the backslash is left.
+    data += `${prefix}${from + at}\t${text.includes('\\') ? text.replaceAll('\\', '\\\\') : text}\n`
+  }
+  await db.copy('copy bulk_rows (account_id, job_id, n, body) from stdin', Buffer.from(data))
+}
+
+/** How far the intake is; false when the job is no longer being taken in. */
+export async function noteAccepted(
+  db: Db,
+  { accountId, id }: JobRef,
+  said: { total: number; name: string; perSecond: number | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'bulk_note_accepted',
+    text: `update bulk_jobs set total = $3, name = $4, per_second = $5
+            where account_id = $1 and id = $2 and status = 'accepting'`,
+    values: [toUuid(accountId), toUuid(id), said.total, said.name, said.perSecond],
+  })
+  return rowCount === 1
+}
+
+/** All rows are stored. Null when the job was given up meanwhile. */
+export async function finishIntake(
+  db: Db,
+  { accountId, id }: JobRef,
+  said: { total: number; name: string; perSecond: number; bodyHash: Buffer },
+): Promise<Job | null> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_finish_intake',
+    text: `update bulk_jobs set status = 'validating', node = null, total = $3, name = $4, per_second = $5, body_hash = $6
+            where account_id = $1 and id = $2 and status = 'accepting' returning ${JOB_COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id), said.total, said.name, said.perSecond, said.bodyHash],
+  })
+  return rows[0] ? toJob(rows[0]) : null
+}
+
+/** The intake will not come to its end: the job stays to tell so, its rows go, and its key is free again. */
+export async function rejectIncomplete(
+  db: Db,
+  { accountId, id }: JobRef,
+  why: string,
+  nowMs: number,
+): Promise<void> {
+  await db.query({
+    name: 'bulk_reject_incomplete',
+    text: `with gone as (
+             update bulk_jobs set ${INCOMPLETE('$3', '$4')}
+              where account_id = $1 and id = $2 and status = 'accepting' returning account_id, id)
+           insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
+    values: [toUuid(accountId), toUuid(id), why, toIso(nowMs)],
+  })
+}
+
+const INCOMPLETE = (why: string, now: string) =>
+  `status = 'rejected', key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
+   ended_at = ${now}::timestamptz`
+
+/** The same for whatever dead nodes were taking in, and for what this node does not know of (any more). */
+export async function rejectAbandoned(
+  db: Db,
+  node: number,
+  atWork: readonly JobId[],
+  nowMs: number,
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'bulk_reject_abandoned',
+    text: `with gone as (
+             update bulk_jobs j set ${INCOMPLETE('$3', '$4')}
+              where j.status = 'accepting' and j.ended_at is null
+                and (j.node = $1 and j.id <> all ($2::uuid[]) or not exists (select 1 from nodes n where n.id = j.node))
+             returning account_id, id)
+           insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
+    values: [node, atWork.map(toUuid), 'the server that took it in went away', toIso(nowMs)],
+  })
+  return rowCount ?? 0
+}
+
+/** Removes a job as if it had never been: its request was refused after its rows had begun to come. */
+export async function dropAccepting(db: Db, { accountId, id }: JobRef): Promise<void> {
+  await db.query({
+    name: 'bulk_drop',
+    text: `with gone as (
+             delete from bulk_jobs where account_id = $1 and id = $2 and status = 'accepting' returning account_id, id)
+           insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+}

@@ -1,0 +1,274 @@
+import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Database } from '../../infra/db.ts'
+import { canonicalize } from '../../lib/canonical-json.ts'
+import { type Clock, pause } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { createIdentity } from './identity.ts'
+import {
+  copyRows,
+  dropAccepting,
+  findByKey,
+  finishIntake,
+  insertAccepting,
+  noteAccepted,
+  rejectAbandoned,
+  rejectIncomplete,
+} from './intake-store.ts'
+import type { Job, JobId, JobRef } from './job.ts'
+import { type BulkPart, createSaid, type Said } from './said.ts'
+
+/** The body ended before it was whole: nobody is there to be answered, or what came is no JSON from there on. */
+export class IntakeCut extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.name = 'IntakeCut'
+    this.problem = problem
+  }
+}
+
+export type BulkRequest = {
+  caller: Caller
+  key: string
+  /** As it comes in; throws a Problem, or an IntakeCut. */
+  parts: AsyncIterable<readonly BulkPart[]>
+}
+
+export type BulkIntake = {
+  /** Takes a job in; the same one again for the same request. */
+  take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }>
+  /** Rejects what dead nodes, or failures of this one, left half taken in; a chore calls it. */
+  sweep(): Promise<void>
+}
+
+export type BulkIntakeDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  node(): number
+}
+
+/** Rows go to the store in pieces of about this many characters: what a job holds in memory, twice. */
+const CHUNK_CHARACTERS = 1_000_000
+/** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
+const SHOWN_AFTER_MS = 250
+/** Jobs that come in at the same time, on one node. */
+const MOST_AT_ONCE = 16
+/** How long a request waits for another one with its key, and how often it looks; in ms. */
+const WAIT_FOR_OTHER_MS = 10_000
+const LOOK_EVERY_MS = 50
+
+/**
+ * Takes bulk jobs in. Rows are stored while they come, under a job that says
+ * `accepting`; memory holds one piece that is gathered and one that is written,
+ * whatever the size of the body.
+ */
+export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
+  const { db, clock } = deps
+  /** What this node is taking in just now. */
+  const atWork = new Set<JobId>()
+  let requests = 0
+
+  async function take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    checkSubscription(request.caller)
+    if (requests >= MOST_AT_ONCE) {
+      throw new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are coming in at once.', {
+        retryAfterSeconds: 5,
+      })
+    }
+    requests++
+    try {
+      const known = await findByKey(db, request.caller.account.id, request.key)
+      return known ? await compare(request) : await store(request)
+    } finally {
+      requests--
+    }
+  }
+
+  // --- a key that is new ------------------------------------------------------
+
+  async function store(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    const said = createSaid()
+    const identity = createIdentity()
+    const rows = createRowWriter(request, said)
+    try {
+      for await (const parts of request.parts) {
+        for (const part of parts) {
+          const texts = said.take(part).map(canonicalize)
+          if (texts.length === 0) continue
+          identity.add(texts)
+          await rows.add(texts)
+        }
+      }
+      said.end()
+      await rows.flush()
+      if (!rows.taken()) {
+        const job = await finishIntake(db, rows.job, {
+          total: said.total,
+          name: said.name,
+          perSecond: said.perSecond!,
+          bodyHash: identity.of(said.name, said.perSecond!),
+        })
+        if (!job) throw givenUp()
+        return { job, replayed: false }
+      }
+    } catch (error) {
+      await rows.abandon(error)
+      throw error instanceof IntakeCut ? error.problem : error
+    } finally {
+      atWork.delete(rows.job.id)
+    }
+    // Another request with this key was faster; all of this one has been read.
+    return answerFor(request, identity.of(said.name, said.perSecond!))
+  }
+
+  /** Writes rows in pieces, each while the next one is gathered. The first one makes the job. */
+  function createRowWriter({ caller, key }: BulkRequest, said: Said) {
+    const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
+    let made: 'not yet' | 'made' | 'taken' = 'not yet'
+    let stored = 0
+    let held: string[] = []
+    let characters = 0
+    let writing: Promise<void> = Promise.resolve()
+    let line: Promise<void> = Promise.resolve()
+    // A body that takes its time is seen to be on its way, however little of it is here.
+    const cancelShow = clock.after(SHOWN_AFTER_MS, () => {
+      if (said.total > 0 && stored === 0) hand().catch(() => {})
+    })
+
+    async function make(): Promise<void> {
+      if (made !== 'not yet') return
+      atWork.add(job.id)
+      const { name, perSecond } = said
+      const fields = { ...job, live: caller.mode === 'live', keyId: caller.keyId, key, name, perSecond }
+      made = (await insertAccepting(db, fields, deps.node())) ? 'made' : 'taken'
+    }
+
+    async function write(texts: readonly string[], from: number): Promise<void> {
+      await copyRows(db, job, from, texts)
+      const { name, perSecond } = said
+      if (!(await noteAccepted(db, job, { total: from + texts.length, name, perSecond }))) throw givenUp()
+    }
+
+    /** One after the other, whoever asks: the sender's bytes, or the clock. */
+    function hand(): Promise<void> {
+      const turn = line.then(handNow)
+      line = turn.catch(() => {})
+      return turn
+    }
+
+    /** Waits for the piece before, then leaves this one to be written behind our back. */
+    async function handNow(): Promise<void> {
+      await writing
+      await make()
+      const texts = held
+      held = []
+      characters = 0
+      if (made === 'taken' || texts.length === 0) return
+      writing = write(texts, stored)
+      // Whoever waits for it next hears of a failure.
+      writing.catch(() => {})
+      stored += texts.length
+    }
+
+    return {
+      job,
+      taken: () => made === 'taken',
+      async add(texts: readonly string[]): Promise<void> {
+        for (const text of texts) {
+          held.push(text)
+          characters += text.length
+          if (characters >= CHUNK_CHARACTERS) await hand()
+        }
+      },
+      async flush(): Promise<void> {
+        cancelShow()
+        await hand()
+        await writing
+      },
+      /** What is refused leaves no job; what was cut leaves one that says so. A store that is away is told by the sweep. */
+      async abandon(error: unknown): Promise<void> {
+        cancelShow()
+        await line
+        await writing.catch(() => {})
+        const incomplete = !(error instanceof Problem)
+        // Cut before anything was stored: the sender, who heard no answer, still finds it.
+        if (incomplete && isCutMidway(error, said)) await make().catch(() => {})
+        if (made !== 'made') return
+        const gone = incomplete
+          ? rejectIncomplete(db, job, reasonOf(error), clock.now())
+          : dropAccepting(db, job)
+        await gone.catch(() => {})
+      },
+    }
+  }
+
+  // --- a key that was used before -----------------------------------------------
+
+  /** Reads the body for what it says alone: nothing of it is stored a second time. */
+  async function compare(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    const said = createSaid()
+    const identity = createIdentity()
+    try {
+      for await (const parts of request.parts) {
+        for (const part of parts) {
+          const texts = said.take(part).map(canonicalize)
+          if (texts.length > 0) identity.add(texts)
+        }
+      }
+    } catch (error) {
+      throw error instanceof IntakeCut ? error.problem : error
+    }
+    said.end()
+    return answerFor(request, identity.of(said.name, said.perSecond!))
+  }
+
+  async function answerFor(request: BulkRequest, hash: Buffer): Promise<{ job: Job; replayed: boolean }> {
+    const job = await waitForOther(request)
+    if (!job?.bodyHash) {
+      throw new Problem('IDEMPOTENCY_CONFLICT', 'A request with this idempotency key is still in progress.', {
+        retryAfterSeconds: 1,
+      })
+    }
+    if (!job.bodyHash.equals(hash)) throw new Problem('IDEMPOTENCY_CONFLICT')
+    return { job, replayed: true }
+  }
+
+  async function waitForOther({ caller, key }: BulkRequest): Promise<Job | null> {
+    const startedMs = clock.monotonic()
+    for (;;) {
+      const job = await findByKey(db, caller.account.id, key)
+      const waits = job?.status === 'accepting' && clock.monotonic() - startedMs < WAIT_FOR_OTHER_MS
+      if (!waits) return job
+      await pause(clock, LOOK_EVERY_MS)
+    }
+  }
+
+  return {
+    take,
+    sweep: async () => void (await rejectAbandoned(db, deps.node(), [...atWork], clock.now())),
+  }
+}
+
+function checkSubscription({ account }: Caller): void {
+  if (account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
+}
+
+function isCutMidway(error: unknown, said: Said): boolean {
+  return error instanceof IntakeCut && error.problem.code !== 'INVALID_REQUEST_BODY' && said.total > 0
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof IntakeCut)) return 'the rows could not be stored'
+  return error.problem.code === 'INVALID_REQUEST_BODY'
+    ? 'the body is not JSON to its end'
+    : 'the body did not come to its end'
+}
+
+/** By a sweep that took this node for dead. */
+function givenUp(): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The job was given up while it came in.', {
+    retryAfterSeconds: 1,
+  })
+}

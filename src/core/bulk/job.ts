@@ -1,0 +1,73 @@
+import type { BulkError, BulkStatus, PauseReason } from '../../contract/bulk.ts'
+import { type AccountId, fromUuid, type Id } from '../../lib/ids.ts'
+
+export type JobId = Id<'job'>
+
+/** A job by its key. */
+export type JobRef = { accountId: AccountId; id: JobId }
+
+/** A job as its row has it. */
+export type Job = JobRef & {
+  live: boolean
+  keyId: Id<'key'>
+  /** SHA-256 of what was asked; null until all of it is here. */
+  bodyHash: Buffer | null
+  name: string
+  perSecond: number | null
+  status: BulkStatus
+  pauseReason: PauseReason | null
+  total: number
+  validated: number
+  invalid: number
+  sent: number
+  failed: number
+  cancelled: number
+  errorCode: BulkError | null
+  errorMessage: string | null
+}
+
+export type RawJob = {
+  account_id: string
+  id: string
+  live: boolean
+  key_id: string
+  body_hash: Buffer | null
+  name: string
+  per_second: number | null
+  status: BulkStatus
+  pause_reason: PauseReason | null
+  total: number
+  validated: number
+  invalid: number
+  sent: number
+  failed: number
+  cancelled: number
+  error_code: BulkError | null
+  error_message: string | null
+}
+
+/** What a `Job` is read from. */
+export const JOB_COLUMNS = `account_id, id, live, key_id, body_hash, name, per_second, status, pause_reason, total, validated,
+  invalid, sent, failed, cancelled, error_code, error_message`
+
+export function toJob(raw: RawJob): Job {
+  return {
+    accountId: fromUuid('acc', raw.account_id),
+    id: fromUuid('job', raw.id),
+    live: raw.live,
+    keyId: fromUuid('key', raw.key_id),
+    bodyHash: raw.body_hash,
+    name: raw.name,
+    perSecond: raw.per_second,
+    status: raw.status,
+    pauseReason: raw.pause_reason,
+    total: raw.total,
+    validated: raw.validated,
+    invalid: raw.invalid,
+    sent: raw.sent,
+    failed: raw.failed,
+    cancelled: raw.cancelled,
+    errorCode: raw.error_code,
+    errorMessage: raw.error_message,
+  }
+}

@@ -1,0 +1,113 @@
+import type { BulkJob, BulkQuery, BulkRow, BulkRowQuery } from '../../contract/bulk.ts'
+import type { Caller } from '../../contract/caller.ts'
+import { DEFAULT_LIMIT, type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, isId, type MessageId } from '../../lib/ids.ts'
+import type { Job, JobRef } from './job.ts'
+import { listRows, type RowOutcome } from './row-store.ts'
+import { cancelByUser, listJobs, listOpen, pauseByUser, resumeByUser, selectJob } from './store.ts'
+import { viewJob, viewRow } from './view.ts'
+
+type Asker = Pick<Caller, 'account'>
+
+/** What an account may read of its jobs, and do with them. Throws JOB_NOT_FOUND for those of others. */
+export type BulkJobs = {
+  read(caller: Asker, id: string): Promise<Job>
+  list(caller: Asker, query: BulkQuery): Promise<Page<BulkJob>>
+  rows(caller: Asker, id: string, query: BulkRowQuery): Promise<Page<BulkRow>>
+  /** Throws JOB_STATE_CONFLICT for a job that has ended, or is not validated yet. */
+  pause(caller: Asker, id: string): Promise<Job>
+  resume(caller: Asker, id: string): Promise<Job>
+  cancel(caller: Asker, id: string): Promise<Job>
+}
+
+export type BulkJobsDeps = {
+  db: Database
+  clock: Clock
+  /** Takes messages back that have not begun to leave. */
+  withdraw(messages: readonly { accountId: AccountId; id: MessageId }[]): Promise<void>
+}
+
+/** Messages that are taken back in one step. */
+const WITHDRAWN_AT_ONCE = 500
+
+export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs {
+  async function read({ account }: Asker, id: string): Promise<Job> {
+    const job = isId('job', id) ? await selectJob(db, { accountId: account.id, id }) : null
+    if (!job) throw new Problem('JOB_NOT_FOUND')
+    return job
+  }
+
+  async function change(
+    caller: Asker,
+    id: string,
+    how: (ref: JobRef) => Promise<Job | null>,
+    verb: string,
+  ): Promise<Job> {
+    const before = await read(caller, id)
+    const job = await how(before)
+    if (job) return job
+    const { status } = await read(caller, id)
+    throw new Problem('JOB_STATE_CONFLICT', `A job that is ${status} cannot be ${verb}.`)
+  }
+
+  /** Rows that wait for their turn at a provider go back, too; what has begun goes its way. */
+  async function withdrawOpen(job: JobRef): Promise<void> {
+    for (let after = -1; ; ) {
+      const open = await listOpen(db, job, after, WITHDRAWN_AT_ONCE)
+      await withdraw(open.map(({ messageId }) => ({ accountId: job.accountId, id: messageId })))
+      if (open.length < WITHDRAWN_AT_ONCE) return
+      after = open.at(-1)!.n
+    }
+  }
+
+  return {
+    read,
+
+    async list({ account }, query) {
+      const limit = query.limit ?? DEFAULT_LIMIT
+      const before = query.cursor === undefined ? null : readJobCursor(query.cursor)
+      const filter = query.status === undefined ? {} : { status: query.status }
+      const jobs = await listJobs(db, account.id, filter, before, limit + 1)
+      return pageOf(jobs, limit, viewJob, last => writeCursor(last.id))
+    },
+
+    async rows(caller, id, query) {
+      const job = await read(caller, id)
+      const limit = query.limit ?? DEFAULT_LIMIT
+      const after = query.cursor === undefined ? -1 : readRowCursor(query.cursor)
+      const ended = job.status === 'cancelled'
+      const rows = await listRows(db, job, query.status, ended, after, limit + 1)
+      return pageOf<RowOutcome, BulkRow>(
+        rows,
+        limit,
+        row => viewRow(row, ended),
+        last => writeCursor(String(last.n)),
+      )
+    },
+
+    pause: (caller, id) => change(caller, id, ref => pauseByUser(db, ref), 'paused'),
+    resume: (caller, id) => change(caller, id, ref => resumeByUser(db, ref), 'resumed'),
+
+    async cancel(caller, id) {
+      const job = await change(
+        caller,
+        id,
+        ref => db.transaction(tx => cancelByUser(tx, ref, clock.now())),
+        'cancelled',
+      )
+      await withdrawOpen(job)
+      return job
+    },
+  }
+}
+
+function readJobCursor(cursor: string): Job['id'] {
+  return readCursor(cursor, ([id]) => id !== undefined && isId('job', id))[0] as Job['id']
+}
+
+function readRowCursor(cursor: string): number {
+  return Number(readCursor(cursor, ([n]) => n !== undefined && /^\d{1,9}$/.test(n))[0])
+}

@@ -1,0 +1,135 @@
+import type { RowStatus } from '../../contract/bulk.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray } from '../../infra/pg-array.ts'
+import { fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { JobRef } from './job.ts'
+
+/** A row as it was stored. */
+export type StoredRow = { n: number; body: string }
+
+/** Most characters of a page: rows may carry media. */
+const PAGE_CHARACTERS = 4_000_000
+
+/** Rows from `from` on, in their order: at most `limit`, and, beyond the first, at most 4 MB. */
+export async function readRows(
+  db: Db,
+  { accountId, id }: JobRef,
+  from: number,
+  limit: number,
+): Promise<StoredRow[]> {
+  const { rows } = await db.query<StoredRow>({
+    name: 'bulk_read_rows',
+    text: `select n, body from (
+             select n, body, sum(octet_length(body)) over (order by n) - octet_length(body) as before
+               from (select n, body from bulk_rows where account_id = $1 and job_id = $2 and n >= $3 order by n limit $4) p
+           ) s where before < $5 order by n`,
+    values: [toUuid(accountId), toUuid(id), from, limit, PAGE_CHARACTERS],
+  })
+  return rows
+}
+
+export type RowAsk = JobRef & { from: number; limit: number }
+
+/**
+ * For each job the next rows without an outcome, from `from` on: what is still to
+ * be handed over. One query for many jobs; a job's page is as bounded as above.
+ */
+export async function readWaiting(db: Db, asks: readonly RowAsk[]): Promise<StoredRow[][]> {
+  const { rows } = await db.query<StoredRow & { ask: number }>({
+    name: 'bulk_read_waiting',
+    text: `select i.ask::integer as ask, s.n, s.body
+             from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[]) with ordinality
+                    as i (account_id, job_id, low, most, ask),
+                  lateral (
+                    select p.n, p.body, sum(octet_length(p.body)) over (order by p.n) - octet_length(p.body) as before from (
+                      select r.n, r.body from bulk_rows r
+                       where r.account_id = i.account_id and r.job_id = i.job_id and r.n >= i.low
+                         and not exists (select 1 from bulk_outcomes o
+                                          where o.account_id = r.account_id and o.job_id = r.job_id and o.n = r.n)
+                       order by r.n limit i.most) p) s
+            where s.before < $5 order by i.ask, s.n`,
+    values: [
+      bareArray(asks.map(ask => toUuid(ask.accountId))),
+      bareArray(asks.map(ask => toUuid(ask.id))),
+      bareArray(asks.map(ask => ask.from)),
+      bareArray(asks.map(ask => ask.limit)),
+      PAGE_CHARACTERS,
+    ],
+  })
+  const pages: StoredRow[][] = asks.map(() => [])
+  for (const { ask, n, body } of rows) pages[ask - 1]!.push({ n, body })
+  return pages
+}
+
+/** A row with what became of it. */
+export type RowOutcome = StoredRow & {
+  /** Null where nothing has yet. */
+  state: 'open' | 'sent' | 'failed' | 'cancelled' | 'invalid' | null
+  messageId: MessageId | null
+  errorCode: string | null
+  errorMessage: string | null
+}
+
+type RawOutcome = {
+  n: number
+  body: string
+  state: RowOutcome['state']
+  message_id: string | null
+  error_code: string | null
+  error_message: string | null
+}
+
+/** The states that a status is made of; null among them is a row without an outcome. */
+const STATES: Record<RowStatus, readonly RowOutcome['state'][]> = {
+  pending: ['open', null],
+  sent: ['sent'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  invalid: ['invalid'],
+}
+
+/**
+ * A page of a job's rows behind `after`, by status where one is asked for. In a
+ * cancelled job whatever has no outcome is cancelled. What a message failed of is
+ * read from the message.
+ */
+export async function listRows(
+  db: Db,
+  { accountId, id }: JobRef,
+  status: RowStatus | undefined,
+  ended: boolean,
+  after: number,
+  limit: number,
+): Promise<RowOutcome[]> {
+  const states = status === undefined ? null : STATES[status].filter(state => state !== null)
+  const unhanded = status === undefined || status === (ended ? 'cancelled' : 'pending')
+  const { rows } = await db.query<RawOutcome>({
+    name: status === undefined ? 'bulk_list_rows' : 'bulk_list_rows_by_status',
+    text: `select p.n, r.body, p.state, p.message_id, coalesce(p.error_code, m.error_code) as error_code,
+                  coalesce(p.error_message, m.error_detail) as error_message
+             from (
+               (select n, state, message_id, error_code, error_message from bulk_outcomes
+                 where account_id = $1 and job_id = $2 and n > $3 ${status === undefined ? 'and $4::text[] is null' : 'and state = ($4::text[])[1]'}
+                 order by n limit $6)
+               union all
+               (select r.n, null, null, null, null from bulk_rows r
+                 where $5 and r.account_id = $1 and r.job_id = $2 and r.n > $3
+                   and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
+                   and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n)
+                 order by r.n limit $6)
+               order by n limit $6
+             ) p
+             join bulk_rows r on r.account_id = $1 and r.job_id = $2 and r.n = p.n
+             left join messages m on p.state = 'failed' and m.account_id = $1 and m.id = p.message_id
+            order by p.n`,
+    values: [toUuid(accountId), toUuid(id), after, states, unhanded, limit],
+  })
+  return rows.map(row => ({
+    n: row.n,
+    body: row.body,
+    state: row.state,
+    messageId: row.message_id === null ? null : fromUuid('msg', row.message_id),
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+  }))
+}

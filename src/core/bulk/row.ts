@@ -1,0 +1,51 @@
+import type { Caller } from '../../contract/caller.ts'
+import { type Detail, Problem } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import { DatabaseUnavailable } from '../../infra/db.ts'
+import type { Prepared } from '../messages/prepare.ts'
+import { type ResolveDeps, resolve } from '../messages/resolve.ts'
+
+export type RowDeps = ResolveDeps & {
+  /** What does not fit a single send's schema; null where all of it does. */
+  faultsOf(body: unknown): readonly Detail[] | null
+  log: { error(fields: object, text: string): void }
+}
+
+/**
+ * From a stored row to a message that is ready to be accepted, or to its refusal:
+ * what a single send of the same body comes to, and nothing else.
+ */
+export async function resolveRow(body: string, caller: Caller, deps: RowDeps): Promise<Prepared | Problem> {
+  const message = JSON.parse(body) as SingleSendBody
+  const faults = deps.faultsOf(message)
+  if (faults) return invalidRow(faults)
+  try {
+    const resolved = await resolve(message, caller, deps)
+    return resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    // A fault of ours fails the one row that brought it to light; the others go on.
+    deps.log.error({ err: error }, 'a bulk row could not be resolved')
+    return new Problem('INTERNAL_ERROR', undefined, { cause: error })
+  }
+}
+
+function invalidRow(faults: readonly Detail[]): Problem {
+  const text = faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+  return new Problem('VALIDATION_ERROR', text, { details: faults })
+}
+
+/** Whoever sent a job, as far as its rows depend on it: the account as it is now, the key's mode as it was. */
+export function rowCaller(account: Caller['account'], live: boolean, keyId: Caller['keyId']): Caller {
+  return {
+    keyId,
+    keyName: '',
+    keyPrefix: '',
+    mode: live ? 'live' : 'test',
+    role: 'owner',
+    permissions: SENDS,
+    account,
+  }
+}
+
+const SENDS: Caller['permissions'] = new Set(['messages:create'] as const)

@@ -1,0 +1,186 @@
+import type { BulkStatus } from '../../contract/bulk.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
+
+export async function selectJob(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_read',
+    text: `select ${JOB_COLUMNS} from bulk_jobs where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toJob(rows[0]) : null
+}
+
+/** The newest first, below `before`. */
+export async function listJobs(
+  db: Db,
+  accountId: AccountId,
+  filter: { status?: BulkStatus },
+  before: JobId | null,
+  limit: number,
+): Promise<Job[]> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_list',
+    text: `select ${JOB_COLUMNS} from bulk_jobs
+            where account_id = $1 and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              and ($3::text is null or status = $3)
+            order by id desc limit $4`,
+    values: [toUuid(accountId), before && toUuid(before), filter.status ?? null, limit],
+  })
+  return rows.map(toJob)
+}
+
+/** Jobs by their ids, for those who watch them. */
+export async function selectJobs(db: Db, refs: readonly JobRef[]): Promise<Job[]> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_read_several',
+    text: `select ${JOB_COLUMNS} from bulk_jobs where account_id = any ($1::uuid[]) and id = any ($2::uuid[])`,
+    values: [refs.map(ref => toUuid(ref.accountId)), refs.map(ref => toUuid(ref.id))],
+  })
+  return rows.map(toJob)
+}
+
+/** Stops handing over, at the account's own wish. Null when it is in no state for that. */
+export async function pauseByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_pause_by_user',
+    text: `update bulk_jobs set status = 'paused', pause_reason = 'user', resume_at = null, needs_amount = null
+            where account_id = $1 and id = $2 and status in ('queued', 'running', 'paused') returning ${JOB_COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toJob(rows[0]) : null
+}
+
+/** Lifts any pause. Null when it is in no state for that. */
+export async function resumeByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
+  const { rows } = await db.query<RawJob>({
+    name: 'bulk_resume_by_user',
+    text: `update bulk_jobs set status = case when status = 'paused' then 'queued' else status end,
+                  pause_reason = null, resume_at = null, needs_amount = null
+            where account_id = $1 and id = $2 and status in ('queued', 'running', 'paused') returning ${JOB_COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toJob(rows[0]) : null
+}
+
+/**
+ * Ends a job: what was not handed over counts as cancelled. Alone on the account's
+ * lane, so that no row slips through behind the count; in a transaction.
+ */
+export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: number): Promise<Job | null> {
+  await tx.query({
+    name: 'bulk_lock_alone',
+    text: 'select pg_advisory_xact_lock(bulk_lock($1))',
+    values: [toUuid(accountId)],
+  })
+  const { rows } = await tx.query<RawJob>({
+    name: 'bulk_cancel',
+    text: `update bulk_jobs j set
+             status = 'cancelled', pause_reason = null, resume_at = null, needs_amount = null, node = null,
+             ended_at = coalesce(j.ended_at, $3),
+             cancelled = j.cancelled + j.total - (
+               select count(*)::integer from bulk_outcomes o
+                where o.account_id = j.account_id and o.job_id = j.id and o.state <> 'invalid')
+           where j.account_id = $1 and j.id = $2 and j.status in ('validating', 'queued', 'running', 'paused')
+           returning ${JOB_COLUMNS}`,
+    values: [toUuid(accountId), toUuid(id), toIso(nowMs)],
+  })
+  if (!rows[0]) return null
+  await tx.query({
+    name: 'bulk_cancel_end',
+    text: 'select end_bulk_jobs($1, array[$2::uuid], array[$3::uuid])',
+    values: [toIso(nowMs), toUuid(accountId), toUuid(id)],
+  })
+  return toJob(rows[0])
+}
+
+/** Messages of a job that may not have left yet, behind `after`. */
+export async function listOpen(
+  db: Db,
+  { accountId, id }: JobRef,
+  after: number,
+  limit: number,
+): Promise<{ n: number; messageId: MessageId }[]> {
+  const { rows } = await db.query<{ n: number; message_id: string }>({
+    name: 'bulk_list_open',
+    text: `select n, message_id from bulk_outcomes
+            where account_id = $1 and job_id = $2 and state = 'open' and n > $3 order by n limit $4`,
+    values: [toUuid(accountId), toUuid(id), after, limit],
+  })
+  return rows.map(row => ({ n: row.n, messageId: fromUuid('msg', row.message_id) }))
+}
+
+/** Where a look at unsettled jobs has come to. */
+export type SettleTurn = { accountId: string; jobId: string }
+export const FIRST_TURN: SettleTurn = {
+  accountId: '00000000-0000-0000-0000-000000000000',
+  jobId: '00000000-0000-0000-0000-000000000000',
+}
+
+/** Counts what became of messages (migrations/functions/settle_bulk_rows.sql); null at the end of the jobs. */
+export async function settleRows(
+  db: Db,
+  nowMs: number,
+  after: SettleTurn,
+  jobs: number,
+  rowsOfEach: number,
+): Promise<(SettleTurn & { more: boolean }) | null> {
+  const { rows } = await db.query<{ account_id: string; job_id: string; more: boolean }>({
+    name: 'bulk_settle_rows',
+    text: 'select * from settle_bulk_rows($1, $2, $3, $4, $5)',
+    timeoutMs: SETTLE_TIMEOUT_MS,
+    values: [toIso(nowMs), after.accountId, after.jobId, jobs, rowsOfEach],
+  })
+  const row = rows[0]
+  return row ? { accountId: row.account_id, jobId: row.job_id, more: row.more } : null
+}
+
+const SETTLE_TIMEOUT_MS = 10_000
+
+/** Ends pauses that end by themselves: a wait that is over, a row that is covered again; how many. */
+export async function resumeWhatMay(db: Db, nowMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'bulk_resume_what_may',
+    text: `update bulk_jobs j set status = 'queued', pause_reason = null, resume_at = null, needs_amount = null
+            where j.ended_at is null and j.status = 'paused' and (
+              j.pause_reason = 'provider_rate_limit' and j.resume_at <= $1
+              or j.pause_reason = 'insufficient_balance' and (
+                exists (select 1 from wallets w where w.account_id = j.account_id and w.balance >= j.needs_amount)
+                or exists (select 1 from pools p where p.account_id = j.account_id and j.needs_channel = any (p.channels)
+                             and (p.used < p.included or (p.resets_at <= $1 and p.included > 0)))))`,
+    values: [toIso(nowMs)],
+  })
+  return rowCount ?? 0
+}
+
+/** Removes rows of what was refused or cut short, at most `limit`; how many. */
+export async function sweepRows(db: Db, limit: number): Promise<number> {
+  const { rows } = await db.query<{ removed: number }>({
+    name: 'bulk_sweep_rows',
+    timeoutMs: SETTLE_TIMEOUT_MS,
+    text: `with job as (select account_id, job_id from bulk_sweeps order by account_id, job_id limit 1 for update skip locked),
+           removed as (
+             delete from bulk_rows r using job
+              where r.account_id = job.account_id and r.job_id = job.job_id and r.n in (
+                select s.n from bulk_rows s, job j where s.account_id = j.account_id and s.job_id = j.job_id order by s.n limit $1)
+             returning 1),
+           done as (
+             delete from bulk_sweeps s using job
+              where s.account_id = job.account_id and s.job_id = job.job_id and (select count(*) from removed) < $1)
+           select (select count(*) from removed)::integer + (select count(*) from job)::integer as removed`,
+    values: [limit],
+  })
+  return rows[0]!.removed
+}
+
+/** Forgets jobs that ended before a time; their rows go with their month. */
+export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promise<void> {
+  await db.query({
+    name: 'bulk_sweep_jobs',
+    text: `delete from bulk_jobs where ctid = any (array(
+             select ctid from bulk_jobs where ended_at < $1 and not unsettled and id < first_uuid_at($1) limit $2))`,
+    values: [toIso(beforeMs), limit],
+  })
+}

@@ -1,0 +1,160 @@
+import type { AccountSnapshot, Caller } from '../../contract/caller.ts'
+import type { Channel } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
+import type { Database } from '../../infra/db.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import { selectFunding } from '../billing/funding-store.ts'
+import type { Prepared } from '../messages/prepare.ts'
+import type { Job } from './job.ts'
+import { type RowDeps, resolveRow, rowCaller } from './row.ts'
+import { readRows, type StoredRow } from './row-store.ts'
+import { selectJob } from './store.ts'
+import {
+  type Cheapest,
+  claimValidations,
+  endValidation,
+  type InvalidRow,
+  notePage,
+  selectCheapest,
+} from './validate-store.ts'
+
+export type BulkValidator = {
+  /** Brings each job that is to be validated on by some pages; true while there is more to do. */
+  round(): Promise<boolean>
+}
+
+export type BulkValidatorDeps = RowDeps & {
+  db: Database
+  node(): number
+  account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
+}
+
+const PAGE_ROWS = 1_000
+/** Checked at once: what they ask of the store is asked together, and others get their turn in between. */
+const ROWS_AT_ONCE = 100
+/** Of one job before the next one has its turn. */
+const PAGES_IN_A_TURN = 10
+const JOBS_IN_A_ROUND = 8
+/** A longer explanation tells nobody more. */
+const MOST_EXPLAINED_CHARACTERS = 1_000
+
+/**
+ * Checks the rows of jobs, page by page, by the rules of a single send. A page and
+ * its faults are one statement, fenced by the job's node: a crash costs a page, and
+ * no row is checked into the books twice.
+ */
+export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
+  const { db, clock } = deps
+
+  async function round(): Promise<boolean> {
+    const jobs = await claimValidations(db, deps.node(), JOBS_IN_A_ROUND)
+    let more = false
+    for (const job of jobs) if (await bringOn(job)) more = true
+    return more || jobs.length >= JOBS_IN_A_ROUND
+  }
+
+  /** False when nothing of it is left for this node. */
+  async function bringOn(job: Job): Promise<boolean> {
+    const account = await deps.account(job.accountId)
+    if (!account) return false
+    const caller = rowCaller(account, job.live, job.keyId)
+    let cheapest = await selectCheapest(db, job)
+    let at = job.validated
+    let next = readRows(db, job, at, PAGE_ROWS)
+    for (let pages = 0; at < job.total; pages++) {
+      if (pages >= PAGES_IN_A_TURN) {
+        await next
+        return true
+      }
+      const rows = await next
+      const to = at + rows.length
+      if (rows.length === 0) throw new Error(`rows of ${job.id} are missing from ${at} on`)
+      // Read while this page is checked; a failure is heard when it is waited for.
+      next = to < job.total ? readRows(db, job, to, PAGE_ROWS) : Promise.resolve([])
+      next.catch(() => {})
+      const checked = await checkPage(rows, caller, cheapest)
+      cheapest = checked.cheapest
+      if (!(await notePage(db, deps.node(), job, { from: at, to, ...checked }))) return false
+      at = to
+    }
+    await end(job, cheapest)
+    return false
+  }
+
+  async function checkPage(rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
+    const pageDeps = withWorldOfPage(deps)
+    const invalid: InvalidRow[] = []
+    const cheapest: Record<string, number> = { ...before }
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+      const some = rows.slice(from, from + ROWS_AT_ONCE)
+      const results = await Promise.all(some.map(row => resolveRow(row.body, caller, pageDeps)))
+      results.forEach((result, at) => {
+        if (result instanceof Problem) invalid.push(toInvalid(some[at]!.n, result))
+        else noteCheapest(cheapest, result)
+      })
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    return { invalid, cheapest }
+  }
+
+  async function end(job: Job, cheapest: Cheapest): Promise<void> {
+    await endValidation(db, deps.node(), job, await refusalOf(job, cheapest), clock.now())
+  }
+
+  async function refusalOf(job: Job, cheapest: Cheapest) {
+    const { accountId, live } = job
+    const invalid = (await selectJob(db, job))?.invalid ?? 0
+    if (invalid > 0) {
+      const rows = invalid === 1 ? '1 message is' : `${invalid} messages are`
+      return { code: 'VALIDATION_FAILED' as const, message: `${rows} not valid; none was sent` }
+    }
+    if (live && !(await coversOne(accountId, cheapest))) {
+      return {
+        code: 'INSUFFICIENT_BALANCE' as const,
+        message: 'neither the plan nor the wallet covers a single message',
+      }
+    }
+    return null
+  }
+
+  async function coversOne(accountId: AccountId, cheapest: Cheapest): Promise<boolean> {
+    for (const [channel, amount] of Object.entries(cheapest)) {
+      if (await selectFunding(db, accountId, channel as Channel, amount, clock.now())) return true
+    }
+    return false
+  }
+
+  return { round }
+}
+
+/**
+ * What the account has is looked at once a page, and the files that bodies name
+ * once each: rows of a job mostly name the same ones.
+ */
+function withWorldOfPage(deps: BulkValidatorDeps): BulkValidatorDeps {
+  const known = new Map<string, ReturnType<RowDeps['world']>>()
+  return {
+    ...deps,
+    world(caller, body) {
+      const named = body ? namedFiles(body) : ''
+      const world = known.get(named) ?? deps.world(caller, body)
+      known.set(named, world)
+      return world
+    },
+  }
+}
+
+function namedFiles({ attachment, template }: SingleSendBody): string {
+  if (attachment?.assetId === undefined && template?.headerAssetId === undefined) return ''
+  return `${attachment?.assetId ?? ''} ${template?.headerAssetId ?? ''}`
+}
+
+function toInvalid(n: number, problem: Problem): InvalidRow {
+  return { n, code: problem.code, message: problem.message.slice(0, MOST_EXPLAINED_CHARACTERS) }
+}
+
+function noteCheapest(cheapest: Record<string, number>, { channel, amount }: Prepared): void {
+  const known = cheapest[channel]
+  if (known === undefined || amount < known) cheapest[channel] = amount
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http'
+import { Problem } from '../contract/errors.ts'
+import { IntakeCut } from '../core/bulk/intake.ts'
+import { type BulkPart, invalidBody } from '../core/bulk/said.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
+import { parseJson } from '../lib/json-source.ts'
+import { dropNulls } from './json-body.ts'
+
+export type BulkBodyLimits = {
+  /** Of the whole body. */
+  mostBytes: number
+  /** Of one message: as much as a send may have. */
+  mostMessageBytes: number
+  /** For the whole body to arrive. */
+  timeoutMs: number
+}
+
+/** Longest value of a member that is none of ours. */
+const MOST_MEMBER_BYTES = 1_048_576
+/** A sender who brings less than this in such a time is not waited for. */
+const STALL_MS = 30_000
+const LEAST_BYTES_IN_TIME = 16 * 1024
+/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
+const OVERRUN = 2
+
+/**
+ * The body of a bulk job as it comes in, as fast as it is read: at most one
+ * message and what came with it is held. Throws the Problem that it is, or an
+ * IntakeCut where it ends too soon, stalls, or is no JSON.
+ */
+export async function* readBulkBody(
+  request: IncomingMessage,
+  limits: BulkBodyLimits,
+  clock: Clock,
+): AsyncGenerator<readonly BulkPart[]> {
+  if (Number(request.headers['content-length']) > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
+  const reader = createReader(limits.mostMessageBytes)
+  let bytes = 0
+  for await (const chunk of patiently(request, limits.timeoutMs, clock)) {
+    bytes += chunk.length
+    if (bytes > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
+    const parts = guarded(() => reader.push(chunk))
+    if (parts.length > 0) yield parts
+  }
+  guarded(reader.end)
+}
+
+/** What is left of a refused body is read and thrown away, so that whoever sends it hears the answer. */
+export function discardRest(request: IncomingMessage, mostBytes: number): void {
+  if (request.complete || request.destroyed) return
+  let bytes = 0
+  request.on('error', () => {})
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > mostBytes * OVERRUN) request.destroy()
+  })
+}
+
+/** The chunks of a request; an IntakeCut where it breaks off, comes too slowly, or takes too long. */
+async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Clock): AsyncGenerator<Buffer> {
+  // Left early, the request goes on: its answer must still reach the sender.
+  const chunks = request.iterator({ destroyOnReturn: false })
+  const watch = createWatch(timeoutMs, clock)
+  try {
+    for (;;) {
+      const next = chunks.next()
+      next.catch(() => {})
+      const result = await Promise.race([next, watch.over]).catch(cutBy)
+      if (result === 'over') throw new IntakeCut(new Problem('REQUEST_TIMEOUT'))
+      if (result.done) return
+      const chunk = result.value as Buffer
+      watch.heard(chunk.length)
+      yield chunk
+    }
+  } finally {
+    watch.stop()
+  }
+}
+
+/** Ends when the body took too long in all, or when hardly anything came for a while. */
+function createWatch(timeoutMs: number, clock: Clock) {
+  const { promise: over, resolve } = Promise.withResolvers<'over'>()
+  let heard = 0
+  const cancelAll = clock.after(timeoutMs, () => resolve('over'))
+  let cancelStall = clock.after(STALL_MS, look)
+
+  function look(): void {
+    if (heard < LEAST_BYTES_IN_TIME) {
+      resolve('over')
+      return
+    }
+    heard = 0
+    cancelStall = clock.after(STALL_MS, look)
+  }
+
+  return {
+    over,
+    heard(bytes: number) {
+      heard += bytes
+    },
+    stop() {
+      cancelAll()
+      cancelStall()
+    },
+  }
+}
+
+function cutBy(cause: unknown): never {
+  throw new IntakeCut(new Problem('VALIDATION_ERROR', 'The body ended too soon.', { cause }))
+}
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof JsonMembersFault)) throw error
+    if (error.tooLarge) throw new Problem('PAYLOAD_TOO_LARGE', `The body ${error.message}.`)
+    throw new IntakeCut(invalidBody('', error.message))
+  }
+}
+
+/** Cuts the body into messages, and reads each of them as strictly as a send. */
+function createReader(mostMessageBytes: number) {
+  const members = createJsonMembers({
+    array: 'messages',
+    maxItemBytes: mostMessageBytes,
+    maxMemberBytes: MOST_MEMBER_BYTES,
+  })
+  let read = 0
+
+  function toPart(part: JsonPart): BulkPart | null {
+    if (part.kind === 'opened') return { kind: 'messages' }
+    if (part.kind === 'items') {
+      const rows = readItems(part.items, read)
+      read += rows.length
+      return { kind: 'rows', rows }
+    }
+    // Read even where nobody asks for it: the body is JSON or it is not.
+    const value = readValue(part.value, part.key)
+    switch (part.key) {
+      case 'name':
+        return { kind: 'name', value }
+      case 'messagesPerSecond':
+        return { kind: 'perSecond', value }
+      case 'messages':
+        return { kind: 'no messages' }
+      default:
+        return null
+    }
+  }
+
+  return {
+    push: (chunk: Buffer) =>
+      members
+        .push(chunk)
+        .map(toPart)
+        .filter(part => part !== null),
+    end: members.end,
+  }
+}
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+
+/** `from` is the index of the first of them. */
+function readItems(items: Buffer, from: number): unknown[] {
+  const result = parseJson(Buffer.concat([OPEN, items, CLOSE]))
+  if (!result.ok) throw new IntakeCut(invalidBody(`messages${moved(result.path, from)}`, result.message))
+  if (result.hasNulls) dropNulls(result.value)
+  return result.value as unknown[]
+}
+
+/** A path into these items as one into all of them. */
+function moved(path: string, from: number): string {
+  return path.replace(/^\[(\d+)\]/, (_, at: string) => `[${from + Number(at)}]`)
+}
+
+function readValue(value: Buffer, key: string): unknown {
+  const result = parseJson(value)
+  if (result.ok) return result.value
+  throw new IntakeCut(invalidBody(result.path === '' ? key : `${key}.${result.path}`, result.message))
+}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { BulkAnswer } from '../../contract/bulk.ts'
+import type { BulkJobs } from '../../core/bulk/jobs.ts'
+import { viewJob } from '../../core/bulk/view.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/messages/bulk/{jobId}/cancel` */
+export const messagesBulkCancel = (deps: { bulkJobs: BulkJobs }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/bulk/:jobId/cancel',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Cancel a bulk job',
+      description: 'What has not been sent yet is cancelled; what is on its way goes on.',
+      tags: ['Bulk'],
+      params: Type.Object({ jobId: Type.String() }),
+      response: { 200: BulkAnswer },
+      errors: ['JOB_NOT_FOUND', 'JOB_STATE_CONFLICT'],
+    },
+    handler: async ({ caller, params }) => ({
+      success: true,
+      job: viewJob(await deps.bulkJobs.cancel(caller, params.jobId)),
+    }),
+  })

@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { BulkCreate, BulkCreated, MOST_KEY_CHARACTERS } from '../../contract/bulk.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { BulkIntake } from '../../core/bulk/intake.ts'
+import { viewJob } from '../../core/bulk/view.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type BulkBodyLimits, discardRest, readBulkBody } from '../bulk-body.ts'
+import { requireJson } from '../json-body.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/messages/bulk`: many different messages, sent at a pace of their own. */
+export const messagesBulkCreate = (deps: {
+  bulkIntake: BulkIntake
+  bulkLimits: BulkBodyLimits
+  clock: Clock
+}) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/bulk',
+    auth: { permission: 'messages:create' },
+    streamed: { body: BulkCreate },
+    schema: {
+      summary: 'Queue many messages',
+      description:
+        'Each item of `messages` is a send to one recipient. The body is read as it comes: any number of rows. ' +
+        'Nothing is sent until every row has passed; follow the job to see how far it is. The same key with the same ' +
+        'body gives the same job, marked `Idempotency-Replayed: true`.',
+      tags: ['Bulk'],
+      headers: Type.Object({
+        // Optional to the schema: its absence has a code of its own.
+        'Idempotency-Key': Type.Optional(
+          Type.String({ description: `Required; 1 to ${MOST_KEY_CHARACTERS} characters` }),
+        ),
+      }),
+      response: { 202: BulkCreated },
+      errors: [
+        'IDEMPOTENCY_KEY_REQUIRED',
+        'IDEMPOTENCY_KEY_INVALID',
+        'SUBSCRIPTION_INACTIVE',
+        'INVALID_REQUEST_BODY',
+        'MESSAGES_PER_SECOND_INVALID',
+        'MESSAGES_REQUIRED',
+        'INVALID_MESSAGE',
+        'REQUEST_TIMEOUT',
+        'IDEMPOTENCY_CONFLICT',
+      ],
+    },
+    async handler(request, reply) {
+      try {
+        const { caller } = request
+        const key = readKey(request.headers['idempotency-key'])
+        if (caller.account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
+        requireJson(request)
+        const parts = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
+        const { job, replayed } = await deps.bulkIntake.take({ caller, key, parts })
+        if (replayed) reply.header('Idempotency-Replayed', 'true')
+        reply.code(202)
+        return { success: true, ...viewJob(job) }
+      } catch (error) {
+        letGo(request.raw, reply, deps.bulkLimits)
+        throw error
+      }
+    },
+  })
+
+function readKey(header: string | string[] | undefined): string {
+  if (header === undefined) throw new Problem('IDEMPOTENCY_KEY_REQUIRED')
+  if (typeof header !== 'string' || header.length === 0 || header.length > MOST_KEY_CHARACTERS) {
+    throw new Problem(
+      'IDEMPOTENCY_KEY_INVALID',
+      `Idempotency-Key must have 1 to ${MOST_KEY_CHARACTERS} characters.`,
+    )
+  }
+  return header
+}
+
+/** Refused in the middle of its body: the connection ends behind the answer, since what comes is no next request. */
+function letGo(request: FastifyRequest['raw'], reply: FastifyReply, limits: BulkBodyLimits): void {
+  if (request.complete) return
+  reply.header('Connection', 'close')
+  discardRest(request, limits.mostBytes)
+}

@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { BulkAnswer } from '../../contract/bulk.ts'
+import type { BulkJobs } from '../../core/bulk/jobs.ts'
+import { viewJob } from '../../core/bulk/view.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/messages/bulk/{jobId}`: how far a job is. */
+export const messagesBulkRead = (deps: { bulkJobs: BulkJobs }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/messages/bulk/:jobId',
+    auth: { permission: 'messages:read' },
+    schema: {
+      summary: 'Read a bulk job',
+      tags: ['Bulk'],
+      params: Type.Object({ jobId: Type.String() }),
+      response: { 200: BulkAnswer },
+      errors: ['JOB_NOT_FOUND'],
+    },
+    handler: async ({ caller, params }) => ({
+      success: true,
+      job: viewJob(await deps.bulkJobs.read(caller, params.jobId)),
+    }),
+  })

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { BulkAnswer } from '../../contract/bulk.ts'
+import type { BulkJobs } from '../../core/bulk/jobs.ts'
+import { viewJob } from '../../core/bulk/view.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/messages/bulk/{jobId}/resume` */
+export const messagesBulkResume = (deps: { bulkJobs: BulkJobs }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/messages/bulk/:jobId/resume',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Resume a bulk job',
+      description: 'Lifts any pause.',
+      tags: ['Bulk'],
+      params: Type.Object({ jobId: Type.String() }),
+      response: { 200: BulkAnswer },
+      errors: ['JOB_NOT_FOUND', 'JOB_STATE_CONFLICT'],
+    },
+    handler: async ({ caller, params }) => ({
+      success: true,
+      job: viewJob(await deps.bulkJobs.resume(caller, params.jobId)),
+    }),
+  })

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { BulkRow, BulkRowQuery } from '../../contract/bulk.ts'
+import { page } from '../../contract/envelope.ts'
+import type { BulkJobs } from '../../core/bulk/jobs.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/messages/bulk/{jobId}/rows`: what became of each message. */
+export const messagesBulkRows = (deps: { bulkJobs: BulkJobs }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/messages/bulk/:jobId/rows',
+    auth: { permission: 'messages:read' },
+    schema: {
+      summary: 'List the rows of a bulk job',
+      description: 'In their order. `invalid` are the rows for which a job was rejected, all of them.',
+      tags: ['Bulk'],
+      params: Type.Object({ jobId: Type.String() }),
+      querystring: BulkRowQuery,
+      response: { 200: page(BulkRow) },
+      errors: ['JOB_NOT_FOUND'],
+    },
+    handler: ({ caller, params, query }) => deps.bulkJobs.rows(caller, params.jobId, query),
+  })

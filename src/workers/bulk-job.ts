@@ -1,0 +1,60 @@
+import type { SendingJob } from '../core/bulk/lane-store.ts'
+import type { StoredRow } from '../core/bulk/row-store.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { MessageId } from '../lib/ids.ts'
+import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.ts'
+
+/**
+ * Any second, and a little more: the wall clock by which others measure may be
+ * slewed against ours, by half a thousandth at most.
+ */
+export const WINDOW_MS = 1_002
+
+/** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
+export type RowInHand = StoredRow & { tried?: MessageId }
+
+/** A job as the node that hands it over knows it. */
+export type JobInHand = {
+  job: SendingJob
+  window: SlidingWindow
+  /** Rows that are next, in their order. */
+  waiting: RowInHand[]
+  /** Rows on their way to be messages. */
+  inFlight: Set<number>
+  /** The first row that was not fetched yet. */
+  cursor: number
+  fetching: boolean
+  /** It waits: for its pause to be written down, or for a short rest to be over. */
+  halted: boolean
+  /** Its pause is written down: when the store says again that it is to be sent, it goes on. */
+  paused: boolean
+}
+
+export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
+  return {
+    job,
+    window: createSlidingWindow(clock, job.perSecond!, WINDOW_MS),
+    waiting: [],
+    inFlight: new Set(),
+    cursor: job.handedBelow,
+    fetching: false,
+    halted: false,
+    paused: false,
+  }
+}
+
+/** Everything is handed over. */
+export function isHandedOver({ job, waiting, inFlight, cursor }: JobInHand): boolean {
+  return cursor >= job.total && waiting.length === 0 && inFlight.size === 0
+}
+
+/** All rows below have an outcome in the store. */
+export function handedBelow({ waiting, inFlight, cursor }: JobInHand): number {
+  return Math.min(cursor, waiting[0]?.n ?? cursor, ...inFlight)
+}
+
+/** A row comes back, to its place. */
+export function putBack({ waiting }: JobInHand, row: RowInHand): void {
+  const at = waiting.findIndex(other => other.n > row.n)
+  waiting.splice(at === -1 ? waiting.length : at, 0, row)
+}

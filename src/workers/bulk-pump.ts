@@ -1,0 +1,179 @@
+import type { AccountSnapshot } from '../contract/caller.ts'
+import type { SendingJob } from '../core/bulk/lane-store.ts'
+import {
+  claimLanes,
+  type FailedRow,
+  failRows,
+  listSending,
+  noteTurns,
+  pauseBySystem,
+  releaseLanes,
+} from '../core/bulk/lane-store.ts'
+import { type RowAsk, readWaiting, type StoredRow } from '../core/bulk/row-store.ts'
+import { createBatcher } from '../infra/batch.ts'
+import type { Database } from '../infra/db.ts'
+import type { AccountId } from '../lib/ids.ts'
+import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
+
+export type BulkPump = {
+  /** Takes lanes that wait, and brings those of this node in step with the store; for the loop. */
+  round(): Promise<void>
+  /** An account, or one of its jobs, has changed; everything may have, for null. */
+  changed(accountId: AccountId | null): void
+  /** Hands nothing over any more, and leaves its lanes to others. */
+  stop(): Promise<void>
+}
+
+export type BulkPumpDeps = Omit<BulkLaneDeps, 'fetch' | 'fail' | 'pause' | 'lost' | 'moved'> & {
+  db: Database
+  node(): number
+  account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
+}
+
+/** Lanes taken in one step. */
+const CLAIMED_AT_ONCE = 500
+/** Without word of a change, a look at the lanes that others left; in ms. */
+const CLAIM_EVERY_MS = 2_000
+/** Without word of a change, a look at all jobs of this node's lanes, and a note of how far they are. */
+const REFRESH_EVERY_MS = 5_000
+const FETCHED_AT_ONCE = 100
+
+/**
+ * Hands the rows of bulk jobs over to the same accept as every send. The lane of an
+ * account is one node's at a time, a lease with a fencing number, since only whoever
+ * sees all of an account's rows can promise that no second of any beginning has more
+ * than its ceiling.
+ */
+export function createBulkPump(deps: BulkPumpDeps): BulkPump {
+  const { db, clock } = deps
+  const lanes = new Map<AccountId, BulkLane>()
+  const dirty = new Set<AccountId>()
+  const lost = new Set<AccountId>()
+  /** How the store knows a job. */
+  const noted = new Map<string, string>()
+  const fetches = createBatcher<RowAsk, StoredRow[]>({
+    flush: asks => readWaiting(db, asks),
+    maxItems: FETCHED_AT_ONCE,
+    maxFlights: 2,
+  })
+  const failures = createBatcher<FailedRow, boolean>({
+    flush: async rows => {
+      const order = rows.map((_, at) => at).sort((a, b) => (rows[a]!.accountId < rows[b]!.accountId ? -1 : 1))
+      const sorted = await failRows(
+        db,
+        deps.node(),
+        clock.now(),
+        order.map(at => rows[at]!),
+      )
+      const results: boolean[] = []
+      order.forEach((at, position) => {
+        results[at] = sorted[position]!
+      })
+      return results
+    },
+  })
+  let heldAs = deps.node()
+  let nextClaimMs = Number.NEGATIVE_INFINITY
+  let nextRefreshMs = Number.NEGATIVE_INFINITY
+  let stopped = false
+
+  const laneDeps: BulkLaneDeps = {
+    ...deps,
+    fetch: ask => fetches.add(ask),
+    fail: row => failures.add(row),
+    pause: (job, why) => pauseBySystem(db, job, why),
+    lost: accountId => void lost.add(accountId),
+    moved: accountId => void dirty.add(accountId),
+  }
+
+  async function round(): Promise<void> {
+    if (stopped) return
+    await leaveLost()
+    await claim()
+    await refresh()
+    await leaveIdle()
+  }
+
+  /** With the node's lease all of its lanes are gone; and some are others' for another reason. */
+  async function leaveLost(): Promise<void> {
+    if (deps.node() !== heldAs) {
+      for (const accountId of lanes.keys()) lost.add(accountId)
+      heldAs = deps.node()
+    }
+    await leave([...lost])
+    lost.clear()
+  }
+
+  async function claim(): Promise<void> {
+    if (clock.monotonic() < nextClaimMs) return
+    const leases = await claimLanes(db, heldAs, CLAIMED_AT_ONCE)
+    nextClaimMs = leases.length < CLAIMED_AT_ONCE ? clock.monotonic() + CLAIM_EVERY_MS : nextClaimMs
+    for (const lease of leases) {
+      lanes.set(lease.accountId, createBulkLane(lease, laneDeps))
+      dirty.add(lease.accountId)
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    if (clock.monotonic() >= nextRefreshMs) {
+      nextRefreshMs = clock.monotonic() + REFRESH_EVERY_MS
+      for (const accountId of lanes.keys()) dirty.add(accountId)
+    }
+    const changed = [...dirty].filter(accountId => lanes.has(accountId))
+    dirty.clear()
+    if (changed.length === 0) return
+    try {
+      await bringInStep(changed)
+    } catch (error) {
+      for (const accountId of changed) dirty.add(accountId)
+      throw error
+    }
+  }
+
+  /** Whose turn it is is written down before anything is handed over by it. */
+  async function bringInStep(accountIds: readonly AccountId[]): Promise<void> {
+    const jobs = Map.groupBy(await listSending(db, accountIds), job => job.accountId)
+    for (const accountId of accountIds) await update(accountId, jobs.get(accountId) ?? [])
+    const turns = accountIds.flatMap(accountId => lanes.get(accountId)?.turns() ?? [])
+    const news = turns.filter(turn => noted.get(turn.id) !== `${turn.status} ${turn.handedBelow}`)
+    await noteTurns(db, news, clock.now())
+    for (const turn of news) noted.set(turn.id, `${turn.status} ${turn.handedBelow}`)
+    for (const accountId of accountIds) lanes.get(accountId)?.run()
+  }
+
+  async function update(accountId: AccountId, jobs: readonly SendingJob[]): Promise<void> {
+    const account = await deps.account(accountId)
+    if (account) lanes.get(accountId)?.update(jobs, account)
+    // What was written by others, or undone by a pause, is written anew.
+    for (const job of jobs) noted.set(job.id, `${job.status} ${job.handedBelow}`)
+  }
+
+  async function leaveIdle(): Promise<void> {
+    const idle = [...lanes.values()].filter(lane => lane.isIdle())
+    await leave(idle.map(lane => lane.accountId))
+  }
+
+  async function leave(accountIds: readonly AccountId[]): Promise<void> {
+    const left = accountIds.filter(accountId => lanes.has(accountId))
+    await Promise.all(left.map(accountId => lanes.get(accountId)!.stop()))
+    for (const accountId of left) lanes.delete(accountId)
+    await releaseLanes(db, heldAs, left)
+    if (left.length > 0) nextClaimMs = Number.NEGATIVE_INFINITY
+    if (lanes.size === 0) noted.clear()
+  }
+
+  return {
+    round,
+    changed(accountId) {
+      nextClaimMs = Number.NEGATIVE_INFINITY
+      if (accountId) dirty.add(accountId)
+      else nextRefreshMs = Number.NEGATIVE_INFINITY
+    },
+    async stop() {
+      stopped = true
+      await Promise.all([...lanes.values()].map(lane => lane.stop()))
+      await releaseLanes(db, heldAs, [...lanes.keys()]).catch(() => {})
+      lanes.clear()
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BulkJob } from '../../../src/contract/bulk.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import {
+  bulkRows,
+  createBulk,
+  listBulk,
+  readBulk,
+  readBulkRows,
+  streamBulk,
+  untilBulk,
+} from '../../support/bulk.ts'
+
+let app: TestApp
+let account: TestAccount
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+describe('a job that is taken in', () => {
+  test('answers with the fields of the contract, and nothing else', async () => {
+    const answer = await createBulk(app, account, {
+      name: 'October',
+      messagesPerSecond: 7,
+      messages: bulkRows(3),
+    })
+    expect(answer.status).toBe(202)
+    expect(answer.body).toEqual({
+      success: true,
+      id: expect.stringMatching(/^job_/),
+      name: 'October',
+      status: 'validating',
+      messagesPerSecond: 7,
+      pauseReason: null,
+      total: 3,
+      validatedCount: 0,
+      counts: { pending: 3, sent: 0, failed: 0, cancelled: 0 },
+      errorCode: null,
+      errorMessage: null,
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+  })
+
+  test('is validated, sent and completed, each row a message of its own', async () => {
+    const rows = [
+      ...bulkRows(2),
+      { to: '+12025550002', content: { text: 'refused' }, messageType: 'utility' },
+      {
+        to: 'someone@example.com',
+        content: { subject: 'A "quoted" \\ subject', text: 'Zürich 🏔\n\tnew line' },
+      },
+    ]
+    const { body } = await createBulk(app, account, { messagesPerSecond: 10, messages: rows })
+    const job = await untilBulk(app, account, body['id'] as string, 'completed')
+    expect(job).toMatchObject({
+      name: '',
+      validatedCount: 4,
+      total: 4,
+      counts: { pending: 0, sent: 3, failed: 1, cancelled: 0 },
+    })
+    const read = await readBulkRows(account, job.id)
+    expect(read.map(({ index, to, status, errorCode }) => ({ index, to, status, errorCode }))).toEqual([
+      { index: 0, to: '+12025552000', status: 'sent', errorCode: null },
+      { index: 1, to: '+12025552001', status: 'sent', errorCode: null },
+      { index: 2, to: '+12025550002', status: 'failed', errorCode: 'RECIPIENT_REJECTED' },
+      { index: 3, to: 'someone@example.com', status: 'sent', errorCode: null },
+    ])
+    const messages = await account.messages(`?bulkJobId=${job.id}`)
+    expect(messages.map(message => message.messageId).sort()).toEqual(read.map(row => row.messageId!).sort())
+    expect(messages.find(message => message.to === 'someone@example.com')).toMatchObject({
+      text: 'Zürich 🏔\n\tnew line',
+    })
+    expect(await readBulkRows(account, job.id, '?status=failed')).toEqual([read[2]])
+    expect(await readBulkRows(account, job.id, '?status=sent&limit=2')).toEqual([read[0], read[1]])
+    expect(await readBulkRows(account, job.id, '?status=pending')).toEqual([])
+  })
+
+  test('is seen as accepting while its body comes, in whatever order of keys', async () => {
+    const slow = streamBulk(app, account, 'slow')
+    const messages = JSON.stringify(bulkRows(3)).slice(0, -1)
+    await slow.write(`{"messages": ${messages}, `)
+    const [accepting] = await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs.length === 1 && jobs[0]!.total > 0,
+    )
+    expect(accepting).toMatchObject({ status: 'accepting', messagesPerSecond: null, validatedCount: 0 })
+    slow.end('{"to": "+12025552999", "text": "the last"}], "other": {"a": [1, 2]}, "messagesPerSecond": 2}')
+    const { status, body } = await app.during(slow.answer)
+    expect(status).toBe(202)
+    expect(body).toMatchObject({ id: accepting!.id, total: 4, messagesPerSecond: 2, status: 'validating' })
+    expect((await untilBulk(app, account, accepting!.id, 'completed')).counts.sent).toBe(4)
+  })
+})
+
+describe('the same key', () => {
+  test('gives the same job for the same body, whatever the order of its keys', async () => {
+    const rows = bulkRows(2)
+    const first = await createBulk(
+      app,
+      account,
+      { name: 'n', messagesPerSecond: 3, messages: rows, ignored: 1 },
+      { key: 'same' },
+    )
+    const turned = rows.map(row => Object.fromEntries(Object.entries(row).reverse()))
+    const again = await createBulk(
+      app,
+      account,
+      { messages: turned, messagesPerSecond: 3, name: 'n', ignored: 2 },
+      { key: 'same' },
+    )
+    expect(again.status).toBe(202)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+    expect(again.body['id']).toBe(first.body['id'])
+    const done = await untilBulk(app, account, first.body['id'] as string, 'completed')
+    const late = await createBulk(
+      app,
+      account,
+      { messagesPerSecond: 3, messages: rows, name: 'n' },
+      { key: 'same' },
+    )
+    expect(late.body).toEqual({ success: true, ...done })
+    expect(await readBulkRows(account, done.id)).toHaveLength(2)
+  })
+
+  test.each([
+    ['name', { name: 'other' }],
+    ['rate', { messagesPerSecond: 4 }],
+    ['order of messages', { messages: bulkRows(2).reverse() }],
+    ['number of messages', { messages: bulkRows(3) }],
+  ])('is a conflict for another %s', async (what, change) => {
+    const body = { name: 'n', messagesPerSecond: 3, messages: bulkRows(2) }
+    const key = `conflict ${what}`
+    expect((await createBulk(app, account, body, { key })).status).toBe(202)
+    const other = await createBulk(app, account, { ...body, ...change }, { key })
+    expect(other.status).toBe(409)
+    expect(other.body['code']).toBe('IDEMPOTENCY_CONFLICT')
+  })
+
+  test('of many requests at once makes one job', async () => {
+    const body = { messagesPerSecond: 3, messages: bulkRows(5) }
+    const answers = await app.during(
+      Promise.all(Array.from({ length: 8 }, () => createBulk(app, account, body, { key: 'at once' }))),
+    )
+    expect(answers.map(answer => answer.status)).toEqual(Array.from({ length: 8 }, () => 202))
+    expect(new Set(answers.map(answer => answer.body['id'])).size).toBe(1)
+    expect(answers.filter(answer => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1)
+  })
+
+  test('belongs to its account', async () => {
+    const other = await app.createAccount()
+    const body = { messagesPerSecond: 3, messages: bulkRows(1) }
+    const mine = await createBulk(app, account, body, { key: 'mine' })
+    const theirs = await createBulk(app, other, body, { key: 'mine' })
+    expect(theirs.status).toBe(202)
+    expect(theirs.body['id']).not.toBe(mine.body['id'])
+    const stolen = await app.call(`/api/v2/messages/bulk/${mine.body['id']}`, { key: other.testKey })
+    expect(stolen.status).toBe(404)
+    expect(stolen.body['code']).toBe('JOB_NOT_FOUND')
+  })
+})
+
+test('jobs are listed, the newest first, page by page', async () => {
+  const other = await app.createAccount()
+  const ids: string[] = []
+  for (let at = 0; at < 3; at++) {
+    const { body } = await createBulk(app, other, { messagesPerSecond: 1, messages: bulkRows(1) })
+    ids.unshift(body['id'] as string)
+  }
+  const page = await app.call('/api/v2/messages/bulk?limit=2', { key: other.testKey })
+  expect((page.body['data'] as BulkJob[]).map(job => job.id)).toEqual(ids.slice(0, 2))
+  const next = await listBulk(other, `?limit=2&cursor=${page.body['nextCursor']}`)
+  expect(next.map(job => job.id)).toEqual(ids.slice(2))
+  expect((await readBulk(app, other, ids[0]!)).id).toBe(ids[0])
+})

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import {
+  bulkRows,
+  createBulk,
+  listBulk,
+  readBulk,
+  readBulkRows,
+  streamBulk,
+  untilBulk,
+} from '../../support/bulk.ts'
+
+let app: TestApp
+let account: TestAccount
+
+beforeAll(async () => {
+  app = await startTestApp({ env: { POSTHORN_BULK_MAX_MB: '1' } })
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+const FINE = { messagesPerSecond: 5, messages: bulkRows(2) }
+
+/** Refused with this code, and nothing is left of it. */
+async function expectRefusal(body: unknown, code: string, status = 400) {
+  const before = await countStored()
+  const answer = await createBulk(app, account, body)
+  expect([answer.status, answer.body['code']]).toEqual([status, code])
+  expect(await countStored()).toEqual(before)
+  return answer
+}
+
+async function countStored(): Promise<{ jobs: number; rows: number }> {
+  const { rows } = await app.db.query<{ jobs: number; rows: number }>({
+    name: 't_stored_bulk',
+    text: `select (select count(*) from bulk_jobs)::integer as jobs, (select count(*) from bulk_rows)::integer as rows`,
+  })
+  return rows[0]!
+}
+
+describe('the idempotency key', () => {
+  test('must be there', async () => {
+    const answer = await createBulk(app, account, FINE, { key: null })
+    expect([answer.status, answer.body['code']]).toEqual([400, 'IDEMPOTENCY_KEY_REQUIRED'])
+  })
+
+  test.each(['', 'k'.repeat(201)])('must have 1 to 200 characters', async key => {
+    const answer = await createBulk(app, account, FINE, { key })
+    expect([answer.status, answer.body['code']]).toEqual([400, 'IDEMPOTENCY_KEY_INVALID'])
+  })
+
+  test('may have 200', async () => {
+    expect((await createBulk(app, account, FINE, { key: 'k'.repeat(200) })).status).toBe(202)
+  })
+
+  test('is looked at before the body', async () => {
+    const answer = await createBulk(app, account, 'no JSON at all', { key: null })
+    expect(answer.body['code']).toBe('IDEMPOTENCY_KEY_REQUIRED')
+  })
+})
+
+test.each([
+  ['nothing', ''],
+  ['no JSON', '{"messages": [}'],
+  ['an array', '[]'],
+  ['null', 'null'],
+  ['a number', '12'],
+  ['more than one value', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]} {}'],
+  ['an end that is missing', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"}]'],
+  [
+    'a repeated key',
+    '{"messagesPerSecond": 1, "messagesPerSecond": 2, "messages": [{"to": "+12025552000"}]}',
+  ],
+  ['a message that is no JSON', '{"messagesPerSecond": 1, "messages": [{"to": +12025552000}]}'],
+  ['a comma too many', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000"},]}'],
+  ['broken JSON in what is ignored', '{"messagesPerSecond": 1, "messages": [{"to": "+1"}], "x": {"y" 1}}'],
+  ['a NUL', '{"messagesPerSecond": 1, "messages": [{"to": "+12025552000", "text": "\\u0000"}]}'],
+  ['a repeated key in a message', '{"messagesPerSecond": 1, "messages": [{"to": "+1", "to": "+2"}]}'],
+  ['a name that is no text', { ...FINE, name: 5 }],
+  ['a name that is too long', { ...FINE, name: 'n'.repeat(201) }],
+])('a body that is %s is INVALID_REQUEST_BODY', async (_, body) => {
+  await expectRefusal(body, 'INVALID_REQUEST_BODY')
+})
+
+test.each([0, 11, 2.5, '5', null, -1, true, [5], undefined, 1e300])(
+  'messagesPerSecond %j is refused, and never lowered',
+  async messagesPerSecond => {
+    await expectRefusal({ ...FINE, messagesPerSecond }, 'MESSAGES_PER_SECOND_INVALID')
+    await expectRefusal({ messages: FINE.messages, messagesPerSecond }, 'MESSAGES_PER_SECOND_INVALID')
+  },
+)
+
+test.each([undefined, [], {}, null, 'text', 5])('messages %j are MESSAGES_REQUIRED', async messages => {
+  await expectRefusal({ messagesPerSecond: 5, messages }, 'MESSAGES_REQUIRED')
+  await expectRefusal({ messages, messagesPerSecond: 5 }, 'MESSAGES_REQUIRED')
+})
+
+describe('an item that is no message', () => {
+  test.each([
+    ['null', null, 'messages[1]'],
+    ['a number', 5, 'messages[1]'],
+    ['an array', [], 'messages[1]'],
+    ['a text', 'to', 'messages[1]'],
+    ['without to', {}, 'messages[1].to'],
+    ['with an array as to', { to: ['+12025552000'] }, 'messages[1].to'],
+    ['with null as to', { to: null }, 'messages[1].to'],
+    [
+      'scheduled',
+      { to: '+12025552000', options: { scheduleAt: '2030-01-01T00:00:00Z' } },
+      'messages[1].options.scheduleAt',
+    ],
+    [
+      'scheduled at its top',
+      { to: '+12025552000', scheduleAt: '2030-01-01T00:00:00Z' },
+      'messages[1].scheduleAt',
+    ],
+  ])('%s', async (_, row, path) => {
+    const answer = await expectRefusal(
+      { messagesPerSecond: 5, messages: [bulkRows(1)[0], row] },
+      'INVALID_MESSAGE',
+    )
+    expect(faultPaths(answer)).toEqual([path])
+  })
+
+  test('comes after a wrong rate, wherever that stands', async () => {
+    await expectRefusal({ messages: [null], messagesPerSecond: 11 }, 'MESSAGES_PER_SECOND_INVALID')
+    await expectRefusal({ messages: [], messagesPerSecond: 0 }, 'MESSAGES_PER_SECOND_INVALID')
+    await expectRefusal({ messages: [null], messagesPerSecond: 10 }, 'INVALID_MESSAGE')
+  })
+
+  test('in the middle of a stream leaves no job, and no row', async () => {
+    const before = await countStored()
+    const slow = streamBulk(app, account, 'bad-midway')
+    await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
+    await app.until(countStored, stored => stored.rows > before.rows)
+    slow.end('null]}')
+    expect(await app.during(slow.answer)).toMatchObject({ status: 400, body: { code: 'INVALID_MESSAGE' } })
+    expect(await app.until(countStored, stored => stored.rows === before.rows)).toEqual(before)
+    // Its key is free.
+    expect((await createBulk(app, account, FINE, { key: 'bad-midway' })).status).toBe(202)
+  })
+})
+
+describe('a body that does not come to its end', () => {
+  test('rejects the job, removes its rows, and frees its key', async () => {
+    const before = await countStored()
+    const slow = streamBulk(app, account, 'cut')
+    await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
+    const [accepting] = await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs[0]?.total === 20,
+    )
+    slow.cut()
+    const job = await untilBulk(app, account, accepting!.id, 'rejected')
+    expect(job).toMatchObject({
+      errorCode: 'INTAKE_INCOMPLETE',
+      errorMessage: expect.any(String),
+      total: 0,
+      counts: { pending: 0, sent: 0, failed: 0, cancelled: 0 },
+    })
+    await app.until(countStored, stored => stored.rows === before.rows)
+    const again = await createBulk(app, account, FINE, { key: 'cut' })
+    expect(again.status).toBe(202)
+    expect(again.headers.get('idempotency-replayed')).toBeNull()
+  })
+
+  test('is answered where it is no JSON any more', async () => {
+    const slow = streamBulk(app, account, 'broken')
+    await slow.write(`{"messagesPerSecond": 5, "messages": ${JSON.stringify(bulkRows(20)).slice(0, -1)}, `)
+    const [accepting] = await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs[0]?.total === 20,
+    )
+    slow.end('{"to": nonsense}]}')
+    expect(await app.during(slow.answer)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST_BODY' },
+    })
+    expect(await readBulk(app, account, accepting!.id)).toMatchObject({
+      status: 'rejected',
+      errorCode: 'INTAKE_INCOMPLETE',
+    })
+  })
+
+  test('is not waited for longer than hardly anything comes', async () => {
+    const slow = streamBulk(app, account, 'drop by drop')
+    await slow.write('{"messagesPerSecond": 5, "messages": [{"to": "+12025552000"},')
+    const answer = app.during(slow.answer)
+    expect(await answer).toMatchObject({ status: 408, body: { code: 'REQUEST_TIMEOUT' } })
+    slow.cut()
+  })
+})
+
+describe('other refusals', () => {
+  test('an inactive subscription', async () => {
+    const inactive = await app.createAccount({ plan: { name: 'p', status: 'inactive' } })
+    const answer = await createBulk(app, inactive, 'not even JSON')
+    expect([answer.status, answer.body['code']]).toEqual([403, 'SUBSCRIPTION_INACTIVE'])
+    const without = await createBulk(app, inactive, FINE, { key: null })
+    expect(without.body['code']).toBe('IDEMPOTENCY_KEY_REQUIRED')
+  })
+
+  test('a phone that is not verified', async () => {
+    const unverified = await app.createAccount({ phone: { number: '+12025550123', verified: false } })
+    const answer = await createBulk(app, unverified, FINE)
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+  })
+
+  test('no key', async () => {
+    const answer = await app.call('/api/v2/messages/bulk', { method: 'POST', body: FINE })
+    expect(answer.status).toBe(401)
+  })
+
+  test('another type than JSON', async () => {
+    const answer = await createBulk(app, account, '{}', { headers: { 'content-type': 'text/csv' } })
+    expect([answer.status, answer.body['code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+  })
+
+  test('a body beyond the limit: by its length, and while it comes', async () => {
+    const before = await countStored()
+    const messages = bulkRows(3_000, { content: { text: 'x'.repeat(400) } })
+    expect(JSON.stringify(messages).length).toBeGreaterThan(1_048_576)
+    await expectRefusal({ messagesPerSecond: 5, messages }, 'PAYLOAD_TOO_LARGE', 413)
+    const slow = streamBulk(app, account, 'too large')
+    slow.end(JSON.stringify({ messagesPerSecond: 5, messages }))
+    expect(await app.during(slow.answer)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } })
+    await app.until(countStored, stored => stored.rows === before.rows)
+  })
+})
+
+describe('rows that do not pass', () => {
+  test('reject the job, are all listed, and nothing is sent', async () => {
+    const wrong = [
+      { to: 'nobody', content: { text: 'x' } },
+      { to: '+12025552000' },
+      { to: '+12025552000', channel: 'pigeon', content: { text: 'x' } },
+      { to: '+12025552000', template: { id: 'tpl_none' } },
+    ]
+    const { body } = await createBulk(app, account, {
+      messagesPerSecond: 5,
+      messages: [...bulkRows(2), ...wrong, ...bulkRows(1)],
+    })
+    const job = await untilBulk(app, account, body['id'] as string, 'rejected')
+    expect(job).toMatchObject({
+      errorCode: 'VALIDATION_FAILED',
+      validatedCount: 7,
+      counts: { pending: 7, sent: 0, failed: 0, cancelled: 0 },
+    })
+    const invalid = await readBulkRows(account, job.id, '?status=invalid')
+    expect(invalid.map(row => [row.index, row.status, row.errorCode])).toEqual([
+      [2, 'invalid', 'VALIDATION_ERROR'],
+      [3, 'invalid', 'VALIDATION_ERROR'],
+      [4, 'invalid', 'VALIDATION_ERROR'],
+      [5, 'invalid', 'NOT_FOUND'],
+    ])
+    expect(invalid[0]!.errorMessage).toContain('to:')
+    expect(invalid[2]!.errorMessage).toContain('channel:')
+    expect(await readBulkRows(account, job.id)).toHaveLength(7)
+    expect(await account.messages(`?bulkJobId=${job.id}`)).toEqual([])
+  })
+
+  test('10,000 of 10,000', async () => {
+    const messages = Array.from({ length: 10_000 }, () => ({ to: 'x' }))
+    const { body } = await createBulk(app, account, { messagesPerSecond: 10, messages })
+    const job = await untilBulk(app, account, body['id'] as string, 'rejected')
+    expect(job).toMatchObject({ errorCode: 'VALIDATION_FAILED', total: 10_000, validatedCount: 10_000 })
+    let seen = 0
+    for (let cursor = ''; cursor !== 'null'; ) {
+      const page = await app.call(
+        `/api/v2/messages/bulk/${job.id}/rows?status=invalid&limit=500${cursor && `&cursor=${cursor}`}`,
+        { key: account.testKey },
+      )
+      seen += (page.body['data'] as unknown[]).length
+      cursor = String(page.body['nextCursor'])
+    }
+    expect(seen).toBe(10_000)
+  })
+
+  test('an account that cannot pay for one message', async () => {
+    const poor = await app.createAccount({ balance: 0 })
+    const { body } = await createBulk(app, poor, FINE, { live: true })
+    const job = await untilBulk(app, poor, body['id'] as string, 'rejected')
+    expect(job).toMatchObject({ errorCode: 'INSUFFICIENT_BALANCE', validatedCount: 2 })
+  })
+})
+
+test.each([
+  ['GET', '/api/v2/messages/bulk?status=done'],
+  ['GET', '/api/v2/messages/bulk?cursor=nonsense'],
+  ['GET', '/api/v2/messages/bulk?limit=501'],
+])('%s %s is 400', async (method, path) => {
+  expect((await app.call(path, { method, key: account.testKey })).status).toBe(400)
+})
+
+test.each([
+  ['GET', ''],
+  ['GET', '/rows'],
+  ['GET', '/events'],
+  ['POST', '/pause'],
+  ['POST', '/resume'],
+  ['POST', '/cancel'],
+])('%s of a job that is not there is JOB_NOT_FOUND: %s', async (method, path) => {
+  for (const id of ['job_01arz3ndektsv4rrffq69g5fav', 'nonsense', 'msg_01arz3ndektsv4rrffq69g5fav']) {
+    const answer = await app.call(`/api/v2/messages/bulk/${id}${path}`, { method, key: account.testKey })
+    expect([answer.status, answer.body['code']]).toEqual([404, 'JOB_NOT_FOUND'])
+  }
+})
