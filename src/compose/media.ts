@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { createMedia } from '../core/media/media.ts'
@@ -18,12 +19,19 @@ const SWEEP_EVERY_MS = 10 * 60_000
 /** Uploaded files, and what takes them away again. */
 export function createMediaRooms(base: Foundation, files: FileStore = chooseFileStore(base.config)) {
   const { db, clock, ids, log, guarded, seal, config } = base
-  const previews = createPreviews({ seal, clock, publicUrl: config.publicUrl })
+  const previews = createPreviews({ seal, clock, origin: originOf(config) })
   const sweep = createMediaSweep({ db, clock, files, keepMs: config.mediaKeepMs })
   return {
     media: createMedia({ db, clock, ids, files, previews, guarded, log }),
     mediaChore: { name: 'sweep media', everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
   }
+}
+
+/** Where this node is found by whoever may have an address; '' where nobody can say, and addresses are paths. */
+export function originOf({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
+  if (publicUrl !== undefined) return publicUrl
+  if (port === 0 || host === '0.0.0.0' || host === '::') return ''
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /** A directory is for one machine; nodes that share none share a bucket. */

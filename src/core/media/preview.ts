@@ -23,10 +23,10 @@ const TOKEN = /^[\w-]{48}$/
 export function createPreviews(options: {
   seal: Pick<Seal, 'hashSecret'>
   clock: Clock
-  /** In front of the path; none, and addresses have no host. */
-  publicUrl: string | undefined
+  /** In front of the path; '', and addresses have no host. */
+  origin: string
 }): Previews {
-  const { seal, clock, publicUrl = '' } = options
+  const { seal, clock, origin } = options
 
   function macOf(id: AssetId, claims: Buffer): Buffer {
     return seal.hashSecret(`media:${id}:${claims.toString('hex')}`).subarray(0, MAC_BYTES)
@@ -38,7 +38,7 @@ export function createPreviews(options: {
       claims.write(toUuid(accountId).replaceAll('-', ''), 'hex')
       claims.writeUInt32BE(Math.ceil(clock.now() / HOUR_MS) + VALID_HOURS, HOURS_AT)
       const token = Buffer.concat([claims, macOf(id, claims)]).toString('base64url')
-      return `${publicUrl}/media/${id}?token=${token}`
+      return `${origin}/media/${id}?token=${token}`
     },
 
     read(id, token) {
