@@ -90,6 +90,8 @@ describe('with another connection beside it', () => {
     const messageId = await unknownMessage()
     const held = await account.wallet()
     answerLate(0x0b)
+    // No time passes while the gateway works, however long it takes.
+    await other.peer.submitted(1)
     await reaches(messageId, 'sent')
     expect(other.peer.requests).toHaveLength(1)
     expect(await attempts(messageId)).toEqual([
@@ -141,6 +143,7 @@ describe('with another connection beside it', () => {
     other.act(noSuchNumber)
     const messageId = await unknownMessage()
     answerLate(0x0b)
+    await other.peer.submitted(1)
     await reaches(messageId, 'failed')
     expect(other.peer.requests).toHaveLength(1)
     expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
