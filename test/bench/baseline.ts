@@ -17,7 +17,6 @@ export type Baseline = {
   run(seconds: number): Promise<{ perSecond: number; meanMs: number }>
 }
 
-const DATABASE = 'baseline'
 const CLIENTS = 32
 const ACCOUNTS = 100
 const CLIENTS_FILE = fileURLToPath(new URL('./pg-clients.ts', import.meta.url))
@@ -47,19 +46,46 @@ begin
   return v_id;
 end $$;`
 
+/** What one durable check of a code needs at the least: a try is spent, the code is used. */
+const TWO_UPDATES = `
+create table codes (account_id integer not null, number bigint not null, tries integer not null, status text not null,
+  primary key (account_id, number)) with (fillfactor = 60);
+insert into codes select a, n, 0, 'pending'
+  from generate_series(1, ${ACCOUNTS}) a, generate_series(15112000000, 15112000999) n;
+create function two_updates(p_account integer, p_number bigint, p_body text) returns integer language plpgsql as $$
+declare
+  v_number bigint := 15112000000 + p_number % 1000;
+  v_tries integer;
+begin
+  update codes set tries = tries + 1 where account_id = p_account and number = v_number returning tries into v_tries;
+  update codes set status = 'used' where account_id = p_account and number = v_number;
+  return v_tries;
+end $$;`
+
+const KINDS = {
+  send: { database: 'baseline', schema: SCHEMA, call: 'one_send' },
+  'two updates': { database: 'baseline_updates', schema: TWO_UPDATES, call: 'two_updates' },
+}
+export type BaselineKind = keyof typeof KINDS
+
 /** A body of some 600 characters. */
 const BODY = 'Your parcel 4711-0815 arrives today between 14:00 and 16:00. '.repeat(10).slice(0, 600)
 
 /** Sets up a database of its own on the server of `socketDir`. */
-export async function createBaseline(socketDir: string, scratchDir: string): Promise<Baseline> {
-  await inDatabase(socketDir, 'postgres', `create database ${DATABASE}`)
-  await inDatabase(socketDir, DATABASE, SCHEMA)
+export async function createBaseline(
+  socketDir: string,
+  scratchDir: string,
+  kind: BaselineKind = 'send',
+): Promise<Baseline> {
+  const { database, schema } = KINDS[kind]
+  await inDatabase(socketDir, 'postgres', `create database ${database}`)
+  await inDatabase(socketDir, database, schema)
   const pgbench = await findPgbench()
   if (pgbench !== null)
-    return { name: 'pgbench', run: seconds => runPgbench(pgbench, socketDir, scratchDir, seconds) }
+    return { name: 'pgbench', run: seconds => runPgbench(pgbench, socketDir, scratchDir, kind, seconds) }
   return {
     name: 'own clients; lower than pgbench, which `apt-get install postgresql-contrib` brings',
-    run: seconds => runClients(socketDir, seconds),
+    run: seconds => runClients(socketDir, kind, seconds),
   }
 }
 
@@ -86,16 +112,23 @@ async function findPgbench(): Promise<string | null> {
   return null
 }
 
-async function runPgbench(program: string, socketDir: string, scratchDir: string, seconds: number) {
+async function runPgbench(
+  program: string,
+  socketDir: string,
+  scratchDir: string,
+  kind: BaselineKind,
+  seconds: number,
+) {
+  const { database, call } = KINDS[kind]
   const script = join(scratchDir, 'baseline.sql')
   writeFileSync(
     script,
     `\\set account random(1, ${ACCOUNTS})\n\\set number random(15112000000, 15112009999)\n` +
-      `select one_send(:account, :number, '${BODY}');\n`,
+      `select ${call}(:account, :number, '${BODY}');\n`,
   )
   try {
     const options = ['-n', '-M', 'prepared', '-c', CLIENTS, '-j', 2, '-T', seconds, '-f', script]
-    const { stdout } = await execute(program, ['-h', socketDir, '-U', ROLE, ...options.map(String), DATABASE])
+    const { stdout } = await execute(program, ['-h', socketDir, '-U', ROLE, ...options.map(String), database])
     const find = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1])
     return { perSecond: find(/^tps = ([\d.]+)/m), meanMs: find(/^latency average = ([\d.]+) ms/m) }
   } finally {
@@ -103,15 +136,16 @@ async function runPgbench(program: string, socketDir: string, scratchDir: string
   }
 }
 
-async function runClients(socketDir: string, seconds: number) {
+async function runClients(socketDir: string, kind: BaselineKind, seconds: number) {
+  const { database, call } = KINDS[kind]
   const child = await startChild(CLIENTS_FILE)
   const plan: ClientsPlan = {
     socket: join(socketDir, '.s.PGSQL.5432'),
     user: ROLE,
-    database: DATABASE,
+    database,
     clients: CLIENTS,
     accounts: ACCOUNTS,
-    statement: 'select one_send($1, $2, $3)',
+    statement: `select ${call}($1, $2, $3)`,
     body: BODY,
     seconds,
   }

@@ -21,6 +21,8 @@ export type LoadPlan = {
   recipients?: number
   /** By this template instead of a text; it comes to the same words. */
   template?: string
+  /** Verification codes instead of messages; or checks, in turn, of these verifications. */
+  verification?: 'send' | { ids: readonly string[]; code: string }
   /** Where the numbering starts: no idempotency key is used twice. */
   offset: number
 }
@@ -138,7 +140,16 @@ function endOf(answer: string): number | null {
   return head + 4 + Number(length ?? 0)
 }
 
-function request(apiKey: string, number: number, { template, recipients = 1 }: LoadPlan): string {
+function request(apiKey: string, number: number, plan: LoadPlan): string {
+  const { template, recipients = 1, verification } = plan
+  if (verification === 'send') {
+    const code = `{"to":${phone(number)},"channel":"local_sms"}`
+    return post('verification/send', apiKey, `Idempotency-Key: ${scatter(number)}\r\n`, code)
+  }
+  if (verification) {
+    const id = verification.ids[number - plan.offset]!
+    return post('verification/verify', apiKey, '', `{"verificationId":"${id}","code":"${verification.code}"}`)
+  }
   const phones = Array.from({ length: recipients }, (_, at) => phone(number * recipients + at))
   const to = recipients === 1 ? phones[0] : `[${phones}]`
   const words =
@@ -146,10 +157,13 @@ function request(apiKey: string, number: number, { template, recipients = 1 }: L
       ? `"content":{"text":"${TEXT}"}`
       : `"template":{"id":"${template}","variablesIndexed":${JSON.stringify(TEMPLATE.values)}}`
   const body = `{"to":${to},"channel":"local_sms","messageType":"utility",${words}}`
+  return post('messages/send', apiKey, `Idempotency-Key: ${scatter(number)}\r\n`, body)
+}
+
+function post(path: string, apiKey: string, headers: string, body: string): string {
   return (
-    `POST /api/v2/messages/send HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
-    `Idempotency-Key: ${scatter(number)}\r\nContent-Type: application/json\r\n` +
-    `Content-Length: ${body.length}\r\n\r\n${body}`
+    `POST /api/v2/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
+    `${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   )
 }
 

@@ -8,13 +8,14 @@ import { measureScale } from './scale.ts'
 import { measureSchedule } from './schedule.ts'
 import { measureRendering, measureTemplated } from './templates.ts'
 import { measureThroughput, type ThroughputName } from './throughput.ts'
+import { measureVerification } from './verify.ts'
 
 /**
  * The figures that this program is held to, each against a baseline of the same
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [media] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [verify] [media] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -27,6 +28,7 @@ const NAMES = [
   'schedule',
   'render',
   'templated',
+  'verify',
   'media',
   'memory',
   'scale',
@@ -48,6 +50,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
   if (wanted.has('render')) figures.push(measureRendering(quick))
   if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))
+  if (wanted.has('verify')) figures.push(...(await measureVerification(quick)))
   if (wanted.has('media')) figures.push(...(await measureMedia()))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))

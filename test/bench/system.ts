@@ -14,6 +14,7 @@ import { type Sink, startSink } from './sink.ts'
 /** A whole Posthorn with its embedded database, accounts with money, and message centres; the program as it ships. */
 export type System = {
   pid: number
+  url: string
   db: pg.Client
   socketDir: string
   /** One live key of each account. */
@@ -118,6 +119,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   await route('plain')
   return {
     pid: server.pid,
+    url: server.url,
     db,
     socketDir,
     keys,
@@ -224,7 +226,7 @@ async function addAccounts(admin: Admin, count: number): Promise<{ id: string; l
         homeCountry: 'DE',
         currency: 'EUR',
         phone: { number: '+4915112000000', verified: true },
-        plan: { rateLimitPerSecond: 1_000_000 },
+        plan: { rateLimitPerSecond: 1_000_000, verificationRateLimitPerSecond: 1_000_000 },
         balance: BALANCE,
       },
     )

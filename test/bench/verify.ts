@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCodes } from '../../src/core/verification/codes.ts'
+import { createSeal } from '../../src/infra/seal.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { type AccountId, createIds, type Id, toUuid } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createBaseline } from './baseline.ts'
+import { type Measured, measure, median } from './measure.ts'
+import { type Figure, fixed, note, noteMeasured, perSecond } from './report.ts'
+import { type System, startSystem } from './system.ts'
+
+const ACCOUNTS = 100
+const CONNECTIONS = 64
+const ENDLESS = 10_000_000
+const CODE = '314159'
+const MASTER_KEY = randomBytes(32)
+/** Checks of one stretch, each of a verification of its own. */
+const CHECKS = 24_000
+
+/** Codes sent against plain sends of the same run, checks a second, and whether a check's time tells anything of the code. */
+export async function measureVerification(quick: boolean): Promise<Figure[]> {
+  const system = await startSystem({
+    accounts: ACCOUNTS,
+    env: { POSTHORN_MASTER_KEY: MASTER_KEY.toString('base64') },
+  })
+  try {
+    return [
+      await measureSends(system, quick),
+      ...(await measureChecks(system, quick)),
+      await measureTiming(system, quick),
+    ]
+  } finally {
+    await system.stop()
+  }
+}
+
+/** Plain sends on both sides: other work on the machine weighs on both. */
+async function measureSends(system: System, quick: boolean): Promise<Figure> {
+  note(`Codes beside plain sends: ${CONNECTIONS} connections`)
+  await stretch(system, quick ? 1 : 8, false)
+  await stretch(system, 1, true)
+  const rounds: { plain: number; codes: Measured }[] = []
+  for (let number = 1; number <= (quick ? 1 : 5); number++) {
+    const seconds = quick ? 2 : 4
+    const before = await stretch(system, seconds, false)
+    const codes = await stretch(system, seconds, true)
+    const after = await stretch(system, seconds, false)
+    const plain = (before.perSecond + after.perSecond) / 2
+    noteMeasured('plain', before)
+    noteMeasured('codes', codes)
+    note(`  ${fixed(codes.perSecond / plain, 2)} of plain`)
+    rounds.push({ plain, codes })
+  }
+  return {
+    name: 'verification codes sent',
+    measured: perSecond(median(rounds.map(round => round.codes.perSecond))),
+    baseline: `${perSecond(median(rounds.map(round => round.plain)))} plain`,
+    value: median(rounds.map(round => round.codes.perSecond / round.plain)),
+    target: { least: 0.9 },
+  }
+}
+
+function stretch(system: System, seconds: number, codes: boolean): Promise<Measured> {
+  return measure(system, {
+    keys: system.keys,
+    connections: CONNECTIONS,
+    requests: ENDLESS,
+    seconds,
+    ...(codes && { verification: 'send' as const }),
+  })
+}
+
+async function measureChecks(system: System, quick: boolean): Promise<Figure[]> {
+  const scratch = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
+  try {
+    const baseline = await createBaseline(system.socketDir, scratch, 'two updates')
+    const rounds: { perSecond: number; p99Ms: number; baseline: number }[] = []
+    note(`Checks of right codes: ${CONNECTIONS} connections; against ${baseline.name}`)
+    for (let number = 1; number <= (quick ? 1 : 5); number++) {
+      const count = quick ? CHECKS / 6 : CHECKS
+      const before = await baseline.run(quick ? 1 : 3)
+      const ids = await seedVerifications(system, count)
+      const load = await system.load({
+        keys: system.keys,
+        connections: CONNECTIONS,
+        requests: count,
+        seconds: 60,
+        verification: { ids, code: CODE },
+      })
+      if (load.firstFailure !== null) throw new Error(`a right code was refused: ${load.firstFailure}`)
+      const after = await baseline.run(quick ? 1 : 3)
+      const rate = count / load.seconds
+      const reference = (before.perSecond + after.perSecond) / 2
+      note(
+        `  ${perSecond(rate).padStart(9)}  p50 ${fixed(load.p50Ms, 1)} ms  p99 ${fixed(load.p99Ms, 1)} ms` +
+          `  baseline ${perSecond(reference)}`,
+      )
+      rounds.push({ perSecond: rate, p99Ms: load.p99Ms, baseline: reference })
+    }
+    const rate = median(rounds.map(round => round.perSecond))
+    const reference = median(rounds.map(round => round.baseline))
+    return [
+      {
+        name: 'codes checked a second',
+        measured: perSecond(rate),
+        baseline: `5,000/s, or 0.4 of ${perSecond(reference)}`,
+        value: Math.max(rate / 5_000, median(rounds.map(round => round.perSecond / round.baseline)) / 0.4),
+        target: { least: 1 },
+      },
+      {
+        name: 'a check, 99 of 100',
+        measured: `${fixed(median(rounds.map(round => round.p99Ms)), 1)} ms`,
+        baseline: `${CONNECTIONS} connections`,
+        value: median(rounds.map(round => round.p99Ms)),
+        unit: ' ms',
+        target: { most: 40 },
+      },
+    ]
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Verifications whose code is known, as a start leaves them: account after account, as the load takes the keys. */
+async function seedVerifications({ db, ids: { accounts } }: System, count: number): Promise<Id<'ver'>[]> {
+  const random = createRandom()
+  const ids = createIds(systemClock, random)
+  const codes = createCodes({ random, seal: createSeal(MASTER_KEY, random) })
+  const made = Array.from({ length: count }, (_, at) => {
+    const accountId = accounts[at % accounts.length] as AccountId
+    const id = ids.next('ver')
+    const recipientKey = `seed ${id}`
+    return {
+      id,
+      row: {
+        account_id: toUuid(accountId),
+        id: toUuid(id),
+        recipient: recipientKey,
+        code_hash: `\\x${codes.hashFor(id, CODE).toString('hex')}`,
+        recipient_hash: `\\x${codes.hashForRecipient({ accountId, mode: 'live', recipientKey }, CODE).toString('hex')}`,
+      },
+    }
+  })
+  await db.query(
+    `with fresh as (
+       insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id,
+         channel, started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
+       select account_id, id, true, 10, recipient, recipient, 'DE', id, 'local_sms', now(), now() + interval '10 minutes',
+         now() + interval '1 minute', code_hash, recipient_hash, array[id], 1
+         from json_to_recordset($1) as i (account_id uuid, id uuid, recipient text, code_hash bytea, recipient_hash bytea)
+       returning account_id, recipient_key, id)
+     insert into verification_heads (account_id, live, recipient_key, verification_id)
+       select account_id, true, recipient_key, id from fresh`,
+    [JSON.stringify(made.map(({ row }) => row))],
+  )
+  return made.map(({ id }) => id)
+}
+
+/** Wrong codes that begin with none to five of the right digits, one after the other, in turns. */
+async function measureTiming(system: System, quick: boolean): Promise<Figure> {
+  const rounds = quick ? 60 : 600
+  const guesses = [0, 1, 2, 3, 4, 5].map(right => CODE.slice(0, right) + '0'.repeat(CODE.length - right))
+  const took: number[][] = guesses.map(() => [])
+  // Two verifications a round, since one takes five wrong codes; the first account's.
+  const ids = (await seedVerifications(system, rounds * 2 * ACCOUNTS)).filter((_, at) => at % ACCOUNTS === 0)
+  for (let round = 0; round < rounds; round++) {
+    for (let at = 0; at < guesses.length; at++) {
+      // Each place in a round in its turn, so that what comes first comes first for all.
+      const guess = (at + round) % guesses.length
+      const verificationId = ids[round * 2 + (at % 2)]!
+      const startedMs = performance.now()
+      const response = await system.call('POST', '/verification/verify', {
+        verificationId,
+        code: guesses[guess],
+      })
+      const text = await response.text()
+      took[guess]!.push(performance.now() - startedMs)
+      if (!text.includes('VERIFICATION_CODE_INVALID')) throw new Error(`not a wrong code: ${text}`)
+    }
+  }
+  const medians = took.map(median)
+  note(`Wrong codes by how many digits are right, ${rounds} of each: median of a check`)
+  medians.forEach((ms, right) => {
+    note(`  ${right} right  ${fixed(ms * 1_000, 0).padStart(6)} µs`)
+  })
+  const spread = (Math.max(...medians) - Math.min(...medians)) / median(medians)
+  return {
+    name: 'a check’s time by digits that are right',
+    measured: `${medians.map(ms => fixed(ms * 1_000, 0)).join(' ')} µs`,
+    baseline: 'none to five right; the spread',
+    value: spread * 100,
+    unit: ' %',
+    target: { most: 5 },
+  }
+}
