@@ -97,6 +97,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'End a suppression',
     load: async () => ({ run: (await import('./suppression.ts')).remove }),
   },
+  'fraud show': {
+    summary: 'Show the rules that keep verification codes from being pumped',
+    load: async () => ({ run: (await import('./fraud.ts')).show }),
+  },
+  'fraud set': {
+    summary: 'Replace those rules by a JSON file',
+    load: async () => ({ run: (await import('./fraud.ts')).set }),
+  },
   'template list': {
     summary: 'List the templates of an account',
     load: async () => ({ run: (await import('./template.ts')).list }),

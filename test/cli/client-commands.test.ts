@@ -283,3 +283,24 @@ describe('posthorn ends with', () => {
     })
   })
 })
+
+test('fraud rules are shown and set, for the platform and for an account', async () => {
+  const accounts = await json<AdminAccount[]>(['account', 'list'])
+  const account = accounts[0]!.id
+  const input = '{"prefix": {"mode": "monitor"}, "safe": ["+4917012345*"]}'
+  const set = await posthorn(['fraud', 'set', '-', '--account', account], { input })
+  expect(set).toMatchObject({ code: 0, err: '' })
+  expect(set.out).toMatch(/^prefix +monitor +unverified 30 +mode monitor$/m)
+  const whole = (await posthorn(['fraud', 'show', '--account', account, '--json'])).out
+  expect(JSON.parse(whole)).toMatchObject({
+    settings: JSON.parse(input),
+    effective: { prefix: { unverified: 30 } },
+  })
+  // What was shown can be set again, elsewhere.
+  expect(await posthorn(['fraud', 'set', '-'], { input: whole })).toMatchObject({ code: 0 })
+  expect((await posthorn(['fraud', 'show'])).out).toMatch(/^safe +– +\+4917012345\*/m)
+  expect(await posthorn(['fraud', 'set', '-'], { input: '{}' })).toMatchObject({ code: 0 })
+  const refused = await posthorn(['fraud', 'set', '-'], { input: '{"prefix": {"mode": "on"}}' })
+  expect(refused.code).toBe(1)
+  expect(refused.err).toContain('prefix.mode')
+})

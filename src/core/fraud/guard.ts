@@ -54,11 +54,3 @@ export type Guard = {
   /** A right code came back; once per verification. Must not throw. */
   verified(check: GuardedCheck): void
 }
-
-/** Lets everything pass. */
-export const openGuard: Guard = {
-  judge: () => ({ verdict: 'pass' }),
-  sent() {},
-  dropped() {},
-  verified() {},
-}

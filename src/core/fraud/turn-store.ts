@@ -2,7 +2,10 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
-import type { Turn } from './turns.ts'
+
+export type Turn =
+  /** So many within the window, this one included. */
+  { taken: true; turns: number } | { taken: false; freeAtMs: number }
 
 type Asked = { accountId: AccountId; recipient: string; nowMs: number; most: number; windowMinutes: number }
 

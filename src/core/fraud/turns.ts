@@ -1,7 +1,7 @@
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { giveTurnBack, takeTurns } from './turn-store.ts'
+import { giveTurnBack, type Turn, takeTurns } from './turn-store.ts'
 
 export type TurnLimit = {
   sends: number
@@ -9,10 +9,6 @@ export type TurnLimit = {
   /** Whether the limit refuses; else it is only counted. */
   strict: boolean
 }
-
-export type Turn =
-  /** So many within the window, this one included. */
-  { taken: true; turns: number } | { taken: false; freeAtMs: number }
 
 type Asker = { accountId: AccountId; recipient: string; nowMs: number }
 
