@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/client.ts'
 import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
@@ -61,22 +62,27 @@ function outcomeOf(error: unknown): Outcome {
     : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
 }
 
-/** Not a letter of a file's name or type may end the form's own line. */
-const BOUNDARY = 'posthorn-7d1f0c3a5b9e4826'
+/** Known to nobody who makes files: no file can end the part that it is, and begin another. */
+function boundaryOf({ fileName }: OutgoingFile, { secrets }: Graph): string {
+  return `posthorn-${createHmac('sha256', secrets.join('\n')).update(fileName).digest('hex').slice(0, 32)}`
+}
 
 async function formRequest(file: OutgoingFile, path: string, graph: Graph, signal: AbortSignal) {
+  const boundary = boundaryOf(file, graph)
+  const field = (name: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   const head = Buffer.from(
-    `${field('messaging_product', 'whatsapp')}${field('type', file.mimetype)}--${BOUNDARY}\r\n` +
+    `${field('messaging_product', 'whatsapp')}${field('type', file.mimetype)}--${boundary}\r\n` +
       `Content-Disposition: form-data; name="file"; filename="${plainName(file.fileName)}"\r\n` +
       `Content-Type: ${file.mimetype}\r\n\r\n`,
   )
-  const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   const sizeBytes = await sizeOf(file, signal)
   const fault = createFault()
   const http: HttpRequest = {
     ...graphRequest(graph, path),
     method: 'POST',
-    headers: { ...graph.headers, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
+    headers: { ...graph.headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
     body: {
       bytes: Readable.from(inOrder(head, file, tail, signal, fault)),
       lengthBytes: head.length + sizeBytes + tail.length,
@@ -95,10 +101,6 @@ async function* inOrder(
   yield head
   yield* fault.watch(file, signal)
   yield tail
-}
-
-function field(name: string, value: string): string {
-  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 }
 
 /** As browsers write a file's name in a form (HTML, 4.10.21.8). */

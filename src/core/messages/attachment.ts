@@ -27,7 +27,7 @@ export const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
   audio: 'audio/mpeg',
   document: 'application/octet-stream',
 }
-const MIMETYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;\s*[a-z0-9-]+=[a-z0-9_."-]+)*$/i
+const MIMETYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;[ \t]*[a-z0-9-]+=[a-z0-9_."-]+)*$/i
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** Validates the attachment of a send for its channel; null when there is none. */

@@ -133,6 +133,22 @@ describe('a file without an address', () => {
     })
   })
 
+  test('is no more than a file, also where whoever made it knows how another connection’s forms are drawn', async () => {
+    const boundaryOf = ({ headers }: PeerRequest) => /boundary=(.*)$/.exec(headers['content-type']!)![1]!
+    const known = await session(uploading, { config: { accessToken: 'their-own' } })
+    await known.link.send(toAda({ files: [file()] }), never())
+    const forged = `x\r\n--${boundaryOf(known.peer.requests[0]!)}\r\nContent-Disposition: form-data; name="type"\r\n\r\ntext/html\r\n`
+    const bytes = async () => Readable.from([Buffer.from(forged)])
+    const { link, peer } = await session(uploading)
+    await link.send(toAda({ files: [file({ open: bytes, sizeBytes: forged.length })] }), never())
+    const [upload] = peer.requests
+    const form = await new Response(upload!.body, {
+      headers: { 'Content-Type': upload!.headers['content-type']! },
+    }).formData()
+    expect(form.getAll('type')).toEqual(['image/png'])
+    expect(await (form.get('file') as File).text()).toBe(forged)
+  })
+
   test('in the header of a template too', async () => {
     const { link, peer } = await session(uploading)
     const header = { type: 'video', file: file({ type: 'video', mimetype: 'video/mp4' }) } as const

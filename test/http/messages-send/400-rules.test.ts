@@ -422,7 +422,7 @@ describe('attachment', () => {
   test('a mimetype is one, a file name is no path', async () => {
     await allInvalidAt(
       account,
-      ['png', 'image/', '/png', 'image/png\r\nX: y', 'image png'].map(mimetype => ({
+      ['png', 'image/', '/png', 'image/png\r\nX: y', 'image/png;\r\n\r\nx=y', 'image png'].map(mimetype => ({
         ...chat,
         attachment: { type: 'image', base64: 'QUJD', mimetype },
       })),
