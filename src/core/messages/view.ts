@@ -103,12 +103,7 @@ function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): 
     explanation: past.providerCode === null ? null : explain(provider, past.providerCode),
     detail: past.detail,
   }
-  return [
-    statusEntry('sending', at),
-    attempt,
-    ...unknownWithin(row, at, settledAt),
-    statusEntry('queued', settledAt),
-  ]
+  return [statusEntry('sending', at), attempt, ...unknownAfter(row, past), statusEntry('queued', settledAt)]
 }
 
 /** A connection that was left says whose it was with its last attempt. */
@@ -125,11 +120,11 @@ function hasOpenAttempt(row: MessageRow): boolean {
   return row.attempt !== numberAfter || row.attemptAt !== Date.parse(last.at)
 }
 
-/** That an attempt was unknown, also where its provider told of it after all and others followed. */
-function unknownWithin({ unknownAt }: MessageRow, from: number, until: number): TimelineEntry[] {
-  return unknownAt !== null && unknownAt >= from && unknownAt <= until
-    ? [statusEntry('unknown', unknownAt)]
-    : []
+/** That this attempt, or the last one, was unknown: also where its provider told of it after all, and others followed. */
+function unknownAfter({ unknownAt, pastAttempts }: MessageRow, past: PastAttempt | null): TimelineEntry[] {
+  if (unknownAt === null) return []
+  const unknown = pastAttempts.find(({ settledAt }) => Date.parse(settledAt) >= unknownAt) ?? null
+  return unknown === past ? [statusEntry('unknown', unknownAt)] : []
 }
 
 function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
@@ -146,7 +141,7 @@ function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
     explanation: row.providerCode === null ? null : explain(row.provider, row.providerCode),
     detail: row.errorDetail,
   }
-  return [statusEntry('sending', at), attempt, ...unknownWithin(row, at, Number.POSITIVE_INFINITY)]
+  return [statusEntry('sending', at), attempt, ...unknownAfter(row, null)]
 }
 
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {
