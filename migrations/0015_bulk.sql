@@ -162,6 +162,6 @@ create trigger tell_bulk after update of status on bulk_jobs
   for each row when (
     old.status <> new.status and (
       new.status in ('rejected', 'paused', 'completed', 'cancelled')
-      or new.status = 'queued' and old.status = 'validating'
-      or new.status = 'running' and (old.started_at is null or old.status = 'paused')))
+      or new.status = 'queued' and old.status in ('validating', 'paused')
+      or new.status = 'running' and old.started_at is null))
   execute function tell_bulk();

@@ -84,10 +84,10 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
     const parts: JsonPart[] = []
     while (at < held.length) {
-      const before = at
+      const before = { at, place }
       step(parts)
       // A token that goes on in the next piece.
-      if (at === before) break
+      if (at === before.at && place === before.place) break
     }
     handOutItems(parts)
     forget()

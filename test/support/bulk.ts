@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import type { BulkJob, BulkRow } from '../../src/contract/bulk.ts'
+import { fromUuid, timeOf, toUuid } from '../../src/lib/ids.ts'
 import type { Answer, TestAccount, TestApp } from './app.ts'
 
 let keys = 0
@@ -89,4 +90,25 @@ export function streamBulk(app: TestApp, account: TestAccount, key: string, head
     end: (text: string) => void sent.end(text),
     cut: () => void sent.destroy(),
   }
+}
+
+/** The most of these times that lie within one second, wherever it begins. */
+export function mostInASecond(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b)
+  let most = 0
+  for (let first = 0, last = 0; last < sorted.length; last++) {
+    while (sorted[last]! - sorted[first]! >= 1_000) first++
+    most = Math.max(most, last - first + 1)
+  }
+  return most
+}
+
+/** When each message of a job was made, in ms since the epoch. */
+export async function sentTimes(app: TestApp, id: string): Promise<number[]> {
+  const { rows } = await app.db.query<{ id: string }>({
+    name: 't_bulk_messages',
+    text: 'select id from messages where bulk_job_id = $1 order by id',
+    values: [toUuid(id as `job_${string}`)],
+  })
+  return rows.map(row => timeOf(fromUuid('msg', row.id)))
 }

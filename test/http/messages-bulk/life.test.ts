@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BulkJob } from '../../../src/contract/bulk.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import {
+  bulkRows,
+  createBulk,
+  mostInASecond,
+  readBulk,
+  readBulkRows,
+  sentTimes,
+  untilBulk,
+} from '../../support/bulk.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+async function begin(
+  account: TestAccount,
+  messagesPerSecond: number,
+  messages: object[],
+  options: { live?: boolean } = {},
+): Promise<string> {
+  const { status, text, body } = await createBulk(app, account, { messagesPerSecond, messages }, options)
+  if (status !== 202) throw new Error(text)
+  return body['id'] as string
+}
+
+function post(account: TestAccount, id: string, verb: string): Promise<Answer> {
+  return app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.testKey })
+}
+
+describe('the pace', () => {
+  test('is never above the job’s rate in any second, and hardly below it', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 5, bulkRows(40))
+    await untilBulk(app, account, id, 'completed')
+    const times = await sentTimes(app, id)
+    expect(times).toHaveLength(40)
+    expect(mostInASecond(times)).toBe(5)
+    // Eight seconds' worth: seven full ones lie between the first and the last.
+    expect(times.at(-1)! - times[0]!).toBeLessThan(8_500)
+  })
+
+  test('of an account’s jobs together is its ceiling, dealt out in the order of creation', async () => {
+    const account = await app.createAccount({ plan: { name: 'p', bulkCeilingPerSecond: 6 } })
+    const [first, second, third] = [
+      await begin(account, 4, bulkRows(40)),
+      await begin(account, 4, bulkRows(30)),
+      await begin(account, 4, bulkRows(10)),
+    ]
+    await untilBulk(app, account, second!, 'running')
+    expect((await readBulk(app, account, third!)).status).toBe('queued')
+    await untilBulk(app, account, third!, 'completed')
+    await untilBulk(app, account, second!, 'completed')
+    const [one, two, three] = [
+      await sentTimes(app, first!),
+      await sentTimes(app, second!),
+      await sentTimes(app, third!),
+    ]
+    expect(mostInASecond([...one, ...two, ...three])).toBe(6)
+    expect(mostInASecond(one)).toBe(4)
+    expect(mostInASecond(two)).toBe(4)
+    // What the first one leaves: two a second until it is handed over.
+    expect(mostInASecond(two.filter(at => at < one.at(-1)!))).toBe(2)
+    expect(three[0]).toBeGreaterThan(one.at(-1)! - 1_000)
+  })
+})
+
+describe('pause, resume and cancel', () => {
+  test('by the user', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 2, bulkRows(12))
+    await app.until(
+      () => readBulk(app, account, id),
+      job => job.counts.sent >= 2,
+    )
+    const paused = await post(account, id, 'pause')
+    expect(paused.status).toBe(200)
+    expect(paused.body).toEqual({
+      success: true,
+      job: expect.objectContaining({ id, status: 'paused', pauseReason: 'user' }),
+    })
+    expect((await post(account, id, 'pause')).status).toBe(200)
+    await app.pass(2_000)
+    const still = (await sentTimes(app, id)).length
+    await app.pass(3_000)
+    expect(await sentTimes(app, id)).toHaveLength(still)
+
+    const resumed = await post(account, id, 'resume')
+    expect(resumed.body['job']).toMatchObject({ status: 'queued', pauseReason: null })
+    await untilBulk(app, account, id, 'running')
+    expect((await post(account, id, 'resume')).body['job']).toMatchObject({ status: 'running' })
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toEqual({ pending: 0, sent: 12, failed: 0, cancelled: 0 })
+    expect(mostInASecond(await sentTimes(app, id))).toBe(2)
+    for (const verb of ['pause', 'resume', 'cancel']) {
+      const late = await post(account, id, verb)
+      expect([late.status, late.body['code']]).toEqual([409, 'JOB_STATE_CONFLICT'])
+    }
+  })
+
+  test('a cancelled job sends nothing more, and counts what it never sent', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 2, bulkRows(20))
+    await app.until(
+      () => readBulk(app, account, id),
+      job => job.counts.sent >= 2,
+    )
+    const cancelled = await post(account, id, 'cancel')
+    expect(cancelled.body['job']).toMatchObject({ status: 'cancelled' })
+    const { counts } = await app.until(
+      () => readBulk(app, account, id),
+      job => job.counts.pending === 0,
+    )
+    expect(counts.sent).toBe((await sentTimes(app, id)).length)
+    expect(counts.sent + counts.cancelled).toBe(20)
+    await app.pass(3_000)
+    expect((await sentTimes(app, id)).length).toBe(counts.sent)
+    const rows = await readBulkRows(account, id, '?limit=500')
+    expect(rows.filter(row => row.status === 'cancelled')).toHaveLength(counts.cancelled)
+    expect(await readBulkRows(account, id, '?status=cancelled&limit=500')).toHaveLength(counts.cancelled)
+    expect((await post(account, id, 'cancel')).status).toBe(409)
+  })
+
+  test('takes back what waits for its provider', async () => {
+    const account = await app.createAccount()
+    // The account's lane rests for 5 s behind the first one.
+    const id = await begin(account, 10, [
+      { to: '+12025550006', channel: 'local_sms', content: { text: 'throttled' } },
+      ...bulkRows(3),
+    ])
+    await app.until(
+      () => readBulkRows(account, id),
+      rows => rows[0]?.messageId !== null,
+    )
+    await post(account, id, 'cancel')
+    const job = await app.until(
+      () => readBulk(app, account, id),
+      read => read.counts.pending === 0,
+    )
+    expect(job.counts.cancelled).toBeGreaterThan(0)
+    expect((await readBulkRows(account, id))[0]!.status).toBe('cancelled')
+  })
+})
+
+const toSix = (amount: number) => Number(amount.toFixed(6))
+
+describe('pauses of the system', () => {
+  test('for want of money, until there is some', async () => {
+    const account = await app.createAccount({ balance: 0 })
+    const estimate = await app.call('/api/v2/messages/estimate', {
+      method: 'POST',
+      key: account.testKey,
+      body: bulkRows(1)[0],
+    })
+    const price = (estimate.body['data'] as { billing: { estimatedCost: number } }).billing.estimatedCost
+    await app.admin('POST', `/accounts/${account.id}/credits`, {
+      amount: toSix(2.5 * price),
+      note: 'for two',
+    })
+    const id = await begin(account, 10, bulkRows(6), { live: true })
+    const paused = await untilBulk(app, account, id, 'paused')
+    expect(paused.pauseReason).toBe('insufficient_balance')
+    expect(await sentTimes(app, id)).toHaveLength(2)
+    await app.pass(2_000)
+    expect((await readBulk(app, account, id)).status).toBe('paused')
+    await app.admin('POST', `/accounts/${account.id}/credits`, { amount: toSix(4 * price), note: 'more' })
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toMatchObject({ sent: 6, failed: 0 })
+    const { balance, held, captured, credited } = await account.wallet()
+    expect(held).toBe(0)
+    expect(balance + captured).toBeCloseTo(credited, 6)
+    expect(captured).toBeCloseTo(6 * price, 6)
+  })
+
+  test('for a provider that asked for patience, until it is over', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 1, [
+      { to: '+12025550006', channel: 'local_sms', content: { text: 'throttled' } },
+      ...bulkRows(3),
+    ])
+    const paused = await untilBulk(app, account, id, 'paused')
+    expect(paused.pauseReason).toBe('provider_rate_limit')
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toMatchObject({ sent: 4 })
+  })
+})
+
+test('what nobody knows yet is pending until it is settled', async () => {
+  const account = await app.createAccount()
+  const id = await begin(account, 10, [
+    { to: '+12025550005', channel: 'local_sms', content: { text: 'unknown' } },
+    ...bulkRows(2),
+  ])
+  const running = await app.until(
+    () => readBulk(app, account, id),
+    job => job.counts.sent === 2,
+  )
+  expect(running).toMatchObject({ status: 'running', counts: { pending: 1 } })
+  await app.leap(31_000)
+  expect((await readBulk(app, account, id)).counts.pending).toBe(1)
+  await app.leap(24 * 3_600_000)
+  expect((await untilBulk(app, account, id, 'completed')).counts).toMatchObject({ pending: 0, sent: 3 })
+})
+
+test('rows that went bad after the validation fail alone', async () => {
+  const account = await app.createAccount()
+  const template = await app.call('/api/v2/templates', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { name: 'gone_soon', category: 'sms', subType: 'utility', content: 'Hello {{1}}' },
+  })
+  const { id: templateId } = (template.body['data'] as { template: { id: string } }).template
+  const use = { template: { id: templateId, variablesIndexed: ['you'] } }
+  const id = await begin(account, 1, [...bulkRows(2), { to: '+12025552999', channel: 'local_sms', ...use }])
+  await untilBulk(app, account, id, 'running')
+  await app.call(`/api/v2/templates/${templateId}/disable`, { method: 'POST', key: account.liveKey })
+  const done = await untilBulk(app, account, id, 'completed')
+  expect(done.counts).toEqual({ pending: 0, sent: 2, failed: 1, cancelled: 0 })
+  expect((await readBulkRows(account, id, '?status=failed'))[0]).toMatchObject({
+    index: 2,
+    messageId: null,
+    errorCode: 'VALIDATION_ERROR',
+  })
+})
+
+test('its events tell each step, and end with it', async () => {
+  const account = await app.createAccount()
+  const id = await begin(account, 4, bulkRows(8))
+  const response = await fetch(`${app.url}/api/v2/messages/bulk/${id}/events`, {
+    headers: { 'x-api-key': account.testKey },
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const text = await app.during(response.text())
+  const jobs = text
+    .split('\n\n')
+    .filter(event => event.startsWith('event: job\ndata: '))
+    .map(event => JSON.parse(event.slice('event: job\ndata: '.length)) as BulkJob)
+  const statuses = jobs.map(job => job.status).filter((status, at, all) => status !== all[at - 1])
+  expect(statuses.at(-1)).toBe('completed')
+  expect(statuses).toContain('running')
+  expect(jobs.map(job => job.counts.sent)).toEqual(jobs.map(job => job.counts.sent).toSorted((a, b) => a - b))
+  expect(jobs.at(-1)!.counts).toEqual({ pending: 0, sent: 8, failed: 0, cancelled: 0 })
+})
+
+test('webhooks hear of what moves it', async () => {
+  const account = await app.createAccount()
+  await app.db.query({
+    name: 't_listen',
+    text: 'update accounts set event_types = $2 where id = $1',
+    values: [
+      toUuid(account.id as `acc_${string}`),
+      ['bulk.queued', 'bulk.running', 'bulk.paused', 'bulk.completed', 'bulk.cancelled', 'bulk.rejected'],
+    ],
+  })
+  const id = await begin(account, 2, bulkRows(4))
+  await untilBulk(app, account, id, 'running')
+  await post(account, id, 'pause')
+  await post(account, id, 'resume')
+  await untilBulk(app, account, id, 'completed')
+  const { rows } = await app.db.query<{ type: string; data: { jobId: string; total: number } }>({
+    name: 't_bulk_events',
+    text: 'select type, data from events where account_id = $1 order by id',
+    values: [toUuid(account.id as `acc_${string}`)],
+  })
+  expect(rows.map(row => row.type)).toEqual([
+    'bulk.queued',
+    'bulk.running',
+    'bulk.paused',
+    'bulk.queued',
+    'bulk.completed',
+  ])
+  expect(rows.at(-1)!.data).toMatchObject({ jobId: toUuid(id as `job_${string}`), sent: 4, total: 4 })
+})

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSlidingWindow } from '../../src/lib/sliding-window.ts'
+
+const WINDOW_MS = 1_000
+
+function createTime() {
+  let nowMs = 0
+  return {
+    clock: { now: () => nowMs, monotonic: () => nowMs, after: () => () => {} },
+    pass(ms: number) {
+      nowMs += ms
+    },
+    now: () => nowMs,
+  }
+}
+
+test('no second, wherever it begins, holds more than the window has places', () => {
+  const step = fc.record({ pass: fc.integer({ min: 0, max: 400 }), take: fc.integer({ min: 0, max: 5 }) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 6 }), (steps, places) => {
+      const time = createTime()
+      const window = createSlidingWindow(time.clock, places, WINDOW_MS)
+      const uses: number[] = []
+      for (const { pass, take } of steps) {
+        time.pass(pass)
+        for (let n = 0; n < take && window.free() > 0; n++) {
+          window.take()
+          window.used()
+          uses.push(time.now())
+        }
+      }
+      for (const from of uses) {
+        expect(uses.filter(at => at >= from && at < from + WINDOW_MS).length).toBeLessThanOrEqual(places)
+      }
+    }),
+  )
+})
+
+test('a place counts from when it was used, not from when it was taken', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
+  window.take()
+  window.take()
+  expect(window.free()).toBe(0)
+  expect(window.freeInMs()).toBe(Number.POSITIVE_INFINITY)
+  time.pass(700)
+  window.used()
+  time.pass(100)
+  window.back()
+  expect(window.free()).toBe(1)
+  time.pass(899)
+  expect(window.free()).toBe(1)
+  time.pass(1)
+  expect(window.free()).toBe(2)
+})
+
+test('it says when it is free again, also after it has become narrower', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 3, WINDOW_MS)
+  for (let n = 0; n < 3; n++) {
+    window.take()
+    window.used()
+    time.pass(100)
+  }
+  expect(window.freeInMs()).toBe(700)
+  window.resize(1)
+  expect(window.freeInMs()).toBe(900)
+  window.resize(4)
+  expect(window.freeInMs()).toBe(0)
+})
