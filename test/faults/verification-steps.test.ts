@@ -93,7 +93,10 @@ function view(id: string): Promise<VerificationView> {
 }
 
 async function verify(which: object, code: string) {
-  const answer = await definite(() => post('verify', { ...which, code }))
+  const answer = await until(
+    () => post('verify', { ...which, code }),
+    each => each !== null && each.status < 500,
+  )
   return { status: answer!.status, ...(JSON.parse(answer!.text) as Record<string, unknown>) }
 }
 
