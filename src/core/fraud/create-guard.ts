@@ -41,7 +41,10 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     if (stopped) return stop(send, stopped)
     count(send, rules, 1)
     counted.set(send, rules)
-    const late = await takeTurn(send, rules)
+    const late = await takeTurn(send, rules).catch(error => {
+      forget(send, rules)
+      throw error
+    })
     if (late && rules.recipient.mode === 'block') {
       forget(send, rules)
       return stop(send, late)

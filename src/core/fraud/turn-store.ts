@@ -7,14 +7,15 @@ export type Turn =
   /** So many within the window, this one included. */
   { taken: true; turns: number } | { taken: false; freeAtMs: number }
 
+const MINUTE_MS = 60_000
+
 type Asked = { accountId: AccountId; recipient: string; nowMs: number; most: number; windowMinutes: number }
 
 /** One turn for each, where there is one; in the order of the items. No recipient stands there twice. */
 export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]> {
   // In one order on every node: so they never wait for each other in a circle.
-  const order = items.map((_, at) => at).sort((one, other) => compare(items[one]!, items[other]!))
-  const sorted = order.map(at => items[at]!)
-  const { rows } = await db.query<{ item: number; turns: number | null; free_at: Date }>({
+  const sorted = [...items].sort(compare)
+  const { rows } = await db.query<{ account_id: string; recipient: string; turns: number }>({
     name: 'take_turns',
     text: 'select * from take_turns($1,$2,$3,$4,$5)',
     values: [
@@ -25,14 +26,38 @@ export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]
       bareArray(sorted.map(item => item.windowMinutes)),
     ],
   })
-  const turns: Turn[] = new Array(items.length)
-  for (const row of rows) {
-    turns[order[row.item - 1]!] =
-      row.turns === null
-        ? { taken: false, freeAtMs: row.free_at.getTime() }
-        : { taken: true, turns: row.turns }
-  }
-  return turns
+  const taken = new Map(rows.map(row => [`${row.account_id} ${row.recipient}`, row.turns]))
+  const turnsOf = ({ accountId, recipient }: Asked) => taken.get(`${toUuid(accountId)} ${recipient}`)
+  const refused = items.filter(item => turnsOf(item) === undefined)
+  const free = refused.length === 0 ? [] : await whenFree(db, refused)
+  return items.map(item => {
+    const turns = turnsOf(item)
+    return turns === undefined
+      ? { taken: false, freeAtMs: free[refused.indexOf(item)]! }
+      : { taken: true, turns }
+  })
+}
+
+/** When the turn that is `most` from the end leaves its window: from then on there is another one. */
+async function whenFree(db: Db, items: readonly Asked[]): Promise<number[]> {
+  const { rows } = await db.query<{ n: number; sends: Date[] }>({
+    name: 'turns_taken',
+    text: `select i.n::integer, r.sends from unnest($1::uuid[], $2::text[]) with ordinality as i (account_id, recipient, n)
+             join fraud_recipients r on r.account_id = i.account_id and r.recipient = i.recipient`,
+    values: [
+      bareArray(items.map(item => toUuid(item.accountId))),
+      textArray(items.map(item => item.recipient)),
+    ],
+  })
+  const found = new Map(rows.map(row => [row.n, row.sends]))
+  return items.map(({ most, windowMinutes, nowMs }, at) => {
+    const waitedFor =
+      found
+        .get(at + 1)
+        ?.at(-most)
+        ?.getTime() ?? nowMs
+    return waitedFor + windowMinutes * MINUTE_MS
+  })
 }
 
 function compare(one: Asked, other: Asked): number {

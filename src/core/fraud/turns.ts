@@ -31,8 +31,13 @@ export function createTurns({ db }: { db: Db }): Turns {
     conflict: ({ accountId, recipient }) => `${accountId} ${recipient}`,
   })
   return {
-    take: ({ accountId, recipient, nowMs }, { sends, windowMinutes, strict }) =>
-      batcher.add({ accountId, recipient, nowMs, windowMinutes, most: strict ? sends : MOST_COUNTED }),
-    giveBack: asker => void giveTurnBack(db, asker).catch(() => {}),
+    take: (asker, { sends, windowMinutes, strict }) =>
+      batcher.add({ ...whole(asker), windowMinutes, most: strict ? sends : MOST_COUNTED }),
+    giveBack: asker => void giveTurnBack(db, whole(asker)).catch(() => {}),
   }
+}
+
+/** Spellings of an e-mail address that differ by case are one recipient. */
+function whole({ accountId, recipient, nowMs }: Asker): Asker {
+  return { accountId, recipient: recipient.toLowerCase(), nowMs }
 }
