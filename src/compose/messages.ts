@@ -84,13 +84,16 @@ export function createMessageRooms(
     log,
     settle,
     waiters,
+    stopping,
     failover: { after: (item, attempt, outcome) => failover.after(item, attempt, outcome) },
     policyOf,
     optedOut: (item, providerCode) => consent.optOuts.refused({ ...item, providerCode }),
   })
   const receipts = createReceipts({
     db,
+    clock,
     ids,
+    stopping,
     settle,
     conclude,
     handOver: item => dispatcher.push(item, false),

@@ -1,8 +1,9 @@
 import { beginAttempts } from '../core/messages/hot-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { createBatcher } from '../infra/batch.ts'
-import { type Database, DatabaseUnavailable } from '../infra/db.ts'
-import { type Clock, pause } from '../lib/clock.ts'
+import type { Database } from '../infra/db.ts'
+import { patiently } from '../infra/patiently.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /**
  * Records an attempt, many in one statement: its number, or null where the message
@@ -12,8 +13,6 @@ export type Begin = (item: OutboxItem) => Promise<number | null>
 
 export type BeginDeps = { db: Database; clock: Clock; node(): number; stopping(): boolean }
 
-const RETRY_EVERY_MS = 200
-
 export function createBegin({ db, clock, node, stopping }: BeginDeps): Begin {
   async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
     const order = items
@@ -21,19 +20,16 @@ export function createBegin({ db, clock, node, stopping }: BeginDeps): Begin {
       .sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
     const sorted = order.map(at => items[at]!)
     const nowMs = clock.now()
-    for (let repeated = false; ; repeated = true) {
-      try {
-        const attempts = await beginAttempts(db, node(), nowMs, sorted, repeated)
-        const results: (number | null)[] = new Array(items.length)
-        order.forEach((at, position) => {
-          results[at] = attempts[position]!
-        })
-        return results
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || stopping()) throw error
-        await pause(clock, RETRY_EVERY_MS)
-      }
-    }
+    const attempts = await patiently(
+      clock,
+      () => !stopping(),
+      repeated => beginAttempts(db, node(), nowMs, sorted, repeated),
+    )
+    const results: (number | null)[] = new Array(items.length)
+    order.forEach((at, position) => {
+      results[at] = attempts[position]!
+    })
+    return results
   }
 
   const batcher = createBatcher<OutboxItem, number | null>({ flush: begin })

@@ -14,10 +14,11 @@ import {
   type WebhookId,
 } from '../core/callbacks/store.ts'
 import { createBatcher } from '../infra/batch.ts'
-import { type Database, DatabaseUnavailable } from '../infra/db.ts'
+import type { Database } from '../infra/db.ts'
 import { type GuardedFetch, GuardedFetchError, type GuardedResponse } from '../infra/guarded-fetch.ts'
+import { patiently } from '../infra/patiently.ts'
 import type { Seal } from '../infra/seal.ts'
-import { type Cancel, type Clock, pause, withinMs } from '../lib/clock.ts'
+import { type Cancel, type Clock, withinMs } from '../lib/clock.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
@@ -63,7 +64,6 @@ const FAILING_MS = 5 * 24 * 3_600_000
 const GATHER_MS = 200
 /** Whoever had to wait is looked for this long after a place has become free: others will by then. */
 const MAKE_ROOM_MS = 100
-const RETRY_EVERY_MS = 200
 const STOP_GRACE_MS = 3_000
 
 export function createCallbacks(deps: CallbacksDeps): Callbacks {
@@ -202,7 +202,12 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
 
   async function writeDown(done: readonly Done[]): Promise<undefined[]> {
     const inOrder = done.map(each => each.finish).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const health = await patiently(() => finishDeliveries(db, clock.now(), inOrder))
+    // What a receiver has taken is worth remembering, also when the database is away for a moment.
+    const health = await patiently(
+      clock,
+      () => !stopping.signal.aborted,
+      () => finishDeliveries(db, clock.now(), inOrder),
+    )
     for (const { delivery, finish } of done) note(delivery, finish)
     for (const { delivery } of done.filter(each => each.gone && each.delivery.kind === 'endpoint')) {
       await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone')
@@ -212,18 +217,6 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
       if (failingSinceMs !== null && failingSinceMs <= sinceMs) await disable(accountId, webhookId, 'failing')
     }
     return new Array(done.length)
-  }
-
-  /** What a receiver has taken is worth remembering, also when the database is away for a moment. */
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || stopping.signal.aborted) throw error
-        await pause(clock, RETRY_EVERY_MS)
-      }
-    }
   }
 
   function note({ id, kind, accountId, eventType }: Claimed, { status, httpStatus, error }: Finish): void {

@@ -1,6 +1,7 @@
 import type { InboundMessage, InboundPart } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import type { KeepInbound, Told } from './keep.ts'
@@ -27,7 +28,6 @@ type Failure = { error: unknown }
 
 /** The database is waited for this long: less than providers wait for their answer. */
 const PATIENCE_MS = 8_000
-const RETRY_EVERY_MS = 200
 /** Parts come within seconds; a telephone that was out of reach in between may take longer. */
 const PARTS_WAIT_MS = 10 * 60_000
 const MOST_GIVEN_UP = 500
@@ -57,16 +57,13 @@ export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
   }
 
   /** A repeat whose first try was stored after all finds its messages told already. */
-  async function writePatiently(items: readonly Item[]): Promise<void> {
+  function writePatiently(items: readonly Item[]): Promise<void> {
     const untilMs = clock.monotonic() + PATIENCE_MS
-    for (;;) {
-      try {
-        return await db.transaction(tx => write(tx, items))
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || clock.monotonic() >= untilMs) throw error
-        await new Promise<void>(resolve => clock.after(RETRY_EVERY_MS, resolve))
-      }
-    }
+    return patiently(
+      clock,
+      () => clock.monotonic() < untilMs,
+      () => db.transaction(tx => write(tx, items)),
+    )
   }
 
   async function write(tx: Db, items: readonly Item[]): Promise<void> {

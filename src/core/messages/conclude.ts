@@ -1,4 +1,5 @@
 import type { LinkLog, Outcome } from '../../channels/provider.ts'
+import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
@@ -36,6 +37,8 @@ export type ConcludeDeps = {
   settle: Settle
   waiters: Waiters
   failover: Failover
+  /** True while stopping: then nobody waits for a database that is away. */
+  stopping(): boolean
   /** How often a connection's messages are tried, and when an unknown one is closed. */
   policyOf(connectionId: ConnectionId): SettlePolicy
   /** Keeps that a recipient has opted out, by the provider's word. */
@@ -55,7 +58,8 @@ export function createConclude(deps: ConcludeDeps): Conclude {
 
   /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
   async function noteOptOut(item: OutboxItem, providerCode: string | null): Promise<void> {
-    await deps.optedOut(item, providerCode).catch(error => {
+    const note = () => deps.optedOut(item, providerCode)
+    await patiently(clock, () => !deps.stopping(), note).catch(error => {
       log.warn({ err: error, messageId: item.id }, 'that a recipient has opted out could not be written down')
     })
   }

@@ -2,9 +2,9 @@ import type { Outcome } from '../../channels/provider.ts'
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
+import type { Database } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
-import { pause } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
@@ -45,13 +45,14 @@ export type FailoverDeps = ResolveDeps & {
   maxAttempts(id: ConnectionId): number
 }
 
-const REPEAT_EVERY_MS = 200
-
 /**
  * Takes messages that a connection did not take to the next one that may. All
  * of it is rare: what it needs it reads, and only `fail_over` changes anything.
  */
 export function createFailover(deps: FailoverDeps): Failover {
+  /** A provider's word is not lost because the database is away. */
+  const patience = () => !deps.stopping()
+
   async function after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward> {
     const stays: Onward = { kind: 'stays', tries: attempt }
     // Whoever does not want it from here wants it from nowhere.
@@ -62,7 +63,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     // How often this one was asked, of all attempts, matters only where they are used up.
     const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
     if (!isElsewhere(world, item) && !usedUp) return stays
-    const row = await patiently(() => readMessage(deps.db, item.accountId, item.id))
+    const row = await patiently(deps.clock, patience, () => readMessage(deps.db, item.accountId, item.id))
     if (row?.attempt !== attempt) return stays
 
     const tries = triesOf(row)
@@ -197,19 +198,9 @@ export function createFailover(deps: FailoverDeps): Failover {
 
   async function move(left: LeftAttempt, to: Destination) {
     const nowMs = deps.clock.now()
-    return patiently(repeated => failOver(deps.db, deps.node(), nowMs, left, to, repeated))
-  }
-
-  /** A provider's word is not lost because the database is away. */
-  async function patiently<T>(ask: (repeated: boolean) => Promise<T>): Promise<T> {
-    for (let repeated = false; ; repeated = true) {
-      try {
-        return await ask(repeated)
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || deps.stopping()) throw error
-        await pause(deps.clock, REPEAT_EVERY_MS)
-      }
-    }
+    return patiently(deps.clock, patience, repeated =>
+      failOver(deps.db, deps.node(), nowMs, left, to, repeated),
+    )
   }
 
   return { after }

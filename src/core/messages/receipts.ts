@@ -1,5 +1,7 @@
 import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
@@ -19,7 +21,10 @@ export type Receipts = {
 
 export type ReceiptsDeps = {
   db: Db
+  clock: Clock
   ids: Ids
+  /** True while stopping: then nobody waits for a database that is away. */
+  stopping(): boolean
   settle: Settle
   conclude: Conclude
   /** Holds a message, not begun, that goes on over another connection. */
@@ -64,8 +69,13 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     { accountId, attemptId, outcome }: LateOutcome,
   ): Promise<boolean> {
     const known = readAttemptId(attemptId)
-    const row = known && (await readMessage(deps.db, accountId as AccountId, known.id))
-    if (row?.content == null || row.attempt !== known!.attempt || row.connectionId !== connectionId)
+    if (!known) return false
+    const row = await patiently(
+      deps.clock,
+      () => !deps.stopping(),
+      () => readMessage(deps.db, accountId as AccountId, known.id),
+    )
+    if (row?.content == null || row.attempt !== known.attempt || row.connectionId !== connectionId)
       return false
     const conclusion = await deps.conclude.attempt(toItem(row, row.content), row.attempt, outcome)
     if (conclusion.kind === 'settled') return conclusion.applied

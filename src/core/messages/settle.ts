@@ -1,5 +1,6 @@
 import { type Batcher, createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
@@ -29,7 +30,6 @@ type Result = { told: Told } | { moved: boolean } | { error: unknown }
 type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
 
 const MAX_ITEMS = 256
-const RETRY_EVERY_MS = 200
 
 /**
  * Writes down outcomes and receipts, many in one transaction. Both stand in one
@@ -89,15 +89,12 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 
   /** A provider's word is not lost because the database is away: it is written as soon as it is back. */
-  async function writePatiently<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
-    for (let repeated = false; ; repeated = true) {
-      try {
-        return await write(rows, repeated)
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || deps.stopping()) throw error
-        await new Promise<void>(resolve => clock.after(RETRY_EVERY_MS, resolve))
-      }
-    }
+  function writePatiently<Row>(rows: Row[], write: Write<Row>): Promise<readonly Result[]> {
+    return patiently(
+      clock,
+      () => !deps.stopping(),
+      repeated => write(rows, repeated),
+    )
   }
 
   return {

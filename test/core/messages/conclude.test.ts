@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Outcome } from '../../../src/channels/provider.ts'
+import { type Conclude, createConclude } from '../../../src/core/messages/conclude.ts'
+import type { SettleRow } from '../../../src/core/messages/hot-store.ts'
+import { createReceipts } from '../../../src/core/messages/receipts.ts'
+import { createWaiters } from '../../../src/core/messages/waiters.ts'
+import type { OutboxItem } from '../../../src/core/outbox/dispatch-port.ts'
+import { DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
+import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+
+/** What a provider said is not lost because the database is away at that moment. */
+
+let clock: FakeClock
+let ids: ReturnType<typeof createIds>
+let item: OutboxItem
+let settled: SettleRow[]
+let optOuts: (string | null)[]
+/** So many of the next calls find the database away. */
+let away: number
+let stopping: boolean
+let conclude: Conclude
+
+const gone = () => new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+const refused: Outcome = {
+  kind: 'rejected',
+  code: 'RECIPIENT_REJECTED',
+  detail: 'opted out',
+  providerCode: '21610',
+  optedOut: true,
+}
+
+beforeEach(() => {
+  clock = createFakeClock()
+  ids = createIds(clock, createRandom())
+  item = {
+    accountId: ids.next('acc'),
+    id: ids.next('msg'),
+    connectionId: ids.next('cnn'),
+    channel: 'int_sms',
+    messageType: 'marketing',
+    recipient: '+447700900123',
+    sender: null,
+    content: { text: 'Sale', subject: null, html: false, attachment: null, context: null },
+  }
+  settled = []
+  optOuts = []
+  away = 0
+  stopping = false
+  conclude = createConclude({
+    clock,
+    ids,
+    random: createRandom(),
+    log: { debug() {}, info() {}, warn() {}, error() {} } as never,
+    settle: {
+      async attempt(row) {
+        settled.push(row)
+        return { answer: row.answer }
+      },
+      receipt: async () => false,
+      idle: async () => {},
+    },
+    waiters: createWaiters(),
+    stopping: () => stopping,
+    failover: { after: async (_, attempt) => ({ kind: 'stays', tries: attempt }) },
+    policyOf: () => ({ maxAttempts: 3, backoffMs: 1_000, unknownDeadlineMs: 1_000 }),
+    async optedOut(_, providerCode) {
+      if (away-- > 0) throw gone()
+      optOuts.push(providerCode)
+    },
+  })
+})
+
+describe('that a recipient has opted out', () => {
+  test('is written down as soon as the database is back, and before the message is settled', async () => {
+    away = 3
+    const concluded = conclude.attempt(item, 1, refused)
+    await clock.advance(500)
+    expect([optOuts, settled]).toEqual([[], []])
+    await clock.advance(200)
+    expect(await concluded).toEqual({ kind: 'settled', applied: true, dueAt: null })
+    expect(optOuts).toEqual(['21610'])
+    expect(settled).toMatchObject([{ kind: 'failed', errorCode: 'RECIPIENT_REJECTED' }])
+  })
+
+  test('does not keep a node that stops', async () => {
+    away = Number.POSITIVE_INFINITY
+    stopping = true
+    await conclude.attempt(item, 1, refused)
+    expect([optOuts, settled.length]).toEqual([[], 1])
+  })
+})
+
+const TIMES = ['attempt', 'settled', 'scheduled', 'unknown', 'sent', 'delivered', 'read', 'ended'].map(
+  name => `${name}_at`,
+)
+
+describe('an answer that came late', () => {
+  const lateDb = (row: object | null): Db => ({
+    async query<R extends object>() {
+      if (away-- > 0) throw gone()
+      return { rows: (row ? [row] : []) as R[], rowCount: row ? 1 : 0 }
+    },
+  })
+  const row = (more: object = {}) => ({
+    id: toUuid(item.id),
+    account_id: toUuid(item.accountId),
+    connection_id: toUuid(item.connectionId),
+    channel: item.channel,
+    message_type: item.messageType,
+    recipient: item.recipient,
+    candidates: item.channel,
+    status: 'unknown',
+    attempt: 2,
+    past_attempts: null,
+    content: item.content,
+    template_id: null,
+    bulk_job_id: null,
+    ...Object.fromEntries(TIMES.map(name => [name, null])),
+    ...more,
+  })
+  const receiptsOf = (found: object | null) =>
+    createReceipts({
+      db: lateDb(found),
+      clock,
+      ids,
+      stopping: () => stopping,
+      settle: { attempt: async () => null, receipt: async () => false, idle: async () => {} },
+      conclude,
+      handOver() {},
+      observe() {},
+    })
+  const late = () => ({
+    accountId: item.accountId,
+    attemptId: `${item.id}.2`,
+    outcome: { kind: 'accepted', providerId: 'x1' } as const,
+  })
+
+  test('is taken when the database is back', async () => {
+    away = 5
+    const taken = receiptsOf(row()).takeLate(item.connectionId, late())
+    await clock.advance(900)
+    expect(settled).toEqual([])
+    await clock.advance(200)
+    await taken
+    expect(settled).toMatchObject([{ kind: 'sent', attempt: 2, providerId: 'x1' }])
+  })
+
+  test.each<[string, () => object | null]>([
+    ['of a message that nobody knows', () => null],
+    ['of an attempt that is no longer the last', () => row({ attempt: 3 })],
+    ['over another connection', () => row({ connection_id: toUuid(ids.next('cnn')) })],
+  ])('%s changes nothing', async (_, found) => {
+    await receiptsOf(found()).takeLate(item.connectionId, late())
+    expect(settled).toEqual([])
+  })
+})
