@@ -1,41 +1,19 @@
-import type { OutgoingFile, TemplateOutcome, TemplateState } from '../../channels/provider.ts'
-import type { AttachmentType, KeyMode } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { TemplateStatus } from '../../contract/template.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
-import type { Database, Db } from '../../infra/db.ts'
+import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type AssetId, type Ids, isId } from '../../lib/ids.ts'
+import type { AccountId, Ids } from '../../lib/ids.ts'
+import { createApproval } from './approval.ts'
 import { draftTemplate } from './draft.ts'
 import type { TellTemplate } from './events.ts'
-import { type Line, providerNameOf } from './lines.ts'
-import { type Approvers, approverUnavailable } from './official.ts'
-import { toOfficial } from './official-form.ts'
-import { claimName, dropName, selectOfficial } from './official-store.ts'
-import type { HeaderFile, TemplateDraft } from './spec.ts'
+import { dropFetched, readHeaderFile, type TemplateMedia } from './header-file.ts'
+import type { Line, TemplateOwner } from './lines.ts'
+import type { Approvers } from './official.ts'
+import { claimName, dropName } from './official-store.ts'
+import type { TemplateDraft } from './spec.ts'
 import { insertTemplate, setDefaultTemplate, type TemplateRow, templateExists } from './store.ts'
 import { nextCheckAt } from './transitions.ts'
-
-/** For whom a template is made: an account, or the platform for all of them. */
-export type TemplateOwner = { accountId: AccountId; mode: KeyMode }
-
-/** An uploaded file, as far as a header needs it. */
-export type HeaderAsset = HeaderFile & { mediaType: AttachmentType }
-
-/** The uploaded files, as templates use them. */
-export type TemplateMedia = {
-  /** The account's own, or the platform's; null where there is none. */
-  find(accountId: AccountId, id: AssetId): Promise<HeaderAsset | null>
-  /** Takes the file behind an address in; a Problem under `path` where it cannot be had. */
-  takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
-  /** Keeps a file until the transaction ends; false when it is gone. */
-  keep(tx: Db, file: HeaderFile): Promise<boolean>
-  /** Takes a file away that nobody needs; never rejects. */
-  discard(file: HeaderFile): Promise<void>
-  outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile
-  /** Where a file is shown. */
-  previewUrl(file: HeaderFile): string
-}
 
 export type CreateTemplateDeps = {
   db: Database
@@ -65,14 +43,15 @@ export type CreateTemplate = (
 export const CLAIM_LASTS_MS = 120_000
 
 export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
-  const { db, clock, approvers } = deps
+  const { db, clock } = deps
+  const approve = createApproval(deps)
 
   async function create(
     owner: TemplateOwner,
     body: TemplateCreate,
     { makeDefault } = { makeDefault: false },
   ): Promise<TemplateRow> {
-    const [said, file] = await withHeader(owner, body)
+    const [said, file] = await readHeaderFile(deps.media, owner.accountId, body)
     try {
       const draft = draftTemplate(said, file)
       if (draft.provider !== 'official_provider') {
@@ -81,48 +60,9 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       const line = await deps.lineOf(owner, body.officialSenderId)
       return await withName(owner, draft, () => bring(owner, draft, line, makeDefault))
     } catch (error) {
-      // What was fetched for a template that there is not: whoever asks again brings it again.
-      if (file && body.headerMediaUrl !== undefined) await deps.media.discard(file)
+      await dropFetched(deps.media, body, file)
       throw error
     }
-  }
-
-  /** The file that the header shows, of the type that the header says; a file alone says what header it is. */
-  async function withHeader(
-    owner: TemplateOwner,
-    body: TemplateCreate,
-  ): Promise<[TemplateCreate, HeaderFile | null]> {
-    if (body.headerType === 'text') return [body, null]
-    const asset = await headerAsset(owner, body)
-    if (!asset) return [body, null]
-    const { mediaType, ...file } = asset
-    const path = body.headerAssetId === undefined ? 'headerMediaUrl' : 'headerAssetId'
-    if (mediaType === 'audio') throw invalid(path, 'must be an image, a video or a document')
-    if (body.headerType !== undefined && body.headerType !== mediaType) {
-      throw invalid(path, `is of type ${mediaType}, not ${body.headerType}`)
-    }
-    return [{ ...body, headerType: mediaType }, file]
-  }
-
-  async function headerAsset(
-    { accountId }: TemplateOwner,
-    { headerAssetId, headerMediaUrl }: TemplateCreate,
-  ): Promise<HeaderAsset | null> {
-    if (headerAssetId !== undefined && headerMediaUrl !== undefined) {
-      throw invalid('headerMediaUrl', 'or headerAssetId, not both')
-    }
-    if (headerAssetId !== undefined) return findAsset(accountId, headerAssetId)
-    return headerMediaUrl === undefined
-      ? null
-      : deps.media.takeIn(accountId, headerMediaUrl, 'headerMediaUrl')
-  }
-
-  async function findAsset(accountId: AccountId, id: string): Promise<HeaderAsset> {
-    const asset = isId('ast', id) ? await deps.media.find(accountId, id) : null
-    if (asset) return asset
-    throw new Problem('NOT_FOUND', 'headerAssetId: asset not found', {
-      details: [{ path: 'headerAssetId', message: 'asset not found' }],
-    })
   }
 
   /** Of two requests for one name one alone goes on. */
@@ -145,59 +85,10 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 
   /** Puts it before the provider, and stores it only when the provider has it. */
   async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
-    const found = draft.spec.manual
-      ? await bind(owner, draft, line)
-      : await submit(draft, line, providerNameOf(draft.name, owner.accountId, line))
-    const row: TemplateRow = {
-      ...newRow(owner, draft, found.status),
-      reason: found.reason,
-      official: {
-        connectionId: line.connectionId,
-        onPlatformNumber: line.onPlatformNumber,
-        providerName: found.providerName,
-        providerTemplateId: found.providerTemplateId,
-      },
-    }
-    return store(row, makeDefault)
-  }
-
-  async function submit(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
-    const outcome = await approvers.submit(
-      line.connectionId,
-      toOfficial(draft, providerName, deps.media.outgoing),
-    )
-    return { ...readOutcome(outcome), providerName }
-  }
-
-  /** What stands there already is found by its id, whatever it is called there. */
-  async function bind(owner: TemplateOwner, draft: TemplateDraft, line: Line): Promise<Found> {
-    const providerTemplateId = draft.providerTemplateId!
-    if (line.sandbox) {
-      // Nothing stands in the sandbox by itself: what is bound to there is put there.
-      return { ...(await submit(draft, line, draft.name)), providerTemplateId }
-    }
-    const word = await approvers.find(line.connectionId, providerTemplateId)
-    if (word.kind === 'unasked') throw approverUnavailable('it could not be asked about the template')
-    if (word.kind === 'unknown' || (await isAnothers(owner, line, word.state))) {
-      throw invalid('providerTemplateId', 'the provider knows no template of this id')
-    }
-    const { name: providerName, language, status, reason } = word.state
-    if (language !== draft.language) {
-      throw invalid('language', `must be ${language}: so the provider has the template`)
-    }
-    return { providerName, status, reason, providerTemplateId }
-  }
-
-  /** On a number that accounts share, what one of them had approved is nobody else's. */
-  async function isAnothers(
-    { accountId }: TemplateOwner,
-    line: Line,
-    { name, language }: TemplateState,
-  ): Promise<boolean> {
-    const known = await selectOfficial(db, line.connectionId, name, language)
-    return known.some(
-      each => each.accountId !== accountId && providerNameOf(each.name, each.accountId, line) === name,
-    )
+    const { status, reason, ...named } = await approve(owner.accountId, draft, line)
+    const { connectionId, onPlatformNumber } = line
+    const official = { connectionId, onPlatformNumber, ...named }
+    return store({ ...newRow(owner, draft, status), reason, official }, makeDefault)
   }
 
   function newRow(owner: TemplateOwner, draft: TemplateDraft, status: TemplateStatus): TemplateRow {
@@ -232,30 +123,6 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   return create
-}
-
-type Found = {
-  status: TemplateStatus
-  reason: string | null
-  providerName: string
-  providerTemplateId: string | null
-}
-
-export const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
-
-function readOutcome(outcome: TemplateOutcome | null): Omit<Found, 'providerName'> {
-  switch (outcome?.kind) {
-    case 'submitted': {
-      const { status, reason, providerTemplateId } = outcome.state
-      return { status, reason, providerTemplateId: providerTemplateId || null }
-    }
-    case 'refused':
-      throw invalid(outcome.path ?? 'body', `the provider refuses it: ${outcome.detail}`)
-    case 'unavailable':
-      throw approverUnavailable(outcome.detail)
-    case undefined:
-      throw invalid('officialSenderId', 'the connection of this sender takes no templates')
-  }
 }
 
 function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {

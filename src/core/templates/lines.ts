@@ -5,6 +5,9 @@ import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 
+/** For whom a template is made: an account, or the platform for all of them. */
+export type TemplateOwner = { accountId: AccountId; mode: KeyMode }
+
 /** What templates need to know of official senders. */
 export type OfficialSenders = {
   forAccount(accountId: AccountId): Promise<AccountSenders>

@@ -3,7 +3,6 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { TemplateStates } from './apply-state.ts'
-import { NOT_FOUND_THERE } from './create.ts'
 import type { Approvers } from './official.ts'
 import { claimChecks, finishCheck, type OfficialRow } from './official-store.ts'
 import { nextCheckAt, statusAfter } from './transitions.ts'
@@ -19,6 +18,7 @@ export type TemplatePollDeps = {
 const AT_ONCE = 10
 /** Longer than any answer takes: then another node may look. */
 const CLAIM_LASTS_MS = 60_000
+const NOT_FOUND_THERE = 'The provider knows no template of this name and language.'
 /** When to come back to a provider that could not be asked. */
 const UNASKED_MS = 60_000
 

@@ -67,6 +67,7 @@ describe('headerMediaUrl of a template', () => {
   it.each([
     [503, 'PROVIDER_UNAVAILABLE', { name: 'a_timeout_here' }],
     [400, 'VALIDATION_ERROR', { name: 'Not a name' }],
+    [400, 'VALIDATION_ERROR', { headerType: 'video' }],
     [400, 'VALIDATION_ERROR', { officialSenderId: 'nobody' }],
   ])('leaves nothing behind where the template is refused: %i %s', async (status, code, more) => {
     const answer = await create(`${origin}/photo.jpg`, more)

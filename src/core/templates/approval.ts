@@ -1,0 +1,85 @@
+import type { TemplateOutcome, TemplateState } from '../../channels/provider.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { TemplateStatus } from '../../contract/template.ts'
+import type { Db } from '../../infra/db.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { TemplateMedia } from './header-file.ts'
+import { type Line, providerNameOf } from './lines.ts'
+import { type Approvers, approverUnavailable } from './official.ts'
+import { toOfficial } from './official-form.ts'
+import { selectOfficial } from './official-store.ts'
+import type { TemplateDraft } from './spec.ts'
+
+/** How an official template stands at its provider, and what it is called there. */
+type Found = {
+  status: TemplateStatus
+  reason: string | null
+  providerName: string
+  providerTemplateId: string | null
+}
+
+/**
+ * Puts an official template before its provider, or finds the one that it is to be bound to. Throws
+ * a 400 in the provider's words, and PROVIDER_UNAVAILABLE.
+ */
+export type Approve = (accountId: AccountId, draft: TemplateDraft, line: Line) => Promise<Found>
+
+export type ApprovalDeps = { db: Db; approvers: Approvers; media: Pick<TemplateMedia, 'outgoing'> }
+
+export function createApproval({ db, approvers, media }: ApprovalDeps): Approve {
+  async function submit(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
+    const outcome = await approvers.submit(line.connectionId, toOfficial(draft, providerName, media.outgoing))
+    return { ...readOutcome(outcome), providerName }
+  }
+
+  /** What stands there already is found by its id, whatever it is called there. */
+  async function bind(accountId: AccountId, draft: TemplateDraft, line: Line): Promise<Found> {
+    const providerTemplateId = draft.providerTemplateId!
+    if (line.sandbox) {
+      // Nothing stands in the sandbox by itself: what is bound to there is put there.
+      return { ...(await submit(draft, line, draft.name)), providerTemplateId }
+    }
+    const word = await approvers.find(line.connectionId, providerTemplateId)
+    if (word.kind === 'unasked') throw approverUnavailable('it could not be asked about the template')
+    if (word.kind === 'unknown' || (await isAnothers(accountId, line, word.state))) {
+      throw invalid('providerTemplateId', 'the provider knows no template of this id')
+    }
+    const { name: providerName, language, status, reason } = word.state
+    if (language !== draft.language) {
+      throw invalid('language', `must be ${language}: so the provider has the template`)
+    }
+    return { providerName, status, reason, providerTemplateId }
+  }
+
+  /** On a number that accounts share, what one of them had approved is nobody else's. */
+  async function isAnothers(
+    accountId: AccountId,
+    line: Line,
+    { name, language }: TemplateState,
+  ): Promise<boolean> {
+    const known = await selectOfficial(db, line.connectionId, name, language)
+    const others = known.filter(each => each.accountId !== accountId && each.accountId !== PLATFORM)
+    return others.some(each => providerNameOf(each.name, each.accountId, line) === name)
+  }
+
+  return (accountId, draft, line) =>
+    draft.spec.manual
+      ? bind(accountId, draft, line)
+      : submit(draft, line, providerNameOf(draft.name, accountId, line))
+}
+
+function readOutcome(outcome: TemplateOutcome | null): Omit<Found, 'providerName'> {
+  switch (outcome?.kind) {
+    case 'submitted': {
+      const { status, reason, providerTemplateId } = outcome.state
+      return { status, reason, providerTemplateId: providerTemplateId || null }
+    }
+    case 'refused':
+      throw invalid(outcome.path ?? 'body', `the provider refuses it: ${outcome.detail}`)
+    case 'unavailable':
+      throw approverUnavailable(outcome.detail)
+    case undefined:
+      throw invalid('officialSenderId', 'the connection of this sender takes no templates')
+  }
+}
