@@ -117,6 +117,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Delete a template',
     load: async () => ({ run: (await import('./template.ts')).remove }),
   },
+  'verify start': {
+    summary: 'Send a verification code',
+    load: async () => ({ run: (await import('./verify.ts')).start }),
+  },
+  'verify resend': {
+    summary: 'Send another code for a verification',
+    load: async () => ({ run: (await import('./verify.ts')).resend }),
+  },
+  'verify check': {
+    summary: 'Check a verification code',
+    load: async () => ({ run: (await import('./verify.ts')).check }),
+  },
   send: {
     summary: 'Send a message',
     load: () => import('./send.ts'),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BlockView } from '../../../src/contract/fraud.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { codeFor, type Verifications, verifications } from '../../support/verification.ts'
 
 let app: TestApp
@@ -13,7 +14,7 @@ const NOON_MS = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000
 const PLAN = { verificationRateLimitPerSecond: 100_000 }
 
 beforeAll(async () => {
-  app = await startTestApp({ startMs: NOON_MS })
+  app = await startTestApp({ startMs: NOON_MS, env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
 })
 afterAll(() => app.stop())
 beforeEach(async () => {
@@ -236,6 +237,27 @@ describe('other rules', () => {
       'allowedCountries',
     ])
     expect(await blocks('?action=blocked')).toEqual([])
+  })
+
+  test('whoever listens is told of what is blocked, and not of what is only watched', async () => {
+    const receiver = await startReceiver()
+    try {
+      const made = await app.call('/api/v2/webhooks', {
+        method: 'POST',
+        key: account.liveKey,
+        body: { url: receiver.url(), eventTypes: ['verification.blocked'] },
+      })
+      expect(made.status, made.text).toBe(201)
+      await settings({ recipient: { mode: 'monitor', sends: 1 }, allowedCountries: { countries: ['US'] } })
+      for (let n = 0; n < 2; n++) expect((await live('+13055550140')).status).toBe(200)
+      expectBlocked(await live('+447400123440'))
+      await app.during(receiver.count(1))
+      expect(receiver.got.map(({ body }) => body)).toMatchObject([
+        { type: 'verification.blocked', data: (await blocks('?action=blocked'))[0] },
+      ])
+    } finally {
+      await receiver.close()
+    }
   })
 
   test('metrics count by rule, and name nobody', async () => {
