@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   'verification.verified',
   'verification.failed',
   'verification.superseded',
+  'verification.blocked',
   'bulk.queued',
   'bulk.rejected',
   'bulk.running',
@@ -161,7 +162,7 @@ export type MessageEventData = Static<typeof MessageEventData>
 /** Why a verification failed: five wrong codes, or no channel took its message. */
 export const VERIFICATION_FAILURES = ['attempts_exhausted', 'not_sent'] as const
 
-/** `data` of a `verification.*` event. The code is no part of it. */
+/** `data` of a `verification.*` event, but for `verification.blocked`, which has the block. The code is no part of it. */
 export const VerificationEventData = Type.Object({
   verificationId: Type.String(),
   mode: oneOf(KEY_MODES),

@@ -28,6 +28,7 @@ export function eventBody(
 
 function dataOf({ type, data }: { type: EventType; data: unknown }, message: EventMessage | null): unknown {
   // Its first message is with it too, for its place in the line.
+  if (type === 'verification.blocked') return data
   if (type.startsWith('verification.')) return verificationData(data as StoredVerification)
   if (type.startsWith('bulk.')) return bulkData(data as StoredBulk)
   return message ? messageData(type, message) : data

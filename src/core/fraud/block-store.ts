@@ -1,10 +1,9 @@
 import type { Channel } from '../../contract/enums.ts'
 import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
-import type { Database, Db } from '../../infra/db.ts'
+import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
-import { addTotals, emptyShare } from './total-store.ts'
 
 export type BlockRow = {
   accountId: AccountId
@@ -17,7 +16,6 @@ export type BlockRow = {
   channel: Channel
   clientIp: string | null
   retryAtMs: number
-  atMs: number
 }
 
 type Raw = {
@@ -33,36 +31,25 @@ type Raw = {
   retry_at: Date
 }
 
-/** Lists blocks, and counts those that blocked, in one transaction. */
-export async function insertBlocks(db: Database, rows: readonly BlockRow[]): Promise<void> {
-  await db.transaction(async tx => {
-    await tx.query({
-      name: 'verification_blocks_insert',
-      text: `insert into verification_blocks
-               (account_id, id, action, rule, reason, recipient, country, channel, client_ip, retry_at)
-             select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-               $8::text[], $9::text[], $10::timestamptz[])`,
-      values: [
-        bareArray(rows.map(row => toUuid(row.accountId))),
-        bareArray(rows.map(row => toUuid(row.id))),
-        textArray(rows.map(row => row.action)),
-        textArray(rows.map(row => row.rule)),
-        textArray(rows.map(row => row.reason)),
-        textArray(rows.map(row => row.recipient)),
-        textArray(rows.map(row => row.country)),
-        textArray(rows.map(row => row.channel)),
-        textArray(rows.map(row => row.clientIp)),
-        timeArray(rows.map(row => row.retryAtMs)),
-      ],
-    })
-    const blocked = rows.filter(row => row.action === 'blocked')
-    await addTotals(
-      tx,
-      blocked.map(({ accountId, atMs, channel, country }) => ({
-        ...emptyShare({ accountId, live: true, atMs, channel, country }),
-        blocked: 1,
-      })),
-    )
+export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<void> {
+  await db.query({
+    name: 'verification_blocks_insert',
+    text: `insert into verification_blocks
+             (account_id, id, action, rule, reason, recipient, country, channel, client_ip, retry_at)
+           select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+             $8::text[], $9::text[], $10::timestamptz[])`,
+    values: [
+      bareArray(rows.map(row => toUuid(row.accountId))),
+      bareArray(rows.map(row => toUuid(row.id))),
+      textArray(rows.map(row => row.action)),
+      textArray(rows.map(row => row.rule)),
+      textArray(rows.map(row => row.reason)),
+      textArray(rows.map(row => row.recipient)),
+      textArray(rows.map(row => row.country)),
+      textArray(rows.map(row => row.channel)),
+      textArray(rows.map(row => row.clientIp)),
+      timeArray(rows.map(row => row.retryAtMs)),
+    ],
   })
 }
 
@@ -82,7 +69,7 @@ export async function listBlocks(
   filter: BlockFilter,
   before: Id<'blk'> | null,
   limit: number,
-): Promise<Omit<BlockRow, 'atMs'>[]> {
+): Promise<BlockRow[]> {
   const values: unknown[] = [toUuid(accountId), before && toUuid(before), limit]
   const wheres = ['b.account_id = $1', '($2::uuid is null or b.id < $2)']
   for (const name of ['action', 'rule', 'recipient', 'country'] as const) {
@@ -110,7 +97,7 @@ export async function sweepBlocks(db: Db, beforeMs: number, limit: number): Prom
   return rowCount ?? 0
 }
 
-function toRow(raw: Raw): Omit<BlockRow, 'atMs'> {
+function toRow(raw: Raw): BlockRow {
   return {
     accountId: fromUuid('acc', raw.account_id),
     id: fromUuid('blk', raw.id),

@@ -3,14 +3,16 @@ import { type Page, pageOf, readCursor, writeCursor } from '../../contract/curso
 import { invalid } from '../../contract/errors.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
-import type { Database } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Id, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
+import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
 import type { GuardedSend } from './guard.ts'
 import type { Breach } from './judge.ts'
+import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 
 /** What the guard stopped, and what it would have stopped. */
 export type Blocks = {
@@ -33,10 +35,27 @@ const MOST_WAITING = 10_000
 export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
   const batcher = createBatcher<BlockRow, true>({
     async flush(rows) {
-      await insertBlocks(db, rows)
+      await db.transaction(tx => store(tx, rows))
       return rows.map(() => true)
     },
   })
+
+  /** Listed, totalled, and told to those who listen. */
+  async function store(tx: Db, rows: readonly BlockRow[]): Promise<void> {
+    await insertBlocks(tx, rows)
+    const blocked = rows.filter(({ action }) => action === 'blocked')
+    await addTotals(tx, blocked.map(shareOf))
+    await insertHeardEvents(
+      tx,
+      blocked.map(row => ({
+        accountId: row.accountId,
+        id: ids.next('evt'),
+        type: 'verification.blocked',
+        atMs: timeOf(row.id),
+        data: view(row),
+      })),
+    )
+  }
 
   async function record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void> {
     metrics.verificationBlock(breach.rule, action)
@@ -53,7 +72,6 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
         channel: send.channel,
         clientIp: send.clientIp,
         retryAtMs: send.nowMs + breach.retryAfterMs,
-        atMs: send.nowMs,
       })
     } catch (error) {
       log.warn({ err: error }, 'a block of a verification could not be listed')
@@ -78,7 +96,7 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
   return { record, list }
 }
 
-export function readTime(path: string, text: string): number {
+function readTime(path: string, text: string): number {
   const atMs = parseIsoTime(text)
   if (atMs === null) throw invalid(path, 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
   return atMs
@@ -88,7 +106,11 @@ function fits(words: string[]): boolean {
   return words.length === 1 && isId('blk', words[0]!)
 }
 
-function view(row: Omit<BlockRow, 'atMs'>): BlockView {
+function shareOf({ accountId, id, channel, country }: BlockRow): TotalShare {
+  return { ...emptyShare({ accountId, live: true, atMs: timeOf(id), channel, country }), blocked: 1 }
+}
+
+function view(row: BlockRow): BlockView {
   return {
     id: row.id,
     action: row.action,
