@@ -13,8 +13,6 @@ import type { Foundation } from './foundation.ts'
 import type { FraudRooms } from './fraud.ts'
 import type { MessageRooms } from './messages.ts'
 
-export type VerificationRooms = ReturnType<typeof createVerificationRooms>
-
 /** Codes: sent over the way of every message, and what is kept of them until they come back. */
 export function createVerificationRooms(
   base: Foundation,

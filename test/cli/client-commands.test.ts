@@ -92,6 +92,18 @@ describe('posthorn', () => {
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
 
     const asCi = { env: { POSTHORN_API_KEY: apiKey } }
+    const to = ['--to', '+12025550189']
+    const attempt = await json<{ verificationId: string }>(['verify', 'start', ...to], asCi)
+    expect(attempt).toMatchObject({ success: true, status: 'sent', channel: 'local_sms', resendCount: 0 })
+    // A code of another length is wrong for certain.
+    expect(await posthorn(['verify', 'check', '1234', '--id', attempt.verificationId], asCi)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('VERIFICATION_CODE_INVALID'),
+    })
+    expect(await posthorn(['verify', 'resend', ...to], asCi)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('RESEND_TOO_SOON'),
+    })
     const words = ['--category', 'sms', '--type', 'utility', '--text', 'Order {{1}}']
     const template = await json<{ template: { id: string } }>(
       ['template', 'create', '--name', 'order', ...words],
