@@ -1,8 +1,7 @@
 import { MESSAGE_TYPES } from '../contract/enums.ts'
-import { createLru } from '../lib/lru.ts'
 import { laneOf } from './http/config.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import type { Io, Link, Outcome, Outgoing, OutgoingTemplate, Provider } from './provider.ts'
+import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-cloud/codes.ts'
 import { Config, graphOf, type WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
 import { type Graph, graphRequest, readSubmit, type SendVerdict } from './whatsapp-cloud/graph.ts'
@@ -10,14 +9,11 @@ import { readIdentity } from './whatsapp-cloud/identity.ts'
 import { placeMedia } from './whatsapp-cloud/media.ts'
 import { bodyOf, filesOf, unsendable } from './whatsapp-cloud/message.ts'
 import { createPairs } from './whatsapp-cloud/pairs.ts'
+import { createStoppedTemplates } from './whatsapp-cloud/stopped.ts'
 import { createTemplates } from './whatsapp-cloud/templates.ts'
 import { readCall } from './whatsapp-cloud/webhooks.ts'
 
 export type { WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
-
-/** A template that is paused refuses every message by it: told once in this time. */
-const TELL_TEMPLATE_EVERY_MS = 60_000
-const MOST_TEMPLATES = 1_000
 
 /**
  * The official chat-app channel by WhatsApp's Cloud API. It dedupes by nothing of ours, but
@@ -58,7 +54,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   }
   const pairs = createPairs(io.clock)
   const templates = createTemplates(graph, config.businessAccountId, config.appId ?? 'app')
-  const tellTemplate = createTemplateTeller(io)
+  const stopped = createStoppedTemplates(io)
   warnOfNoReceipts('whatsapp-cloud', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
@@ -66,6 +62,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     if (refused) return refused
     const waitMs = pairs.take(message.to)
     if (waitMs > 0) return tooSoon(waitMs)
+    stopped.remember(message)
     const outcome = await submit(message, signal)
     if (outcome.kind === 'accepted') pairs.taken(message.to)
     else if (outcome.kind !== 'unknown') pairs.giveBack(message.to)
@@ -87,16 +84,22 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   /** What a refusal tells beside the message's own fate. */
   function heed(verdict: SendVerdict, message: Outgoing): SendVerdict {
     const { outcome } = verdict
-    if (verdict.template && message.template) tellTemplate(message.template, message.attemptId, outcome)
+    if (verdict.template && 'detail' in outcome) stopped.tell(message.attemptId, outcome.detail ?? null)
     if (!verdict.pair || outcome.kind !== 'throttled') return verdict
     return { ...verdict, outcome: { ...outcome, afterMs: pairs.refused(message.to) } }
+  }
+
+  /** A status may say it too, of a message that was taken. */
+  function withStopped(answer: InboundAnswer): InboundAnswer {
+    if (answer.kind !== 'taken') return answer
+    return { ...answer, inbound: answer.inbound.flatMap(each => [each, ...stopped.toldBy(each)]) }
   }
 
   return {
     concurrency,
     messagesPerSecond: config.messagesPerSecond ?? MESSAGES_PER_SECOND,
     send,
-    receive: async request => readCall(request, config),
+    receive: async request => withStopped(readCall(request, config)),
     submitTemplate: templates.submit,
     readTemplate: templates.read,
     findTemplate: templates.find,
@@ -114,21 +117,4 @@ const MESSAGES_PER_SECOND = 80
 function tooSoon(afterMs: number): Outcome {
   const detail = 'Messages to this recipient come faster than WhatsApp allows; this one waits.'
   return { kind: 'throttled', scope: 'message', afterMs, detail, providerCode: '131056' }
-}
-
-/** Tells that a template is of no use any more as soon as a refusal says so, rather than when it is next looked at. */
-function createTemplateTeller(io: Io) {
-  const told = createLru<string, number>(MOST_TEMPLATES)
-
-  return ({ name, language, providerTemplateId }: OutgoingTemplate, attemptId: string, outcome: Outcome) => {
-    const key = `${language} ${name}`
-    const nowMs = io.clock.now()
-    if (providerTemplateId === null || nowMs - (told.get(key) ?? 0) < TELL_TEMPLATE_EVERY_MS) return
-    told.set(key, nowMs)
-    const reason = 'detail' in outcome ? (outcome.detail ?? null) : null
-    const state = { providerTemplateId, name, language, status: 'disabled', reason } as const
-    io.emit([{ kind: 'template', eventId: `refused:${attemptId}`, state }]).catch(error =>
-      io.log.warn({ err: error }, 'whatsapp-cloud: a paused template could not be told; it is polled'),
-    )
-  }
 }

@@ -16,7 +16,7 @@ import {
   taken,
   template,
 } from '../whatsapp-cloud.exchange.ts'
-import { event, messagesChange, signed, status } from './calls.ts'
+import { event, failed, messagesChange, signed, status } from './calls.ts'
 import { json, openSession, type Session, toAda } from './link.ts'
 
 const MEDIA = `/v25.0/${PHONE_NUMBER_ID}/media`
@@ -264,6 +264,24 @@ test('a template that turns out paused is told of at once, and once', async () =
       },
     },
   ])
+})
+
+test('a template that is found paused only after its message was taken is told of with the status', async () => {
+  const { link, io } = await session(() => taken('wamid.A'))
+  await link.send(toAda({ template: template() }), never())
+  const tell = (code: number, attempt = 'msg_00000000000000000000000001.1') => {
+    const statuses = [failed(code, { biz_opaque_callback_data: attempt })]
+    return link.receive!(signed(event(messagesChange({ statuses }))))
+  }
+  expect(await tell(131_026)).toMatchObject({ inbound: [{ kind: 'receipt' }] })
+  expect(await tell(132_015, 'msg_of_another_node.1')).toMatchObject({ inbound: [{ kind: 'receipt' }] })
+  expect(await tell(132_015)).toMatchObject({
+    inbound: [
+      { kind: 'receipt', reject: 'MESSAGE_REJECTED' },
+      { kind: 'template', state: { name: 'order_confirmation', language: 'en_US', status: 'disabled' } },
+    ],
+  })
+  expect(io.inbound).toEqual([])
 })
 
 test('an attempt goes along, so that its status finds it though its answer never came', async () => {
