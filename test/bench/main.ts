@@ -1,4 +1,5 @@
 import { measureBatches } from './batches.ts'
+import { measureBulk } from './bulk.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
 import { measureMedia } from './media.ts'
@@ -15,7 +16,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [verify] [media] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [verify] [media] [bulk] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -30,6 +31,7 @@ const NAMES = [
   'templated',
   'verify',
   'media',
+  'bulk',
   'memory',
   'scale',
 ] as const
@@ -52,6 +54,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))
   if (wanted.has('verify')) figures.push(...(await measureVerification(quick)))
   if (wanted.has('media')) figures.push(...(await measureMedia()))
+  if (wanted.has('bulk')) figures.push(...(await measureBulk(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

@@ -92,17 +92,6 @@ export function streamBulk(app: TestApp, account: TestAccount, key: string, head
   }
 }
 
-/** The most of these times that lie within one second, wherever it begins. */
-export function mostInASecond(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b)
-  let most = 0
-  for (let first = 0, last = 0; last < sorted.length; last++) {
-    while (sorted[last]! - sorted[first]! >= 1_000) first++
-    most = Math.max(most, last - first + 1)
-  }
-  return most
-}
-
 /** When each message of a job was made, in ms since the epoch. */
 export async function sentTimes(app: TestApp, id: string): Promise<number[]> {
   const { rows } = await app.db.query<{ id: string }>({

@@ -2,15 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BulkJob } from '../../../src/contract/bulk.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
-import {
-  bulkRows,
-  createBulk,
-  mostInASecond,
-  readBulk,
-  readBulkRows,
-  sentTimes,
-  untilBulk,
-} from '../../support/bulk.ts'
+import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
+import { mostInASecond } from '../../support/most-in-a-second.ts'
 
 let app: TestApp
 

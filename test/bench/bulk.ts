@@ -1,0 +1,366 @@
+import { execFile } from 'node:child_process'
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { canonicalize } from '../../src/lib/canonical-json.ts'
+import { fromUuid, timeOf, toUuid } from '../../src/lib/ids.ts'
+import { mostInASecond } from '../support/most-in-a-second.ts'
+import { residentMb } from './cpu.ts'
+import { median } from './measure.ts'
+import { type Figure, fixed, note, perSecond } from './report.ts'
+import { pause, type System, startSystem } from './system.ts'
+
+const FEW_ROWS = 100_000
+const MANY_ROWS = 1_000_000
+const QUICK_ROWS = [20_000, 50_000] as const
+const SENDERS = 1_000
+const QUICK_SENDERS = 100
+/** Messages a second of each job. */
+const RATE = 10
+const SAMPLE_EVERY_MS = 20
+
+/** Bulk jobs: rows a second into the store and through the validation, and many jobs at once. */
+export async function measureBulk(quick: boolean): Promise<Figure[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'posthorn-bench-bulk-'))
+  try {
+    return [...(await measureIntake(dir, quick)), ...(await measureSenders(quick))]
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+// --- from a body to validated rows ------------------------------------------------
+
+type Intake = {
+  rows: number
+  seconds: number
+  peakMb: number
+  copySeconds: number
+  validatedPerSecond: number
+}
+
+async function measureIntake(dir: string, quick: boolean): Promise<Figure[]> {
+  const system = await startSystem({ accounts: 1 })
+  try {
+    const [few, many] = quick ? QUICK_ROWS : ([FEW_ROWS, MANY_ROWS] as const)
+    note('Bulk: templates, texts and media URLs, one body')
+    const template = await addTemplate(system)
+    await takeIn(system, dir, template, 2_000)
+    const first = await takeIn(system, dir, template, few)
+    const second = await takeIn(system, dir, template, many)
+    const rate = second.rows / second.seconds
+    const copyRate = second.rows / second.copySeconds
+    return [
+      {
+        name: 'bulk intake',
+        measured: perSecond(rate),
+        baseline: `${perSecond(copyRate)} by psql \\copy`,
+        value: rate / copyRate,
+        target: { least: 0.35 },
+      },
+      {
+        name: 'bulk intake, memory',
+        measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
+        baseline: '',
+        value: second.peakMb,
+        unit: ' MB',
+        target: { most: 250 },
+      },
+      {
+        name: 'bulk intake, growth',
+        measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
+        baseline: `${fixed(first.peakMb, 0)} MB at ${first.rows.toLocaleString('en')}`,
+        value: second.peakMb / first.peakMb,
+        target: { most: 1.1 },
+      },
+      {
+        name: 'bulk validation',
+        measured: perSecond(second.validatedPerSecond),
+        baseline: '',
+        value: second.validatedPerSecond,
+        unit: '/s',
+        target: { least: 20_000 },
+      },
+    ]
+  } finally {
+    await system.stop()
+  }
+}
+
+async function addTemplate(system: System): Promise<string> {
+  const { template } = await system.admin<{ template: { id: string } }>('POST', '/templates', {
+    name: 'bulk',
+    category: 'sms',
+    subType: 'utility',
+    content: 'Dear {{1}}, your parcel {{2}} comes on {{3}}. Track it at https://example.com/p/{{2}}',
+  })
+  return template.id
+}
+
+function createRow(at: number, template: string): object {
+  // Not one of the endings to which the sandbox does something else.
+  const to = `+49151${String(at).padStart(7, '0')}9`
+  if (at % 3 === 0) {
+    const variablesIndexed = [`Anna-Maria ${at}`, `RX-${at}-DE`, 'Thursday, between 9 and 12 o’clock']
+    const metadata = { campaign: 'october', customer: at }
+    return {
+      to,
+      channel: 'local_sms',
+      messageType: 'utility',
+      template: { id: template, variablesIndexed },
+      options: { metadata },
+    }
+  }
+  if (at % 3 === 1) {
+    const text = `Your order ${at} has left our house: it is "on its way", and with you by Thursday. Thank you for your trust.`
+    return {
+      to,
+      channel: 'local_sms',
+      messageType: 'utility',
+      content: { text },
+      options: { metadata: { order: at } },
+    }
+  }
+  const publicUrl = `https://93.184.216.34/orders/${at}/label.png`
+  const attachment = { type: 'image', publicUrl, mimetype: 'image/png', fileName: `label-${at}.png` }
+  return {
+    to,
+    channel: 'user_chatapp_session',
+    messageType: 'utility',
+    content: { text: `Your label, ${at}` },
+    attachment,
+  }
+}
+
+async function takeIn(system: System, dir: string, template: string, rows: number): Promise<Intake> {
+  const body = join(dir, 'body.json')
+  const copy = join(dir, 'rows.tsv')
+  const other = crypto.randomUUID()
+  await writeFiles({ body, copy, rows, template, account: system.ids.accounts[0]!, job: other })
+  const watch = watchMemory(system.pid)
+  const startedMs = performance.now()
+  const job = await post(system, body, `intake-${rows}`, system.keys[0]!)
+  const seconds = (performance.now() - startedMs) / 1_000
+  const peakMb = watch()
+  const validatedPerSecond = await untilValidated(system, job, rows)
+  const copySeconds = await copyByPsql(system, copy)
+  await system.db.query('delete from bulk_rows where job_id = $1', [other])
+  await fetch(`${system.url}/api/v2/messages/bulk/${job}/cancel`, {
+    method: 'POST',
+    headers: { 'x-api-key': system.keys[0]! },
+  })
+  note(
+    `  ${rows.toLocaleString('en').padStart(9)} rows in ${fixed(seconds, 1)} s (psql ${fixed(copySeconds, 1)} s),` +
+      ` ${fixed(peakMb, 0)} MB at the peak, validated at ${perSecond(validatedPerSecond)}`,
+  )
+  return { rows, seconds, peakMb, copySeconds, validatedPerSecond }
+}
+
+type Files = { body: string; copy: string; rows: number; template: string; account: string; job: string }
+
+async function writeFiles({ body, copy, rows, template, account, job }: Files): Promise<void> {
+  const prefix = `${toUuid(account as `acc_${string}`)}\t${job}\t`
+  async function* ofBody() {
+    yield '{"name":"bench","messages":['
+    for (let at = 0; at < rows; at++) yield `${at === 0 ? '' : ','}${JSON.stringify(createRow(at, template))}`
+    yield `],"messagesPerSecond":${RATE}}`
+  }
+  async function* ofCopy() {
+    for (let at = 0; at < rows; at++)
+      yield `${prefix}${at}\t${canonicalize(createRow(at, template)).replaceAll('\\', '\\\\')}\n`
+  }
+  await pipeline(ofBody, createWriteStream(body))
+  await pipeline(ofCopy, createWriteStream(copy))
+}
+
+/** The highest resident set from now until it is asked for, in MB. */
+function watchMemory(pid: number): () => number {
+  let peakMb = 0
+  const timer = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(pid))
+  }, SAMPLE_EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    return peakMb
+  }
+}
+
+/** The id of the job. */
+function post(system: System, file: string, key: string, apiKey: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${system.url}/api/v2/messages/bulk`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'idempotency-key': key, 'content-type': 'application/json' },
+    })
+    sent.on('error', reject)
+    sent.on('response', async response => {
+      const text = await new Response(response as never).text()
+      if (response.statusCode === 202) resolve((JSON.parse(text) as { id: string }).id)
+      else reject(new Error(`bulk: ${response.statusCode} ${text}`))
+    })
+    pipeline(createReadStream(file), sent).catch(reject)
+  })
+}
+
+/** Rows a second, from the end of the intake on. */
+async function untilValidated(system: System, job: string, rows: number): Promise<number> {
+  const startedMs = performance.now()
+  for (;;) {
+    const { status } = await readJob(system, job, system.keys[0]!)
+    if (status === 'rejected')
+      throw new Error(`the bench's own rows are not valid: ${await readFault(system)}`)
+    if (status !== 'validating') return (rows * 1_000) / (performance.now() - startedMs)
+    await pause(SAMPLE_EVERY_MS)
+  }
+}
+
+async function readFault(system: System): Promise<string> {
+  const { rows } = await system.db.query<{ error_message: string }>(
+    `select error_message from bulk_outcomes where state = 'invalid' limit 1`,
+  )
+  return rows[0]?.error_message ?? 'but all of them are; is there money?'
+}
+
+type Read = { status: string }
+
+async function readJob(system: System, job: string, key: string): Promise<Read> {
+  const response = await fetch(`${system.url}/api/v2/messages/bulk/${job}`, { headers: { 'x-api-key': key } })
+  return ((await response.json()) as { job: Read }).job
+}
+
+async function copyByPsql(system: System, file: string): Promise<number> {
+  const startedMs = performance.now()
+  await promisify(execFile)('psql', [
+    ...['-X', '-q', '-h', system.socketDir, '-U', 'posthorn', '-d', 'posthorn', '-v', 'ON_ERROR_STOP=1'],
+    ...['-c', `\\copy bulk_rows (account_id, job_id, n, body) from '${file}'`],
+  ])
+  return (performance.now() - startedMs) / 1_000
+}
+
+// --- many jobs at once ---------------------------------------------------------------
+
+async function measureSenders(quick: boolean): Promise<Figure[]> {
+  const senders = quick ? QUICK_SENDERS : SENDERS
+  const seconds = quick ? 5 : 20
+  const system = await startSystem({ accounts: senders })
+  try {
+    note(`Bulk: ${senders.toLocaleString('en')} accounts with a job of ${RATE} a second each`)
+    const jobs = await startJobs(system, RATE * (seconds + 30))
+    await untilAllRun(system)
+    const before = await system.taken()
+    const cpuBefore = system.cpu()
+    const startedMs = performance.now()
+    const reads = await readFor(system, jobs, seconds * 1_000)
+    const tookSeconds = (performance.now() - startedMs) / 1_000
+    const sent = (await system.taken()) - before
+    const cpu = system.cpu()
+    const due = senders * RATE * tookSeconds
+    const most = await mostOfAnyAccount(system)
+    note(
+      `  ${perSecond(sent / tookSeconds)} of ${perSecond(senders * RATE)}; CPU a message: Node ${fixed((cpu.node - cpuBefore.node) / sent / 1_000, 0)} µs,` +
+        ` PostgreSQL ${fixed((cpu.postgres - cpuBefore.postgres) / sent / 1_000, 0)} µs; most in a second of an account: ${most};` +
+        ` reads p50 ${fixed(median(reads), 1)} ms`,
+    )
+    reads.sort((a, b) => a - b)
+    const p99Ms = reads[Math.floor(reads.length * 0.99)]!
+    return [
+      {
+        name: `bulk, ${senders.toLocaleString('en')} jobs at once`,
+        measured: perSecond(sent / tookSeconds),
+        baseline: `${perSecond(senders * RATE)} due`,
+        value: sent / due,
+        target: { least: 0.98 },
+      },
+      {
+        name: 'bulk, most of an account in a second',
+        measured: String(most),
+        baseline: `a ceiling of ${RATE}`,
+        value: most,
+        target: { most: RATE },
+      },
+      {
+        name: 'bulk job read p99 meanwhile',
+        measured: `${fixed(p99Ms, 1)} ms`,
+        baseline: '',
+        value: p99Ms,
+        unit: ' ms',
+        target: { most: 5 },
+      },
+    ]
+  } finally {
+    await system.stop()
+  }
+}
+
+type Started = { id: string; key: string }
+
+async function startJobs(system: System, rows: number): Promise<Started[]> {
+  const messages = Array.from({ length: rows }, (_, at) => ({
+    to: `+49151${String(at).padStart(7, '0')}9`,
+    channel: 'local_sms',
+    messageType: 'utility',
+    content: { text: `Your order ${at} has left our house and is with you by Thursday.` },
+  }))
+  const body = JSON.stringify({ messagesPerSecond: RATE, messages })
+  const jobs: Started[] = []
+  for (const key of system.keys) {
+    const response = await fetch(`${system.url}/api/v2/messages/bulk`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'idempotency-key': 'many', 'content-type': 'application/json' },
+      body,
+    })
+    const { id } = (await response.json()) as { id: string }
+    jobs.push({ id, key })
+    // Validated jobs begin at once: the first ones must not be at their end when the last one begins.
+    if (jobs.length < system.keys.length) {
+      await fetch(`${system.url}/api/v2/messages/bulk/${id}/pause`, {
+        method: 'POST',
+        headers: { 'x-api-key': key },
+      })
+    }
+  }
+  return jobs
+}
+
+async function untilAllRun(system: System): Promise<void> {
+  for (;;) {
+    const { rows } = await system.db.query<{ left: number }>(
+      `select count(*)::integer as left from bulk_jobs where status in ('accepting', 'validating')`,
+    )
+    if (rows[0]!.left === 0) break
+    await pause(100)
+  }
+  await system.db.query(`update bulk_jobs set status = 'queued', pause_reason = null where status = 'paused'`)
+  for (;;) {
+    const { rows } = await system.db.query<{ left: number }>(
+      `select count(*)::integer as left from bulk_jobs where status <> 'running'`,
+    )
+    if (rows[0]!.left === 0) break
+    await pause(100)
+  }
+  await pause(3_000)
+}
+
+/** How long each read of some job took, in ms. */
+async function readFor(system: System, jobs: readonly Started[], forMs: number): Promise<number[]> {
+  const times: number[] = []
+  const startedMs = performance.now()
+  for (let at = 0; performance.now() - startedMs < forMs; at++) {
+    const { id, key } = jobs[(at * 37) % jobs.length]!
+    const readMs = performance.now()
+    await readJob(system, id, key)
+    times.push(performance.now() - readMs)
+    await pause(15)
+  }
+  return times
+}
+
+async function mostOfAnyAccount(system: System): Promise<number> {
+  const { rows } = await system.db.query<{ ids: string[] }>(
+    `select array_agg(id::text) as ids from messages where bulk_job_id is not null group by account_id`,
+  )
+  return Math.max(...rows.map(row => mostInASecond(row.ids.map(id => timeOf(fromUuid('msg', id))))))
+}
