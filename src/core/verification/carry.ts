@@ -1,3 +1,4 @@
+import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Ids, MessageId } from '../../lib/ids.ts'
 import type { AcceptMessage } from '../messages/accept-message.ts'
 import { type FirstWordDeps, hearFirst, type Told } from '../messages/first-word.ts'
@@ -46,7 +47,7 @@ export async function carry<Verdict extends { kind: string }>(
     return carry(id, { first: next, others: rest }, claim, deps)
   }
   if (verdict.kind !== 'accepted') return verdict
-  const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, deps))
+  const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
   return {
     fannedOut: others.length > 0,
     async told() {
@@ -57,13 +58,20 @@ export async function carry<Verdict extends { kind: string }>(
 }
 
 /** Null where nothing covers it, or the store would not take it: the code is on its way by another channel. */
-async function carryAlso(id: MessageId, prepared: Prepared, deps: CarryDeps): Promise<Told | null> {
+async function carryAlso(
+  id: MessageId,
+  prepared: Prepared,
+  claim: KeyClaim | null,
+  deps: CarryDeps,
+): Promise<Told | null> {
   const word = deps.waiters.wait(id, null)
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
-    if (verdict.kind === 'accepted') return await hearFirst(deps, id, prepared, null, word)
-  } catch {
+    // It has no key of its own; but what is told of it is part of an answer that has one.
+    if (verdict.kind === 'accepted') return await hearFirst(deps, id, prepared, claim, word)
+  } catch (error) {
     // Not confirmed, and so not sent.
+    if (!(error instanceof DatabaseUnavailable)) throw error
   }
   deps.waiters.forget(id)
   return null

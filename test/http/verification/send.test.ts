@@ -269,6 +269,17 @@ describe('several channels at once', () => {
     )
   })
 
+  test('that are slow are told of in the same words for ever', async () => {
+    const key = { idempotencyKey: 'slow' }
+    const sent = await mine.post('send', { to: '+12025550006' }, key)
+    expect(sent.body).toMatchObject({ status: 'queued', channels: ['local_sms', 'official_chatapp'] })
+    await app.pass(8_000)
+    const { deliveries } = sent.body as VerificationAttempt
+    for (const { messageId } of deliveries!)
+      expect(await own.message(messageId)).toMatchObject({ status: expect.stringMatching(/delivered|read/) })
+    expect((await mine.post('send', { to: '+12025550006' }, key)).text).toBe(sent.text)
+  })
+
   test('are passed over where one is asked for, and where only one fits', async () => {
     const one = await mine.start({ to: nextPhone(), channel: 'local_sms' })
     expect(one.deliveries).toBeUndefined()
