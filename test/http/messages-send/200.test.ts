@@ -94,6 +94,8 @@ describe('the result', () => {
 })
 
 describe('the channel', () => {
+  /** Before and after the sandbox was asked who it is. */
+  const PLATFORM_NAME = expect.stringMatching(/^(Platform|Posthorn Sandbox)$/)
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
   const group = '120363020000000100@g.us'
 
@@ -181,12 +183,12 @@ describe('the sender', () => {
     ['asked for by name', { sender: { name: 'Posthorn' } }, 'request', 'Posthorn'],
     ['asked for by the alias', { senderId: own.id }, 'request', 'Own'],
     ['null, which is none', { sender: { id: null }, senderId: null }, 'account_default', 'Own'],
-    ['the official number of the platform', { channel: 'official_chatapp' }, 'platform', null],
+    ['the official number of the platform', { channel: 'official_chatapp' }, 'platform', PLATFORM_NAME],
     [
       'the official platform number',
       { channel: 'official_chatapp', officialSenderId: 'platform' },
       'request',
-      null,
+      PLATFORM_NAME,
     ],
     [
       'a session',
