@@ -76,11 +76,14 @@ describe('a template that can never be filled is refused when it is given', () =
 
 test('the examples of the guide are taken', () => {
   const guide = readFileSync(new URL('../../docs/providers-http-sms.md', import.meta.url), 'utf8')
-  const examples = [...guide.matchAll(/^```json\n(.*?)^```/gms)].map(
-    match => JSON.parse(match[1]!) as unknown,
-  )
-  expect(examples).toHaveLength(2)
-  for (const example of examples) expect(Value.Errors(httpSmsConfig, example)).toEqual([])
+  const examples = [...guide.matchAll(/^```json\n(.*?)^```/gms)].map(match => JSON.parse(match[1]!) as object)
+  expect(examples).toHaveLength(3)
+  const whole = examples.find(example => 'request' in example)
+  for (const example of examples) {
+    // One shows a part of a configuration.
+    const config = 'request' in example ? example : { ...whole, ...example }
+    expect(Value.Errors(httpSmsConfig, config)).toEqual([])
+  }
 })
 
 describe.each<[string, HttpFixture<unknown>]>([

@@ -48,7 +48,7 @@ describe('200', () => {
     expect(message).toMatchObject({ messageId: id, status: 'cancelled', billing: { state: 'released' } })
     expect(message.endedAt).not.toBeNull()
     expect(statuses(message)).toEqual(['scheduled', 'cancelled'])
-    expect(await own.wallet()).toEqual({ balance: 1, held: 0, captured: 0, credited: 1, currency: 'USD' })
+    expect(await own.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0, credited: 1 })
     expect(await own.footprint()).toMatchObject({ outbox: 0 })
 
     await app.pass(4_000)

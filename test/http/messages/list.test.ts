@@ -99,7 +99,8 @@ describe('200', () => {
     ['status', () => '?status=failed', [4]],
     ['a status that none has', () => '?status=expired', []],
     ['channel', () => '?channel=email_user', [1]],
-    ['channel', () => '?channel=local_sms', [4, 2, 0]],
+    // The last one was refused over SMS, and then over the next channel too.
+    ['channel', () => '?channel=local_sms', [2, 0]],
     ['messageType', () => '?messageType=otp', [2]],
     ['to', () => '?to=a@example.com', [1]],
     ['to with its plus escaped', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
@@ -236,6 +237,7 @@ describe('one message', () => {
         outcome: 'accepted',
         settledAt: message.sentAt,
         provider: 'sandbox',
+        connectionId: message.connectionId,
         providerCode: null,
         explanation: null,
         detail: null,
