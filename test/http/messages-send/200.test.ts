@@ -94,8 +94,6 @@ describe('the result', () => {
 })
 
 describe('the channel', () => {
-  /** Before and after the sandbox was asked who it is. */
-  const PLATFORM_NAME = expect.stringMatching(/^(Platform|Posthorn Sandbox)$/)
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
   const group = '120363020000000100@g.us'
 
@@ -175,6 +173,8 @@ describe('the sender', () => {
     })
   })
 
+  /** Before and after the sandbox was asked who it is. */
+  const PLATFORM_NAME = expect.stringMatching(/^(Platform|Posthorn Sandbox)$/)
   const bot = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
 
   test.each([
