@@ -19,7 +19,10 @@ export type Keep = {
 }
 
 export type Retention = {
-  /** Removes the months of which the last moment is older than may be kept; their names. */
+  /**
+   * Removes the months of which the last moment is older than may be kept; their names.
+   * Rejects where a table is in use, after it has seen to the others.
+   */
   round(): Promise<string[]>
 }
 
@@ -48,9 +51,15 @@ export function createRetention({ db, clock, keep }: { db: Database; clock: Cloc
   return {
     async round() {
       const dropped: string[] = []
+      const failures: unknown[] = []
       for (const [table, keepMs] of tables) {
-        if (keepMs !== null) dropped.push(...(await forget(table, clock.now() - keepMs)))
+        if (keepMs === null) continue
+        await forget(table, clock.now() - keepMs).then(
+          months => dropped.push(...months),
+          error => failures.push(error),
+        )
       }
+      if (failures.length > 0) throw failures[0]
       return dropped
     },
   }
