@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto'
 import type { Random } from '../lib/random.ts'
 
 /** Encrypts what must be kept and read again, and hashes what must only be recognised. */
@@ -29,32 +37,45 @@ const SALT_AT = 5
 const NONCE_AT = 21
 const TEXT_AT = 33
 const TAG_BYTES = 16
+/** Two of these share a nonce once in 2^65 keys. */
+const VALUES_A_KEY = 65_536
 const CIPHER = 'aes-256-gcm'
 
 /** `masterKey`: 32 bytes; every key in use is derived from it. */
 export function createSeal(masterKey: Buffer, random: Random): Seal {
   if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
-  const sealKey = derive(masterKey, 'posthorn/seal/1')
-  const hashKey = derive(masterKey, 'posthorn/hash/1')
+  // As key objects: from plain bytes each HMAC would make its own, which takes five times as long (11 µs).
+  const sealKey = createSecretKey(derive(masterKey, 'posthorn/seal/1'))
+  const hashKey = createSecretKey(derive(masterKey, 'posthorn/hash/1'))
   // Says which key sealed a value without saying anything about the key.
   const keyId = createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4)
 
+  let fresh: { salt: Buffer; key: KeyObject; left: number } = nextKey()
+
+  function keyOf(salt: Buffer): KeyObject {
+    return createSecretKey(createHmac('sha256', sealKey).update(salt).digest())
+  }
+
+  function nextKey() {
+    const salt = random.bytes(NONCE_AT - SALT_AT)
+    return { salt, key: keyOf(salt), left: VALUES_A_KEY }
+  }
+
   /**
-   * A key of its own for each value: 28 random bytes decide, not GCM's 12, so
-   * that the number of values sealed under one master key needs no limit.
+   * A new key every so many values: 28 random bytes decide, not GCM's 12, so that
+   * the number of values sealed under one master key needs no limit. Not for every
+   * value, since making a key takes longer (10 µs) than sealing a line of text with it.
    */
-  function valueKey(salt: Buffer): Buffer {
-    return createHmac('sha256', sealKey).update(salt).digest()
+  function sealingKey(): { salt: Buffer; key: KeyObject } {
+    if (fresh.left-- === 0) fresh = { ...nextKey(), left: VALUES_A_KEY - 1 }
+    return fresh
   }
 
   return {
     seal(plain, context) {
-      const head = Buffer.concat([Buffer.of(VERSION), keyId, random.bytes(TEXT_AT - SALT_AT)])
-      const cipher = createCipheriv(
-        CIPHER,
-        valueKey(head.subarray(SALT_AT, NONCE_AT)),
-        head.subarray(NONCE_AT),
-      )
+      const { salt, key } = sealingKey()
+      const head = Buffer.concat([Buffer.of(VERSION), keyId, salt, random.bytes(TEXT_AT - NONCE_AT)])
+      const cipher = createCipheriv(CIPHER, key, head.subarray(NONCE_AT))
       cipher.setAAD(boundTo(head, context))
       const text = [cipher.update(typeof plain === 'string' ? Buffer.from(plain) : plain), cipher.final()]
       return Buffer.concat([head, ...text, cipher.getAuthTag()])
@@ -64,7 +85,7 @@ export function createSeal(masterKey: Buffer, random: Random): Seal {
       if (sealed.length < TEXT_AT + TAG_BYTES || head[0] !== VERSION) throw new SealBroken('unknown format')
       if (!head.subarray(KEY_ID_AT, SALT_AT).equals(keyId))
         throw new SealBroken('another master key sealed it')
-      const key = valueKey(head.subarray(SALT_AT, NONCE_AT))
+      const key = keyOf(head.subarray(SALT_AT, NONCE_AT))
       const decipher = createDecipheriv(CIPHER, key, head.subarray(NONCE_AT), { authTagLength: TAG_BYTES })
       decipher.setAAD(boundTo(head, context))
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
