@@ -55,7 +55,7 @@ export function createTallyStore({ db }: { db: Db }): TallyStore {
         name: 'fraud_tallies_changed',
         text: `select ${COLUMNS} from unnest($1::uuid[]) as i (account_id)
                  join fraud_tallies t on t.account_id = i.account_id
-                where t.changed_at > coalesce($2, clock_timestamp() - interval '10 s') order by t.changed_at limit ${MOST_CHANGES}`,
+                where t.changed_at > coalesce($2, now() - interval '10 s') order by t.changed_at limit ${MOST_CHANGES}`,
         values: [bareArray(accounts.map(toUuid)), sinceMs === null ? null : toIso(sinceMs)],
       })
       const asOfMs = rows.at(-1)?.changed_at.getTime() ?? sinceMs

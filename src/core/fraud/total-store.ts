@@ -84,34 +84,21 @@ type Raw = {
   verification: Uncounted['verification']
 }
 
-const WHOLE = `select u.account_id, u.id, u.counted, case when v.id is not null then json_build_object(
-    'live', v.live, 'status', v.status, 'channel', v.channel, 'country', v.country,
-    'startedAtMs', floor(extract(epoch from v.started_at) * 1000)::bigint,
-    'messages', (select coalesce(json_agg(json_build_object('channel', m.channel, 'status', m.status,
-                   'cost', case when m.money = 'captured' then m.amount else 0 end)), '[]')
-                   from unnest(v.messages) as i (id)
-                   join messages m on m.account_id = v.account_id and m.id = i.id)) end as verification`
-const ITS_VERIFICATION = 'left join verifications v on v.account_id = u.account_id and v.id = u.id'
-
 /** Those whose time has come, held until the transaction ends; what another node holds is passed over. */
-export async function takeDue(db: Db, nowMs: number, limit: number): Promise<Uncounted[]> {
-  const { rows } = await db.query<Raw>({
-    name: 'verification_uncounted_due',
-    // First the few that are due, then what belongs to them, by their keys.
-    text: `${WHOLE} from (select * from verification_uncounted where look_at <= $1
-                          order by look_at limit $2 for update skip locked) u ${ITS_VERIFICATION}`,
-    values: [toIso(nowMs), limit],
-  })
-  return rows.map(toUncounted)
+export function takeDue(db: Db, nowMs: number, limit: number): Promise<Uncounted[]> {
+  return take(db, nowMs, null, limit)
 }
 
 /** The newest of an account, due or not, held until the transaction ends. */
-export async function takeNewest(db: Db, accountId: AccountId, limit: number): Promise<Uncounted[]> {
+export function takeNewest(db: Db, accountId: AccountId, limit: number): Promise<Uncounted[]> {
+  return take(db, 0, accountId, limit)
+}
+
+async function take(db: Db, nowMs: number, accountId: AccountId | null, limit: number): Promise<Uncounted[]> {
   const { rows } = await db.query<Raw>({
-    name: 'verification_uncounted_newest',
-    text: `${WHOLE} from (select * from verification_uncounted where account_id = $1
-                          order by id desc limit $2 for update) u ${ITS_VERIFICATION}`,
-    values: [toUuid(accountId), limit],
+    name: 'take_uncounted',
+    text: 'select * from take_uncounted($1,$2,$3)',
+    values: [toIso(nowMs), accountId && toUuid(accountId), limit],
   })
   return rows.map(toUncounted)
 }

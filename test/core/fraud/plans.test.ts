@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { emptyDelta } from '../../../src/core/fraud/tally.ts'
+import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
+import { takeDue, takeNewest } from '../../../src/core/fraud/total-store.ts'
+import { takeTurns } from '../../../src/core/fraud/turn-store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+const UUID = '01890a5d-ac96-774b-bcce-b302099a8057'
+const ACCOUNT: AccountId = fromUuid('acc', UUID)
+const NOW_MS = Date.UTC(2026, 4, 4)
+const ROWS = 10_000
+const BATCH = 200
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  for (const text of [
+    // All of one account, which says nothing about where a row is.
+    `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
+        started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
+      select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
+             'a', 'a', array[i.id], 1
+        from generate_series(1, ${ROWS}) n, lateral (select gen_random_uuid() as id where n > 0) i`,
+    `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
+        sender_source, candidates, amount, funding, money)
+      select account_id, id, true, 'sent', 'local_sms', 'otp', '+1', 'x', id, 'x', 'x', 1, 'wallet', 'captured'
+        from verifications`,
+    `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
+      select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0, now() - interval '1 hour'
+        from generate_series(1, ${ROWS}) n`,
+    `insert into fraud_recipients (account_id, recipient, sends, most, idle_at)
+      select '${UUID}', '+' || n, array['2026-05-01'::timestamptz], 5, '2026-05-01' from generate_series(1, ${ROWS}) n`,
+  ]) {
+    await database.db.query({ name: text.slice(0, 40), text })
+  }
+})
+afterAll(() => database.drop())
+
+/** Rows that the work read, by what the session counts of itself. */
+function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
+  return database.db.transaction(async tx => {
+    const before = await count(tx)
+    await work(tx)
+    return (await count(tx)) - before
+  })
+}
+
+async function count(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ read: number }>({
+    name: 'rows_read',
+    text: `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as read from pg_stat_xact_user_tables`,
+  })
+  return rows[0]!.read
+}
+
+const deltas = Array.from({ length: BATCH }, (_, n) => ({
+  ...{ accountId: ACCOUNT, key: `r4:+${n + 1}`, leak: 2 },
+  delta: { ...emptyDelta(), fresh: 1 },
+}))
+const askers = Array.from({ length: BATCH }, (_, n) => ({
+  ...{ accountId: ACCOUNT, recipient: `+${n + 1}`, nowMs: NOW_MS, most: 5, windowMinutes: 10 },
+}))
+const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
+  'the page of verifications that are due': tx => takeDue(tx, NOW_MS, BATCH),
+  "an account's newest verifications": tx => takeNewest(tx, ACCOUNT, BATCH),
+  'what a node counted': tx => createTallyStore({ db: tx }).fold(deltas, NOW_MS),
+  'what the others changed': tx => createTallyStore({ db: tx }).changes([ACCOUNT], null),
+  'turns of recipients': tx => takeTurns(tx, askers),
+}
+
+// First on tables of which nobody has counted the rows, which is what a young store is.
+for (const state of ['never analysed', 'analysed']) {
+  test.each(Object.entries(WORK))(
+    `on tables ${state} a batch reads no more than its own rows: %s`,
+    async (_, work) => {
+      if (state === 'analysed') await database.db.query({ name: 'analyse', text: 'analyze' })
+      expect(await rowsRead(work)).toBeLessThan(BATCH * 12)
+    },
+  )
+}
