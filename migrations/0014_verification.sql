@@ -160,11 +160,3 @@ create table verification_uncounted (
   primary key (account_id, id)
 ) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 create index verification_uncounted_due on verification_uncounted (look_at);
-
-create function count_later() returns trigger language plpgsql as $$
-begin
-  insert into verification_uncounted (account_id, id, look_at) select n.account_id, n.id, n.started_at from started n;
-  return null;
-end $$;
-create trigger count_later after insert on verifications
-  referencing new table as started for each statement execute function count_later();

@@ -58,6 +58,10 @@ begin
     from unnest(p_verification) with ordinality as i (id, n)
    where v_take[n];
 
+  -- For the totals. Not by a trigger, which would copy the rows that it is shown.
+  insert into verification_uncounted (account_id, id, look_at)
+    select p_account[n], i.id, p_started[n] from unnest(p_verification) with ordinality as i (id, n) where v_take[n];
+
   with heads as (
     insert into verification_heads as h (account_id, live, recipient_key, verification_id)
       select distinct on (i.account_id, i.live, i.key) i.account_id, i.live, i.key, i.id

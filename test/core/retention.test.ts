@@ -17,7 +17,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database.db.query({
     name: 't_wipe',
-    text: 'truncate events, deliveries, inbound_messages, verifications, verification_uncounted',
+    text: 'truncate events, deliveries, inbound_messages, verifications',
   })
   await ensureMonths(database.db, NOVEMBER)
 })

@@ -27,6 +27,7 @@ beforeAll(async () => {
         sender_source, candidates, amount, funding, money)
       select account_id, id, true, 'sent', 'local_sms', 'otp', '+1', 'x', id, 'x', 'x', 1, 'wallet', 'captured'
         from verifications`,
+    'insert into verification_uncounted (account_id, id, look_at) select account_id, id, started_at from verifications',
     `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
       select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0, now() - interval '1 hour'
         from generate_series(1, ${ROWS}) n`,
