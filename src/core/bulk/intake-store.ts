@@ -1,4 +1,4 @@
-import type { Database, Db } from '../../infra/db.ts'
+import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Id, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
@@ -35,23 +35,6 @@ export async function insertAccepting(
     ],
   })
   return rowCount === 1
-}
-
-/** Stores rows as they come, by COPY; `texts` are canonical JSON, the first of them row `from`. */
-export async function copyRows(
-  db: Database,
-  { accountId, id }: JobRef,
-  from: number,
-  texts: readonly string[],
-): Promise<void> {
-  const prefix = `${toUuid(accountId)}\t${toUuid(id)}\t`
-  let data = ''
-  for (let at = 0; at < texts.length; at++) {
-    const text = texts[at]!
-    // JSON escapes every control character; of what COPY reads, the backslash is left.
-    data += `${prefix}${from + at}\t${text.includes('\\') ? text.replaceAll('\\', '\\\\') : text}\n`
-  }
-  await db.copy('copy bulk_rows (account_id, job_id, n, body) from stdin', Buffer.from(data))
 }
 
 /** How far the intake is; false when the job is no longer being taken in. */

@@ -4,9 +4,9 @@ import type { Database } from '../../infra/db.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
+import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import { createIdentity } from './identity.ts'
 import {
-  copyRows,
   dropAccepting,
   findByKey,
   finishIntake,
@@ -49,8 +49,8 @@ export type BulkIntakeDeps = {
   node(): number
 }
 
-/** Rows go to the store in pieces of about this many characters: what a job holds in memory, twice. */
-const CHUNK_CHARACTERS = 1_000_000
+/** Rows go to the store in pieces of this size: a job holds two of them, one that is gathered and one that is written. */
+const PIECE_BYTES = 1_048_576
 /** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
 const SHOWN_AFTER_MS = 250
 /** Jobs that come in at the same time, on one node. */
@@ -128,8 +128,8 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
     let made: 'not yet' | 'made' | 'taken' = 'not yet'
     let stored = 0
-    let held: string[] = []
-    let characters = 0
+    let gathered = createCopyBuffer(job, PIECE_BYTES)
+    let written = createCopyBuffer(job, PIECE_BYTES)
     let writing: Promise<void> = Promise.resolve()
     let line: Promise<void> = Promise.resolve()
     // A body that takes its time is seen to be on its way, however little of it is here.
@@ -145,10 +145,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       made = (await insertAccepting(db, fields, deps.node())) ? 'made' : 'taken'
     }
 
-    async function write(texts: readonly string[], from: number): Promise<void> {
-      await copyRows(db, job, from, texts)
+    async function write(piece: CopyBuffer, total: number): Promise<void> {
+      await db.copy(COPY_ROWS, piece.bytes())
       const { name, perSecond } = said
-      if (!(await noteAccepted(db, job, { total: from + texts.length, name, perSecond }))) throw givenUp()
+      if (!(await noteAccepted(db, job, { total, name, perSecond }))) throw givenUp()
     }
 
     /** One after the other, whoever asks: the sender's bytes, or the clock. */
@@ -162,14 +162,16 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     async function handNow(): Promise<void> {
       await writing
       await make()
-      const texts = held
-      held = []
-      characters = 0
-      if (made === 'taken' || texts.length === 0) return
-      writing = write(texts, stored)
+      if (gathered.rows() === 0) return
+      const piece = gathered
+      gathered = written
+      gathered.clear()
+      written = piece
+      stored += piece.rows()
+      if (made === 'taken') return
+      writing = write(piece, stored)
       // Whoever waits for it next hears of a failure.
       writing.catch(() => {})
-      stored += texts.length
     }
 
     return {
@@ -177,9 +179,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       taken: () => made === 'taken',
       async add(texts: readonly string[]): Promise<void> {
         for (const text of texts) {
-          held.push(text)
-          characters += text.length
-          if (characters >= CHUNK_CHARACTERS) await hand()
+          while (!gathered.add(stored + gathered.rows(), text)) await hand()
         }
       },
       async flush(): Promise<void> {
