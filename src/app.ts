@@ -67,6 +67,8 @@ export type App = {
   stop(): Promise<void>
 }
 
+/** How long a stop waits for a database that is away, in ms: what is not written down by then is unknown. */
+const STOP_PATIENCE_MS = 4_000
 /** How often this node looks for messages that became due, in ms. */
 const POLL_EVERY_MS = 250
 
@@ -198,6 +200,10 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function stop(): Promise<void> {
     readiness.drain()
+    // What providers say meanwhile is waited for, and so is a database that is away: this long.
+    clock.after(STOP_PATIENCE_MS, () => {
+      stopping = true
+    })
     bulk.bulkWatch.close()
     await server.close()
     await bulkWork.stop()

@@ -11,10 +11,11 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, type Submit, startSmsc } from '../support/smsc.ts'
 import { type Account, admin, ask, createAccount, read, send, until } from './support/client.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
-import { OPERATOR_TOKEN } from './support/posthorn.ts'
+import { OPERATOR_TOKEN, startPosthorn } from './support/posthorn.ts'
 
 /** Promised: nobody waits longer for a 503, nor for the recovery once the database is back. */
 const PROMISED_MS = 5_000
+const MASTER_KEY = createHash('sha256').update('faults').digest()
 
 let database: TestDatabase
 let proxy: DatabaseProxy
@@ -33,7 +34,7 @@ beforeEach(async () => {
       POSTHORN_DB_POOL: '5',
       POSTHORN_SANDBOX: 'off',
     }),
-    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('faults').digest() },
+    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: MASTER_KEY },
     log: createLog({ level: 'silent' }),
     databaseUrl: proxy.url,
     progress: silentProgress,
@@ -65,6 +66,24 @@ afterEach(async () => {
 function sendText(text: string, key: string, to = '+12025550199') {
   return send(app.url, { account, key, body: { to, channel: 'local_sms', content: { text } } })
 }
+
+test('a node that is told to stop while the database is away leaves with 0, whatever it could not write down', async () => {
+  const node = await startPosthorn({
+    DATABASE_URL: proxy.url,
+    POSTHORN_SANDBOX: 'off',
+    POSTHORN_MASTER_KEY: MASTER_KEY.toString('hex'),
+  })
+  smsc.behave('silent')
+  const before = smsc.submits.length
+  const body = { to: '+12025550199', channel: 'local_sms', content: { text: 'on its way' } }
+  const sending = send(node.url, { account, key: 'on its way', body })
+  await smsc.submitted(before + 1)
+  proxy.set('cut')
+  const { sequence } = smsc.submits.at(-1)!
+  smsc.send('submit_sm_resp', { sequence_number: sequence, message_id: 'taken while it was away' })
+  expect(await node.stop()).toBe(0)
+  await sending
+}, 30_000)
 
 /** What a wait was answered with, and how long it took. */
 async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
