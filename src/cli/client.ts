@@ -25,6 +25,8 @@ export type Client = {
   admin(method: string, path: string, body?: unknown): Promise<Body>
   /** Below `/api/v2`, with an API key. */
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
+  /** The same with a JSON body that is made while it is sent, however long that takes. */
+  upload(path: string, body: AsyncIterable<Uint8Array>, headers: Record<string, string>): Promise<Body>
 }
 
 /** What the command line says over the environment. */
@@ -45,6 +47,18 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
       const key = options.key ?? config.apiKey
       if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
       return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': key, ...headers })
+    },
+    async upload(path, body, headers) {
+      const key = options.key ?? config.apiKey
+      if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
+      const url = `${base}/api/v2${path}`
+      const request = {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+        body,
+        duplex: 'half',
+      }
+      return answerOf(await reach(url, request as RequestInit), url)
     },
   }
 }
@@ -73,6 +87,10 @@ async function ask(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
+  return answerOf(response, url)
+}
+
+async function answerOf(response: Response, url: string): Promise<Body> {
   const answer = await readAnswer(response, url)
   // A partly failed batch (207) is an answer, not a refusal.
   if (response.ok) return answer
@@ -83,6 +101,9 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(url, request)
   } catch (cause) {
+    // A body that could not be made is no server's fault.
+    if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
+    if (cause instanceof Refusal) throw cause
     const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
     throw new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
   }

@@ -129,6 +129,26 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Check a verification code',
     load: async () => ({ run: (await import('./verify.ts')).check }),
   },
+  'bulk send': {
+    summary: 'Send the messages of a CSV file',
+    load: async () => ({ run: (await import('./bulk.ts')).send }),
+  },
+  'bulk status': {
+    summary: 'Show how far a bulk job is',
+    load: async () => ({ run: (await import('./bulk.ts')).status }),
+  },
+  'bulk pause': {
+    summary: 'Pause a bulk job',
+    load: async () => ({ run: (await import('./bulk.ts')).stop }),
+  },
+  'bulk resume': {
+    summary: 'Resume a bulk job',
+    load: async () => ({ run: (await import('./bulk.ts')).resume }),
+  },
+  'bulk cancel': {
+    summary: 'Cancel what a bulk job has not sent',
+    load: async () => ({ run: (await import('./bulk.ts')).cancel }),
+  },
   send: {
     summary: 'Send a message',
     load: () => import('./send.ts'),

@@ -2,8 +2,9 @@ import { SingleSendBody } from '../contract/send.ts'
 import { BULK_ROWS } from '../core/bulk/accept-store.ts'
 import { createBulkIntake } from '../core/bulk/intake.ts'
 import { createBulkJobs } from '../core/bulk/jobs.ts'
+import { forgetJobs } from '../core/bulk/retention.ts'
 import type { RowDeps } from '../core/bulk/row.ts'
-import { FIRST_TURN, resumeWhatMay, settleRows, sweepJobs, sweepRows } from '../core/bulk/store.ts'
+import { FIRST_TURN, resumeWhatMay, settleRows, sweepRows } from '../core/bulk/store.ts'
 import { createBulkValidator } from '../core/bulk/validate.ts'
 import { createBulkWatch } from '../core/bulk/watch.ts'
 import { createAccept } from '../core/messages/accept.ts'
@@ -118,7 +119,6 @@ const HOUR_MS = 3_600_000
 const SETTLED_JOBS = 500
 const SETTLED_ROWS = 2_000
 const SWEPT_ROWS = 10_000
-const SWEPT_JOBS = 500
 
 /** What jobs need besides: any node may do it at any time. */
 export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }: BulkRooms): Chore[] {
@@ -131,7 +131,7 @@ export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }
       name: 'forget bulk jobs',
       everyMs: HOUR_MS,
       run: async () => {
-        if (config.bulkKeepMs !== null) await sweepJobs(db, clock.now() - config.bulkKeepMs, SWEPT_JOBS)
+        if (config.bulkKeepMs !== null) await forgetJobs(db, clock.now() - config.bulkKeepMs)
       },
     },
   ]

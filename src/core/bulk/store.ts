@@ -184,3 +184,33 @@ export async function sweepJobs(db: Db, beforeMs: number, limit: number): Promis
     values: [toIso(beforeMs), limit],
   })
 }
+
+/** Whether a job of a month is left; `month` is a partition's name. */
+export async function hasJobsOf(db: Db, month: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'bulk_has_jobs_of',
+    text: `select exists (
+             select 1 from bulk_jobs, (select to_date(right($1, 7), 'YYYY_MM')::timestamp as first) m
+              where id >= first_uuid_at(m.first at time zone 'UTC')
+                and id < first_uuid_at((m.first + interval '1 month') at time zone 'UTC')) as found`,
+    values: [month],
+  })
+  return rows[0]!.found
+}
+
+/** Removes rows without a job that had no month to go to, at most `limit`. */
+export async function sweepStrayRows(
+  db: Db,
+  table: 'bulk_rows' | 'bulk_outcomes',
+  beforeMs: number,
+  limit: number,
+): Promise<void> {
+  await db.query({
+    name: `sweep_strays_${table}`,
+    timeoutMs: SETTLE_TIMEOUT_MS,
+    text: `delete from ${table}_other where ctid = any (array(
+             select r.ctid from ${table}_other r where r.job_id < first_uuid_at($1)
+                and not exists (select 1 from bulk_jobs j where j.account_id = r.account_id and j.id = r.job_id) limit $2))`,
+    values: [toIso(beforeMs), limit],
+  })
+}

@@ -6,7 +6,7 @@ import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verifications'
 
 /** The partitions of months that lie wholly before a time, the oldest first. */
-export async function listMonthsBefore(db: Db, table: Monthly, beforeMs: number): Promise<string[]> {
+export async function listMonthsBefore(db: Db, table: string, beforeMs: number): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
     name: 'months_before',
     text: `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

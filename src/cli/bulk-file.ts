@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { CsvFault, readCsv } from '../lib/csv.ts'
+import { Refusal } from '../lib/refusal.ts'
+
+/** What a column of the file stands for; `variable1`, `variable2` … fill a template. */
+const COLUMNS = ['to', 'text', 'channel', 'messageType', 'template', 'language', 'subject', 'sender'] as const
+
+/** The body of a bulk job from a CSV file, as it is read: its first line names the columns. */
+export async function* bodyOfFile(
+  file: string,
+  said: { name: string | undefined; rate: number },
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  const name = said.name === undefined ? '' : `"name":${JSON.stringify(said.name)},`
+  yield encoder.encode(`{${name}"messagesPerSecond":${said.rate},"messages":[`)
+  let toMessage: ((fields: readonly string[], line: number) => object) | null = null
+  let text = ''
+  let comma = ''
+  for await (const { fields, line } of recordsOf(file)) {
+    if (!toMessage) {
+      toMessage = readHeader(fields)
+      continue
+    }
+    text += comma + JSON.stringify(toMessage(fields, line))
+    comma = ','
+    if (text.length < PIECE_CHARACTERS) continue
+    yield encoder.encode(text)
+    text = ''
+  }
+  yield encoder.encode(`${text}]}`)
+}
+
+const PIECE_CHARACTERS = 65_536
+
+/** The same for the same file and rate, so that a repeated command finds its job. */
+export async function keyOfFile(
+  file: string,
+  said: { name: string | undefined; rate: number },
+): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([said.name ?? null, said.rate]))
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
+  return `file-${hash.digest('hex').slice(0, 40)}`
+}
+
+async function* recordsOf(file: string): ReturnType<typeof readCsv> {
+  try {
+    yield* readCsv(createReadStream(file, { encoding: 'utf8' }))
+  } catch (error) {
+    if (error instanceof CsvFault) throw new Refusal(`${file}, ${error.message}`, { exitCode: 2 })
+    throw new Refusal(`${file} cannot be read: ${(error as Error).message}`, { exitCode: 2, cause: error })
+  }
+}
+
+function readHeader(columns: readonly string[]): (fields: readonly string[], line: number) => object {
+  const unknown = columns.find(column => !isColumn(column))
+  if (unknown !== undefined) {
+    throw new Refusal(
+      `There is no column "${unknown}"; there are ${COLUMNS.join(', ')} and variable1, variable2 …`,
+      {
+        exitCode: 2,
+      },
+    )
+  }
+  if (!columns.includes('to')) throw new Refusal('The file has no column "to".', { exitCode: 2 })
+  return (fields, line) => {
+    if (fields.length !== columns.length) {
+      throw new Refusal(`line ${line}: ${fields.length} fields, and ${columns.length} columns`, {
+        exitCode: 2,
+      })
+    }
+    return toMessage(new Map(columns.map((column, at) => [column, fields[at]!])))
+  }
+}
+
+function isColumn(name: string): boolean {
+  return (COLUMNS as readonly string[]).includes(name) || /^variable[1-9]\d?$/.test(name)
+}
+
+/** An empty field says nothing, but for the values of a template. */
+function toMessage(fields: ReadonlyMap<string, string>): object {
+  const said = (column: string) => fields.get(column) || undefined
+  const variables = [...fields.keys()].filter(column => column.startsWith('variable')).length
+  const template = said('template')
+  return {
+    to: fields.get('to'),
+    channel: said('channel'),
+    messageType: said('messageType'),
+    sender: said('sender') && { name: said('sender') },
+    ...((said('text') || said('subject')) && { content: { text: said('text'), subject: said('subject') } }),
+    ...(template && {
+      template: {
+        [template.startsWith('tpl_') ? 'id' : 'key']: template,
+        language: said('language'),
+        ...(variables > 0 && {
+          variablesIndexed: Array.from(
+            { length: variables },
+            (_, at) => fields.get(`variable${at + 1}`) ?? '',
+          ),
+        }),
+      },
+    }),
+  }
+}

@@ -1,0 +1,138 @@
+import type { BulkJob, BulkRow } from '../contract/bulk.ts'
+import { awake, pause, systemClock } from '../lib/clock.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { bodyOfFile, keyOfFile } from './bulk-file.ts'
+import type { Body, Client } from './client.ts'
+import { clientCommand } from './client-command.ts'
+import { card, table } from './show.ts'
+
+const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
+const LOOK_EVERY_MS = 1_000
+const BAR_CELLS = 30
+
+export const send = clientCommand({
+  usage: `bulk send people.csv --rate 5 [--name NAME] [--idempotency-key KEY] [--detach]   ${WITH_KEY}`,
+  words: 1,
+  options: {
+    rate: { type: 'string' },
+    name: { type: 'string' },
+    'idempotency-key': { type: 'string' },
+    detach: { type: 'boolean' },
+  },
+  async ask(given) {
+    const file = given.words[0]!
+    const rate = given.number('rate')
+    if (rate === undefined)
+      throw new Refusal('--rate is missing: messages a second, 1 to 10', { exitCode: 2 })
+    const said = { name: given.text('name'), rate }
+    // The file itself is the key: the same command, repeated after whatever broke it, goes on with its job.
+    const key = given.text('idempotency-key') ?? (await keyOfFile(file, said).catch(unreadable(file)))
+    const job = (await given.client.upload('/messages/bulk', bodyOfFile(file, said), {
+      'idempotency-key': key,
+    })) as BulkJob & Body
+    return given.flag('detach') ? { data: job } : { data: await awake(follow(given.client, job)) }
+  },
+  failed: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),
+  show: answer => cardOf(answer['data'] as BulkJob),
+})
+
+export const status = clientCommand({
+  usage: `bulk status JOB   ${WITH_KEY}`,
+  words: 1,
+  ask: async ({ client, words }) => {
+    const job = await readJob(client, words[0]!)
+    const invalid = job.errorCode === 'VALIDATION_FAILED' ? await readInvalid(client, job.id) : []
+    return { data: { ...job, ...(invalid.length > 0 && { invalid }) } }
+  },
+  show(answer) {
+    const { invalid, ...job } = answer['data'] as BulkJob & { invalid?: BulkRow[] }
+    const rows = (invalid ?? []).map(row => [row.index, row.to, row.errorCode, row.errorMessage])
+    return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'fault'], rows)}`
+  },
+})
+
+export const stop = change('pause')
+export const resume = change('resume')
+export const cancel = change('cancel')
+
+function change(verb: 'pause' | 'resume' | 'cancel') {
+  return clientCommand({
+    usage: `bulk ${verb} JOB   ${WITH_KEY}`,
+    words: 1,
+    ask: async ({ client, words }) => ({
+      data: (await client.api('POST', `/messages/bulk/${encodeURIComponent(words[0]!)}/${verb}`))['job'],
+    }),
+    show: answer => cardOf(answer['data'] as BulkJob),
+  })
+}
+
+async function readJob(client: Client, id: string): Promise<BulkJob> {
+  return (await client.api('GET', `/messages/bulk/${encodeURIComponent(id)}`))['job'] as BulkJob
+}
+
+/** The first of them: there may be many. */
+async function readInvalid(client: Client, id: string): Promise<BulkRow[]> {
+  return (await client.api('GET', `/messages/bulk/${id}/rows?status=invalid&limit=20`))['data'] as BulkRow[]
+}
+
+/** Shows how far a job is until it has ended, or waits for its user. */
+async function follow(client: Client, first: BulkJob): Promise<BulkJob> {
+  const show = process.stderr.isTTY ? showBar : createLines()
+  for (let job = first; ; job = await readJob(client, first.id)) {
+    show(job)
+    const waits = job.status === 'paused' && job.pauseReason === 'user'
+    if (waits || ['rejected', 'completed', 'cancelled'].includes(job.status)) {
+      if (process.stderr.isTTY) process.stderr.write('\n')
+      return job
+    }
+    await pause(systemClock, LOOK_EVERY_MS)
+  }
+}
+
+function showBar(job: BulkJob): void {
+  const share = job.total === 0 ? 0 : doneOf(job) / job.total
+  const full = Math.round(share * BAR_CELLS)
+  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`
+  process.stderr.write(`\r\u001b[K${bar} ${lineOf(job)}`)
+}
+
+/** A line where something has changed that a log should have: a status, or another tenth. */
+function createLines(): (job: BulkJob) => void {
+  let last = ''
+  return job => {
+    const mark = `${job.status} ${Math.floor((10 * doneOf(job)) / Math.max(1, job.total))}`
+    if (mark !== last) process.stderr.write(`${lineOf(job)}\n`)
+    last = mark
+  }
+}
+
+/** While it is validated, rows that are checked; later, rows that are settled. */
+function doneOf({ status, validatedCount, counts }: BulkJob): number {
+  return status === 'validating' ? validatedCount : counts.sent + counts.failed + counts.cancelled
+}
+
+function lineOf(job: BulkJob): string {
+  const { counts, pauseReason } = job
+  const why = pauseReason === null ? '' : ` (${pauseReason})`
+  return `${job.status}${why}: ${doneOf(job)} of ${job.total}, ${counts.sent} sent, ${counts.failed} failed`
+}
+
+function cardOf(job: BulkJob): string {
+  return card([
+    ['id', job.id],
+    ['name', job.name],
+    ['status', job.pauseReason === null ? job.status : `${job.status} (${job.pauseReason})`],
+    ['total', job.total],
+    ['pending', job.counts.pending],
+    ['sent', job.counts.sent],
+    ['failed', job.counts.failed],
+    ['cancelled', job.counts.cancelled],
+    ['error', job.errorCode === null ? null : `${job.errorCode}: ${job.errorMessage}`],
+  ])
+}
+
+function unreadable(file: string): (cause: unknown) => never {
+  return cause => {
+    throw new Refusal(`${file} cannot be read: ${(cause as Error).message}`, { exitCode: 2, cause })
+  }
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BulkJob } from '../../src/contract/bulk.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
+import { readBulkRows } from '../support/bulk.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+let app: TestApp
+let account: TestAccount
+let dir: string
+
+beforeAll(async () => {
+  app = await startTestApp({ clock: systemClock })
+  account = await app.createAccount()
+  dir = mkdtempSync(join(tmpdir(), 'posthorn-cli-bulk-'))
+})
+afterAll(async () => {
+  await app.stop()
+  rmSync(dir, { recursive: true })
+})
+
+type Ended = { code: number; out: string; err: string }
+
+function posthorn(...args: string[]): Promise<Ended> {
+  const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
+  return new Promise(resolve => {
+    execFile(process.execPath, [MAIN, 'bulk', ...args], { env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out, err }),
+    )
+  })
+}
+
+function file(name: string, text: string): string {
+  const path = join(dir, name)
+  writeFileSync(path, text)
+  return path
+}
+
+test('a file is sent, followed to its end, and found again by the same command', async () => {
+  const people = file(
+    'people.csv',
+    'to,channel,messageType,text\r\n+12025552001,local_sms,utility,"Hello, ""you"""\r\n+12025552002,,,Hi\r\n',
+  )
+  const sent = await posthorn('send', people, '--rate', '10', '--name', 'October', '--json')
+  expect(sent).toMatchObject({ code: 0, err: expect.stringContaining('completed: 2 of 2, 2 sent') })
+  const job = JSON.parse(sent.out) as BulkJob
+  expect(job).toMatchObject({ name: 'October', status: 'completed', counts: { sent: 2 } })
+  const messages = await account.messages(`?bulkJobId=${job.id}`)
+  expect(messages.map(message => message.text).sort()).toEqual(['Hello, "you"', 'Hi'])
+
+  const again = await posthorn('send', people, '--rate', '10', '--name', 'October', '--json')
+  expect((JSON.parse(again.out) as BulkJob).id).toBe(job.id)
+  expect(await readBulkRows(account, job.id)).toHaveLength(2)
+
+  const shown = await posthorn('status', job.id)
+  expect(shown.out).toContain(job.id)
+  expect(shown.out).toContain('completed')
+})
+
+test('templates take their values from the columns', async () => {
+  const made = await app.call('/api/v2/templates', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { name: 'greeting', category: 'sms', subType: 'utility', content: 'Dear {{1}}, {{2}}' },
+  })
+  expect(made.status).toBe(201)
+  const people = file(
+    'template.csv',
+    'to,template,variable1,variable2\n+12025552003,greeting,Ann,"hello, again"\n',
+  )
+  const sent = await posthorn('send', people, '--rate', '1', '--json')
+  expect(sent.code, sent.err).toBe(0)
+  const { id } = JSON.parse(sent.out) as BulkJob
+  expect((await account.messages(`?bulkJobId=${id}`))[0]!.text).toBe('Dear Ann, hello, again')
+})
+
+test('a job is paused, resumed and cancelled', async () => {
+  const rows = Array.from({ length: 50 }, (_, at) => `+1202555${3000 + at},hi`).join('\n')
+  const sent = await posthorn(
+    'send',
+    file('many.csv', `to,text\n${rows}`),
+    '--rate',
+    '1',
+    '--detach',
+    '--json',
+  )
+  const { id } = JSON.parse(sent.out) as BulkJob
+  await app.until(
+    async () => (await posthorn('status', id, '--json')).out,
+    out => out.includes('"running"'),
+  )
+  expect((await posthorn('pause', id)).out).toContain('paused (user)')
+  expect((await posthorn('resume', id)).out).toContain('queued')
+  expect((await posthorn('cancel', id)).out).toContain('cancelled')
+  expect(await posthorn('resume', id)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('JOB_STATE_CONFLICT'),
+  })
+})
+
+test('rows that are not valid are shown, and the command fails', async () => {
+  const sent = await posthorn('send', file('bad.csv', 'to,text\nnobody,hi\n'), '--rate', '1', '--json')
+  expect(sent.code).toBe(1)
+  const { id } = JSON.parse(sent.out) as BulkJob
+  const shown = await posthorn('status', id)
+  expect(shown.out).toContain('VALIDATION_FAILED')
+  expect(shown.out).toContain('nobody')
+})
+
+test.each([
+  ['a column that is none', 'to,phone\n1,2\n', 'no column "phone"'],
+  ['no column to', 'text\nhi\n', 'no column "to"'],
+  ['too few fields', 'to,text\n+12025552001\n', 'line 2'],
+  ['a quote without an end', 'to,text\n+12025552001,"hi\n', 'quote'],
+])('a file with %s is refused before anything is sent', async (name, text, words) => {
+  const sent = await posthorn('send', file(`${name}.csv`, text), '--rate', '1')
+  expect(sent).toMatchObject({ code: 2, err: expect.stringContaining(words) })
+})
+
+test('a file that is not there, and a rate that is missing', async () => {
+  expect(await posthorn('send', join(dir, 'none.csv'), '--rate', '1')).toMatchObject({ code: 2 })
+  expect(await posthorn('send', join(dir, 'none.csv'))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--rate'),
+  })
+})
