@@ -3,7 +3,8 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { VerificationCheck, Verified } from '../../contract/verification.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { DatabaseUnavailable, type Db } from '../../infra/db.ts'
-import { type Clock, pause, toIso } from '../../lib/clock.ts'
+import { patiently } from '../../infra/patiently.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
 import type { RequestId } from '../../lib/ids.ts'
 import { readCode } from '../../lib/one-time-code.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -37,7 +38,6 @@ export type Checks = {
 const LENGTHS = { least: 4, most: 8 }
 /** How long a check waits for a database that is away, in ms. */
 const PATIENCE_MS = 3_000
-const RETRY_EVERY_MS = 100
 /** Two names of one verification in one flush are checked one after the other. */
 const MAX_LOOKS = 5
 
@@ -78,14 +78,11 @@ export function createChecks(deps: CheckDeps): Checks {
     deps.observe?.(entries.length)
     const rows = entries.map(({ row }) => row)
     const untilMs = clock.monotonic() + PATIENCE_MS
-    for (;;) {
-      try {
-        return await checkCodes(db, clock.now(), rows)
-      } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || clock.monotonic() >= untilMs) throw error
-        await pause(clock, RETRY_EVERY_MS)
-      }
-    }
+    return patiently(
+      clock,
+      () => clock.monotonic() < untilMs,
+      () => checkCodes(db, clock.now(), rows),
+    )
   }
 
   function conclude(verdict: CheckVerdict, { account, mode }: Caller): Verified {

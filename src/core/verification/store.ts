@@ -4,6 +4,7 @@ import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
+import { livesSince } from '../outbox/store.ts'
 import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { VerificationId } from './codes.ts'
 
@@ -185,9 +186,7 @@ export async function startIsPending(
 ): Promise<boolean> {
   const { rows } = await db.query<{ pending: boolean }>({
     name: 'verification_is_pending',
-    text: `select exists (
-               select 1 from nodes where started_at <= $3 and seen_at > now() - interval '5 seconds')
-             and exists (
+    text: `select ${livesSince('$3')} and exists (
                select 1 from unnest(v.messages[1:v.started_with]) as i (id)
                  left join messages m on m.account_id = v.account_id and m.id = i.id
                 where m.answer is null) as pending
