@@ -11,8 +11,8 @@ export type SlidingWindow = {
   /** In ms from now until a place is free by time alone; infinite while all are taken and none was used yet. */
   freeInMs(): number
   take(): void
-  /** A place was used just now: it is free again a window later. */
-  used(): void
+  /** A place was used, at this moment of the monotonic clock in ms, or now: it is free again a window later. */
+  used(atMs?: number): void
   /** A place was not used after all. */
   back(): void
   resize(places: number): void
@@ -49,9 +49,14 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
     take() {
       taken++
     },
-    used() {
+    used(atMs = clock.monotonic()) {
       taken--
-      uses.push(clock.monotonic())
+      uses.push(atMs)
+      // Mostly in order; one that is told late goes to its place.
+      for (let at = uses.length - 1; at > head && uses[at - 1]! > atMs; at--) {
+        uses[at] = uses[at - 1]!
+        uses[at - 1] = atMs
+      }
     },
     back() {
       taken--

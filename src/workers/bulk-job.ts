@@ -11,7 +11,11 @@ import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.t
 export const WINDOW_MS = 1_002
 
 /** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
-export type RowInHand = StoredRow & { tried?: MessageId }
+export type RowInHand = StoredRow & {
+  tried?: MessageId
+  /** When it went to be accepted, by the monotonic clock. */
+  leftMs?: number
+}
 
 /** A job as the node that hands it over knows it. */
 export type JobInHand = {

@@ -55,6 +55,21 @@ test('a place counts from when it was used, not from when it was taken', () => {
   expect(window.free()).toBe(2)
 })
 
+test('uses that are told late, or out of order, count from when they were', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 3, WINDOW_MS)
+  for (let n = 0; n < 3; n++) window.take()
+  time.pass(500)
+  window.used(400)
+  window.used(100)
+  window.used(300)
+  expect(window.freeInMs()).toBe(600)
+  time.pass(600)
+  expect(window.free()).toBe(1)
+  time.pass(200)
+  expect(window.free()).toBe(2)
+})
+
 test('it says when it is free again, also after it has become narrower', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 3, WINDOW_MS)

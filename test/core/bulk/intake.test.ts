@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { Problem } from '../../../src/contract/errors.ts'
+import { createBulkIntake, IntakeCut } from '../../../src/core/bulk/intake.ts'
+import type { BulkPart } from '../../../src/core/bulk/said.ts'
+import { listJobs, sweepRows } from '../../../src/core/bulk/store.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+const ids = createIds(systemClock, createRandom())
+const NODE = 7
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.db.query({
+    name: 't_node',
+    text: `insert into nodes (id, host, started_at) overriding system value values (${NODE}, 'here', now())`,
+  })
+})
+afterAll(() => database.drop())
+
+const createIntake = () => createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => NODE })
+
+function createCaller(): Caller {
+  return {
+    keyId: ids.next('key'),
+    mode: 'test',
+    account: { id: ids.next('acc'), plan: { status: 'active' } },
+  } as Caller
+}
+
+async function* say(...pieces: (BulkPart[] | Error)[]): AsyncGenerator<readonly BulkPart[]> {
+  for (const piece of pieces) {
+    if (piece instanceof Error) throw piece
+    yield piece
+  }
+}
+
+const rows = (count: number, text = 'hi') => ({
+  kind: 'rows' as const,
+  rows: Array.from({ length: count }, (_, at) => ({ to: `+1202555${2_000 + at}`, text })),
+})
+const RATE: BulkPart = { kind: 'perSecond', value: 5 }
+const CUT = new IntakeCut(new Problem('VALIDATION_ERROR', 'The body ended too soon.'))
+
+async function countRows(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 't_count',
+    text: 'select count(*)::integer as n from bulk_rows',
+  })
+  return rows[0]!.n
+}
+
+test('what was cut before anything was stored is told by a rejected job', async () => {
+  const caller = createCaller()
+  const taking = createIntake().take({ caller, key: 'k', parts: say([RATE, rows(3)], CUT) })
+  await expect(taking).rejects.toBe(CUT.problem)
+  expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toMatchObject([
+    { status: 'rejected', errorCode: 'INTAKE_INCOMPLETE', total: 0 },
+  ])
+})
+
+test('pieces of any size are stored in their order, and swept piece by piece when they were in vain', async () => {
+  const caller = createCaller()
+  const before = await countRows()
+  const long = 'ü\\"'.repeat(20_000)
+  const { job } = await createIntake().take({
+    caller,
+    key: 'k',
+    parts: say([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
+  })
+  expect(job).toMatchObject({ status: 'validating', total: 103 })
+  const { rows: stored } = await database.db.query<{ n: number; body: string }>({
+    name: 't_bodies',
+    text: 'select n, body from bulk_rows where account_id in (select account_id from bulk_jobs where total = 103) order by n',
+  })
+  expect(stored.map(row => row.n)).toEqual(Array.from({ length: 103 }, (_, at) => at))
+  expect((JSON.parse(stored[0]!.body) as { text: string }).text).toBe(long)
+  expect((JSON.parse(stored[42]!.body) as { text: string }).text).toHaveLength(2_000_000)
+
+  const refused = createIntake().take({
+    caller,
+    key: 'other',
+    parts: say([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
+  })
+  await expect(refused).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+  expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toHaveLength(1)
+  while ((await sweepRows(database.db, 7)) > 0);
+  expect(await countRows()).toBe(before + 103)
+})
+
+test('a job of a dead node is rejected by whoever looks', async () => {
+  const caller = createCaller()
+  const { promise: gone, reject: cut } = Promise.withResolvers<never>()
+  async function* hanging(): AsyncGenerator<readonly BulkPart[]> {
+    yield [RATE, rows(40, 'x'.repeat(60_000))]
+    await gone
+  }
+  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => 99 })
+  const taking = dead.take({ caller, key: 'k', parts: hanging() })
+  taking.catch(() => {})
+  const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
+  while ((await read())?.total === undefined || (await read())!.total === 0);
+  await createIntake().sweep()
+  expect(await read()).toMatchObject({ status: 'rejected', errorCode: 'INTAKE_INCOMPLETE' })
+  // It was not dead after all: it hears that its job was given up.
+  cut(CUT)
+  await expect(taking).rejects.toBe(CUT.problem)
+  expect(await read()).toMatchObject({ status: 'rejected' })
+})
+
+test('the same key again says the same or conflicts, whatever the pieces were', async () => {
+  const caller = createCaller()
+  const intake = createIntake()
+  const first = await intake.take({ caller, key: 'k', parts: say([RATE, rows(4)]) })
+  const pieces = rows(4).rows
+  const again = await intake.take({
+    caller,
+    key: 'k',
+    parts: say([{ kind: 'rows', rows: pieces.slice(0, 1) }], [{ kind: 'rows', rows: pieces.slice(1) }, RATE]),
+  })
+  expect(again).toMatchObject({ replayed: true, job: { id: first.job.id } })
+  const other = intake.take({ caller, key: 'k', parts: say([RATE, rows(5)]) })
+  await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+})
