@@ -64,9 +64,7 @@ async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Cl
   const watch = createWatch(timeoutMs, clock)
   try {
     for (;;) {
-      const next = chunks.next()
-      next.catch(() => {})
-      const result = await Promise.race([next, watch.over]).catch(cutBy)
+      const result = await watch.orOver(chunks.next()).catch(cutBy)
       if (result === 'over') throw new IntakeCut(new Problem('REQUEST_TIMEOUT'))
       if (result.done) return
       const chunk = result.value as Buffer
@@ -80,22 +78,35 @@ async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Cl
 
 /** Ends when the body took too long in all, or when hardly anything came for a while. */
 function createWatch(timeoutMs: number, clock: Clock) {
-  const { promise: over, resolve } = Promise.withResolvers<'over'>()
+  let over = false
+  let giveUp = () => {}
   let heard = 0
-  const cancelAll = clock.after(timeoutMs, () => resolve('over'))
+  const cancelAll = clock.after(timeoutMs, end)
   let cancelStall = clock.after(STALL_MS, look)
 
   function look(): void {
     if (heard < LEAST_BYTES_IN_TIME) {
-      resolve('over')
+      end()
       return
     }
     heard = 0
     cancelStall = clock.after(STALL_MS, look)
   }
 
+  function end(): void {
+    over = true
+    giveUp()
+  }
+
   return {
-    over,
+    /** What comes first. Not by Promise.race, which would keep every chunk for as long as nothing is over. */
+    orOver<T>(next: Promise<T>): Promise<T | 'over'> {
+      return new Promise((resolve, reject) => {
+        giveUp = () => resolve('over')
+        if (over) giveUp()
+        next.then(resolve, reject)
+      })
+    },
     heard(bytes: number) {
       heard += bytes
     },
