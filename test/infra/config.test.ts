@@ -25,6 +25,9 @@ describe('the configuration', () => {
       inboundKeepMs: null,
       mediaKeepMs: 86_400_000,
       mediaBucket: undefined,
+      bulkMostBytes: 2 * 1024 ** 3,
+      bulkTimeoutMs: 300_000,
+      bulkKeepMs: 30 * 86_400_000,
     })
   })
 
@@ -53,6 +56,9 @@ describe('the configuration', () => {
         POSTHORN_MEDIA_S3_ACCESS_KEY_ID: 'AKIDEXAMPLE',
         POSTHORN_MEDIA_S3_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI',
         POSTHORN_MEDIA_S3_PATH_STYLE: 'off',
+        POSTHORN_BULK_MAX_MB: '512',
+        POSTHORN_BULK_TIMEOUT_SECONDS: '60',
+        POSTHORN_BULK_KEEP_DAYS: 'forever',
       }),
     ).toEqual({
       host: '::',
@@ -78,6 +84,9 @@ describe('the configuration', () => {
         credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI' },
         pathStyle: false,
       },
+      bulkMostBytes: 512 * 1024 ** 2,
+      bulkTimeoutMs: 60_000,
+      bulkKeepMs: null,
     })
   })
 
