@@ -187,7 +187,7 @@ export function needsWindow(
   )
 }
 
-/** Null for now. What waits for the end of quiet hours is scheduled, whatever the plan allows. */
+/** Null where it leaves at once. What waits for the end of quiet hours is scheduled, whatever the plan allows. */
 function whenToLeave(
   message: Omit<ToHold, 'atMs'>,
   askedMs: number | null,
