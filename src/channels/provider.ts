@@ -208,24 +208,61 @@ export type LateOutcome = {
   outcome: Outcome
 }
 
-/** A message from a person to one of our numbers or names. */
+/** A message from a person to one of our numbers, names, sessions or bots. */
 export type InboundMessage = {
   kind: 'message'
-  /** The provider's id of it: the same message may come several times. */
+  /**
+   * The provider's id of it, unique within the connection and the same whenever it is told: what was
+   * told before changes nothing. Where ids count from one in every chat or bot, those are part of it.
+   */
   eventId: string
+  /** Whose it is, where the provider knows: one connection may carry bots and sessions of many accounts. */
+  accountId?: string
   channel: Channel
-  /** Who wrote: E.164 with plus, a chat id. */
+  /** Who wrote: E.164 with plus wherever the number is known; to a bot the chat id. In a group the person. */
   from: string
-  /** What they wrote to: E.164 with plus, a short code, a bot. */
+  /** What they wrote to: E.164 with plus, a short code, the name of a session, the id of a bot. */
   to: string
+  /** The chat that an answer belongs into, where that is not `from`: a group. */
+  chatId?: string
+  /** As the platform knows the person. */
+  contact?: InboundContact
+  /** The words; the caption where there is media; what stands on a button that they pressed. */
   text: string | null
-  /** The payload of a button that they pressed. */
+  /** What a button that they pressed says to programs: its id or payload. */
   button: string | null
+  /** What stands on that button, where the provider says it. */
+  buttonTitle?: string | null
+  /** Files, voice messages, stickers; the most that are kept is 10. */
+  media?: readonly InboundMedia[]
+  /** The provider's id of the message that this one answers. */
+  replyTo?: string | null
   /** By the provider's word, in ms since the epoch; null when it does not say. */
   atMs: number | null
   /** Of a long message that comes in parts: `text` is then this part's alone. They are joined when all have come. */
   part?: InboundPart
 }
+
+export type InboundContact = {
+  /** The platform's id of the person: `contactId` of the conversation. */
+  id: string | null
+  /** What the person calls themselves. */
+  name: string | null
+}
+
+/** A file that came with a message: described, and had from the provider when somebody asks for it. */
+export type InboundMedia = {
+  /** A voice message is `audio`, a sticker `image`. */
+  type: AttachmentType
+  mimetype: string | null
+  fileName: string | null
+  sizeBytes: number | null
+  /** What `openMedia` has it by, at most 4,000 characters; null for what cannot be had. Shown to nobody. */
+  reference: string | null
+}
+
+/** Which file is asked for: of a message to `to`, which was this account's. */
+export type InboundMediaRequest = { accountId: string; to: string; reference: string }
 
 /** Which of `total` parts, from 1; those of one message share the reference. */
 export type InboundPart = { reference: number; number: number; total: number }
@@ -295,6 +332,11 @@ export type Link = {
   identity?(signal: AbortSignal): Promise<OfficialIdentity>
   /** Reads what the provider calls us with, once it has proved who calls; stores nothing. */
   receive?(request: InboundRequest): Promise<InboundAnswer>
+  /**
+   * Opens a file that came with a message. Rejects with `FileUnavailable`: retryable where it may go
+   * better later, not so where the provider has it no longer.
+   */
+  openMedia?(request: InboundMediaRequest, signal: AbortSignal): Promise<NodeJS.ReadableStream>
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
   close(): Promise<void>

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { MODULE_TYPES } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, MESSAGE_TYPES } from './enums.ts'
 
 /** An e-mail address has at most 254 characters, a chat id fewer. */
@@ -36,14 +37,22 @@ export const Attachment = Type.Object({
   assetId: Type.Optional(Reference),
 })
 
-export const MODULE_TYPES = ['chatapp_web', 'chatapp_official', 'botapp_bot'] as const
-
 export const ConversationContext = Type.Object({
   moduleType: Type.Enum(MODULE_TYPES),
-  accountId: Type.String({ minLength: 1, maxLength: 200, description: 'Session name or bot id' }),
+  accountId: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Session name, bot id, or official sender id',
+  }),
   chatId: Type.String({ minLength: 1, maxLength: 200, description: 'Group or user chat id' }),
   contactId: Type.Optional(Reference),
-  conversationKey: Type.Optional(Reference),
+  conversationKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Kept with the message; `moduleType:accountId:chatId` where it is not given',
+    }),
+  ),
 })
 
 export const TemplateUse = Type.Object({

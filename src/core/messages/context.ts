@@ -1,15 +1,10 @@
+import { CHANNEL_OF_MODULE, numberOfChat } from '../../contract/conversation.ts'
 import type { Channel } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { MODULE_TYPES, SingleSendBody } from '../../contract/send.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 
 /** The conversation that a message belongs to, and the channel that this means. */
 export type Context = NonNullable<SingleSendBody['conversationContext']> & { channel: Channel }
-
-const CHANNEL_OF: Record<(typeof MODULE_TYPES)[number], Channel> = {
-  chatapp_web: 'user_chatapp_session',
-  chatapp_official: 'official_chatapp',
-  botapp_bot: 'botapp_bot',
-}
 
 /** Reads conversationContext and holds it against channel and recipient. */
 export function readContext(body: SingleSendBody): Context | null {
@@ -18,16 +13,24 @@ export function readContext(body: SingleSendBody): Context | null {
     if (channel === 'botapp_bot') throw invalid('conversationContext', 'is required for channel botapp_bot')
     return null
   }
-  const meant = CHANNEL_OF[given.moduleType]
+  const meant = CHANNEL_OF_MODULE[given.moduleType]
   if (channel !== undefined && channel !== 'auto' && channel !== meant) {
     throw invalid(
       'conversationContext.moduleType',
       `${given.moduleType} belongs to channel ${meant}, not ${channel}`,
     )
   }
-  const exact = meant === 'botapp_bot' || body.to.endsWith('@g.us') || given.chatId.endsWith('@g.us')
-  if (exact && given.chatId !== body.to) {
+  if (!isSameChat(body.to, given.chatId, meant)) {
     throw invalid('conversationContext.chatId', 'must be the same as to')
   }
   return { ...given, channel: meant }
+}
+
+/** A person on the chat app goes by their number, in any spelling, or by an id of the app's own that says no number. */
+function isSameChat(to: string, chatId: string, channel: Channel): boolean {
+  if (to === chatId) return true
+  if (channel === 'botapp_bot') return false
+  const [one, other] = [numberOfChat(to), numberOfChat(chatId)]
+  if (one !== null && other !== null) return one === other
+  return channel === 'user_chatapp_session' && one !== null && chatId.endsWith('@lid')
 }
