@@ -2,7 +2,8 @@ import { type Measured, measure, median } from './measure.ts'
 import { type Figure, fixed, note, noteMeasured } from './report.ts'
 import { type System, startSystem } from './system.ts'
 
-const CONNECTIONS = 16
+/** One caller with a hundred messages to send; and many at once, where single sends share their flushes too. */
+const CONNECTIONS = [1, 16]
 const ACCOUNTS = 100
 const RECIPIENTS = 100
 const ENDLESS = 10_000_000
@@ -20,30 +21,38 @@ type Round = { single: Measured; batch: Measured }
 export async function measureBatches(quick: boolean): Promise<Figure[]> {
   const system = await startSystem({ accounts: ACCOUNTS })
   try {
-    note(`Batches of ${RECIPIENTS} against single sends, ${CONNECTIONS} connections`)
-    await measureRound(system, quick ? 1 : 6)
-    const rounds: Round[] = []
-    for (let number = 1; number <= (quick ? 1 : 4); number++) {
-      const round = await measureRound(system, quick ? 2 : 4)
-      noteMeasured('single', round.single)
-      noteMeasured('batch', round.batch)
-      rounds.push(round)
+    const figures: Figure[] = []
+    await measureRound(system, CONNECTIONS.at(-1)!, quick ? 1 : 6)
+    for (const connections of CONNECTIONS) {
+      figures.push(...toFigures(await measureRounds(system, connections, quick), connections))
     }
-    return toFigures(rounds)
+    return figures
   } finally {
     await system.stop()
   }
 }
 
-async function measureRound(system: System, seconds: number): Promise<Round> {
-  const plan = { keys: system.keys, connections: CONNECTIONS, requests: ENDLESS, seconds }
+async function measureRounds(system: System, connections: number, quick: boolean): Promise<Round[]> {
+  note(`Batches of ${RECIPIENTS} against single sends, connections: ${connections}`)
+  const rounds: Round[] = []
+  for (let number = 1; number <= (quick ? 1 : 4); number++) {
+    const round = await measureRound(system, connections, quick ? 2 : 4)
+    noteMeasured('single', round.single)
+    noteMeasured('batch', round.batch)
+    rounds.push(round)
+  }
+  return rounds
+}
+
+async function measureRound(system: System, connections: number, seconds: number): Promise<Round> {
+  const plan = { keys: system.keys, connections, requests: ENDLESS, seconds }
   return {
     single: await measure(system, plan),
     batch: await measure(system, { ...plan, recipients: RECIPIENTS }),
   }
 }
 
-function toFigures(rounds: readonly Round[]): Figure[] {
+function toFigures(rounds: readonly Round[], connections: number): Figure[] {
   const middle = (value: (round: Round) => number) => median(rounds.map(value))
   const cpu = ({ nodeMicros, postgresMicros }: Measured) => nodeMicros + postgresMicros
   const wall = ({ perSecond }: Measured) => 1e6 / perSecond
@@ -60,5 +69,8 @@ function toFigures(rounds: readonly Round[]): Figure[] {
     value: middle(round => cost(round.batch) / cost(round.single)),
     target: { most: MOST },
   })
-  return [figure('CPU a recipient of a batch', cpu), figure('time a recipient of a batch', wall)]
+  return [
+    figure(`CPU a recipient of a batch, ${connections} at once`, cpu),
+    figure(`time a recipient of a batch, ${connections} at once`, wall),
+  ]
 }
