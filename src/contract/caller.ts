@@ -46,14 +46,28 @@ export type PlanSnapshot = {
 /** Messages of a month that the plan includes; `limit` is their number. */
 export type PlanPool = { id: number; channels: readonly Channel[]; limit: number }
 
-/** Whoever sent a request: one key, and the account that it belongs to. */
+/** Whoever sent a request: one key, and the account that it belongs to; or a person who acts for it in the console. */
 export type Caller = {
-  keyId: Id<'key'>
+  /** The person's own id where it is a person. */
+  keyId: Id<'key'> | Id<'usr'>
   keyName: string
-  /** The first letters of the key, for people to tell keys apart. */
+  /** The first letters of the key, for people to tell keys apart; empty for a person. */
   keyPrefix: string
   mode: KeyMode
   role: KeyRole
   permissions: ReadonlySet<Permission>
   account: AccountSnapshot
+}
+
+/** Whoever is signed in to the console. */
+export type SignedIn = {
+  sessionId: Id<'ses'>
+  userId: Id<'usr'>
+  email: string
+  name: string
+  operator: boolean
+  /** What a request that is no GET has to bring. */
+  csrfToken: string
+  /** For whom they act, and how. */
+  memberships: ReadonlyMap<AccountId, { role: KeyRole; permissions: ReadonlySet<Permission> }>
 }

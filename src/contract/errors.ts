@@ -17,6 +17,7 @@ export const CATALOGUE = {
   MESSAGES_REQUIRED: { status: 400, text: 'messages must be a non-empty array.' },
   INVALID_MESSAGE: { status: 400, text: 'A message of the job is not valid.' },
   UNAUTHORIZED: { status: 401, text: 'The API key is missing or not valid.' },
+  TOTP_REQUIRED: { status: 401, text: 'The code of the second factor is needed, too.' },
   INSUFFICIENT_BALANCE: { status: 402, text: 'Neither the plan nor the wallet covers this.' },
   FORBIDDEN: { status: 403, text: 'This key may not do that.' },
   SUBSCRIPTION_INACTIVE: { status: 403, text: 'The subscription of this account is not active.' },

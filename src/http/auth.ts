@@ -1,20 +1,40 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../contract/caller.ts'
-import type { Permission } from '../contract/enums.ts'
-import { Problem } from '../contract/errors.ts'
+import type { Caller, SignedIn } from '../contract/caller.ts'
+import type { KeyMode, Permission } from '../contract/enums.ts'
+import { invalid, Problem } from '../contract/errors.ts'
+import type { SessionCookies } from './session-cookies.ts'
 
 /** Who holds a key. Answers at once where it knows; null for keys that are not, or no longer, valid. */
 export type Keys = {
   lookup(rawKey: string): Caller | null | Promise<Caller | null>
 }
 
+/** Who is signed in to the console. Answers at once where it knows. */
+export type PeopleAccess = {
+  cookies: Pick<SessionCookies, 'read'>
+  /** Where browsers reach us, when it is configured: `https://posthorn.example.com`. */
+  publicOrigin: string | null
+  /** Null for a session that is none, or has ended. */
+  lookup(token: string): SignedIn | null | Promise<SignedIn | null>
+  /** The caller that they are for an account; null for one that they do not act for. */
+  callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
+}
+
 /** No key of ours is longer; more is not worth hashing. */
 const MAX_KEY_LENGTH = 200
 
-/** The caller behind the request's key; throws UNAUTHORIZED, or FORBIDDEN for a suspended account. */
-export function authenticate(request: FastifyRequest, keys: Keys): Caller | Promise<Caller> {
+/**
+ * The caller behind the request's key, or behind the cookie where there is no key; throws
+ * UNAUTHORIZED, or FORBIDDEN for a suspended account.
+ */
+export function authenticate(
+  request: FastifyRequest,
+  keys: Keys,
+  people: PeopleAccess,
+): Caller | Promise<Caller> {
   const rawKey = request.headers['x-api-key']
+  if (rawKey === undefined && request.headers.cookie !== undefined) return authenticateMember(request, people)
   if (typeof rawKey !== 'string' || rawKey === '' || rawKey.length > MAX_KEY_LENGTH) throw unauthorized()
   const found = keys.lookup(rawKey)
   return found instanceof Promise ? found.then(requireActive) : requireActive(found)
@@ -28,6 +48,56 @@ function requireActive(caller: Caller | null): Caller {
 
 function unauthorized(): Problem {
   return new Problem('UNAUTHORIZED')
+}
+
+/** Whoever is signed in and names an account that they act for. */
+async function authenticateMember(request: FastifyRequest, people: PeopleAccess): Promise<Caller> {
+  const who = await authenticatePerson(request, people)
+  const accountId = request.headers['x-posthorn-account']
+  if (typeof accountId !== 'string') throw invalid(ACCOUNT_HEADER, 'names the account, as in acc_…')
+  const caller = await people.callerFor(who, accountId, readMode(request.headers['x-posthorn-mode']))
+  if (!caller) throw new Problem('FORBIDDEN', 'You do not act for this account.')
+  return requireActive(caller)
+}
+
+const ACCOUNT_HEADER = 'X-Posthorn-Account'
+const MODE_HEADER = 'X-Posthorn-Mode'
+
+function readMode(text: string | string[] | undefined): KeyMode {
+  if (text === undefined || text === 'live') return 'live'
+  if (text === 'test') return 'test'
+  throw invalid(MODE_HEADER, 'must be live or test')
+}
+
+/** Whoever is signed in; throws UNAUTHORIZED, or FORBIDDEN for a change that another site's page may have asked for. */
+export async function authenticatePerson(request: FastifyRequest, people: PeopleAccess): Promise<SignedIn> {
+  const token = people.cookies.read(request.headers.cookie)
+  const who = token === null ? null : await people.lookup(token)
+  if (!who) throw new Problem('UNAUTHORIZED', 'You are not signed in, or no longer.')
+  if (!SAFE_METHODS.has(request.method)) {
+    requireSameSite(request, people)
+    requireToken(request.headers['x-csrf-token'], who)
+  }
+  request.signedIn = who
+  return who
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** The page that asks is one of ours, as far as its browser says; throws FORBIDDEN. */
+export function requireSameSite({ headers }: FastifyRequest, { publicOrigin }: PeopleAccess): void {
+  const { origin } = headers
+  const site = headers['sec-fetch-site']
+  const ours =
+    origin === undefined
+      ? site === undefined || site === 'same-origin' || site === 'none'
+      : origin === publicOrigin || URL.parse(origin)?.host === headers.host
+  if (!ours) throw new Problem('FORBIDDEN', 'The request comes from another site.')
+}
+
+function requireToken(given: string | string[] | undefined, who: SignedIn): void {
+  if (typeof given === 'string' && timingSafeEqual(hashToken(given), hashToken(who.csrfToken))) return
+  throw new Problem('FORBIDDEN', 'X-CSRF-Token is missing, or not that of this session.')
 }
 
 /** A key with this permission, of an account with a verified phone; throws FORBIDDEN. */
@@ -45,8 +115,22 @@ export function requireOwner(caller: Caller): void {
   if (caller.role !== 'owner') throw new Problem('FORBIDDEN', 'Only the owner of the account may do that.')
 }
 
+/** The operator's token, or an operator who is signed in; throws UNAUTHORIZED or FORBIDDEN. */
+export function authenticateOperator(
+  request: FastifyRequest,
+  tokenHash: Buffer,
+  people: PeopleAccess,
+): void | Promise<void> {
+  if (request.headers.authorization !== undefined || people.cookies.read(request.headers.cookie) === null) {
+    return requireOperatorToken(request, tokenHash)
+  }
+  return authenticatePerson(request, people).then(who => {
+    if (!who.operator) throw new Problem('FORBIDDEN', 'Only the operator may do that.')
+  })
+}
+
 /** `Authorization: Bearer <operator token>`, compared by hash in constant time; throws UNAUTHORIZED. */
-export function authenticateOperator(request: FastifyRequest, tokenHash: Buffer): void {
+function requireOperatorToken(request: FastifyRequest, tokenHash: Buffer): void {
   const token = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (token === undefined || !timingSafeEqual(hashToken(token), tokenHash)) {
     throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.')

@@ -35,6 +35,14 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'posthorn_session',
+          description:
+            'Whoever is signed in to the console. Instead of a key it needs `X-Posthorn-Account`, and takes ' +
+            '`X-Posthorn-Mode` (`live` or `test`); every request but a GET needs `X-CSRF-Token`.',
+        },
       },
     },
   }
@@ -122,7 +130,8 @@ function capitalized(word: string): string {
 
 function securityOf({ auth }: Route): Json[] {
   if ('public' in auth) return []
-  return 'operator' in auth ? [{ operator: [] }] : [{ apiKey: [] }]
+  if ('session' in auth) return [{ session: [] }]
+  return [...('operator' in auth ? [{ operator: [] }] : [{ apiKey: [] }]), { session: [] }]
 }
 
 type ParameterSchema = TSchema & { description?: string; default?: unknown }
@@ -141,7 +150,7 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
 }
 
 function toSuccesses(route: Route): Json {
-  const takesKey = !('public' in route.auth) && !('operator' in route.auth)
+  const takesKey = !('public' in route.auth || 'operator' in route.auth || 'session' in route.auth)
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/RequestId' },
     ...(takesKey && {
@@ -196,6 +205,7 @@ function errorCodes({ auth, schema, form, streamed }: Route): ErrorCode[] {
   if (schema.body || form || streamed) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   if (schema.params) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
-  if (!('public' in auth) && !('operator' in auth)) codes.add('FORBIDDEN').add('RATE_LIMITED')
+  if (!('public' in auth) || auth.sameSite) codes.add('FORBIDDEN')
+  if (!('public' in auth || 'operator' in auth || 'session' in auth)) codes.add('RATE_LIMITED')
   return [...codes].sort((left, right) => CATALOGUE[left].status - CATALOGUE[right].status)
 }

@@ -12,7 +12,7 @@ const MAX_BUCKETS = 100_000
 
 export type RateLimiter = {
   /** Counts one request and announces what is left; throws RATE_LIMITED when nothing is. */
-  take(account: AccountSnapshot, group: RateGroup, reply: FastifyReply): void
+  take(account: AccountSnapshot, group: RateGroup | 'console', reply: FastifyReply): void
 }
 
 /**
@@ -34,7 +34,7 @@ export function createRateLimiter(deps: { clock: Clock; nodeCount: () => number 
   }
 }
 
-function rateOf({ plan }: AccountSnapshot, group: RateGroup): number {
+function rateOf({ plan }: AccountSnapshot, group: RateGroup | 'console'): number {
   return group === 'verification_send' ? plan.verificationRateLimitPerSecond : plan.rateLimitPerSecond
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Caller } from '../contract/caller.ts'
+import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Permission } from '../contract/enums.ts'
 import type { ErrorCode, Problem } from '../contract/errors.ts'
 import type { Asset } from '../core/media/asset.ts'
@@ -33,12 +33,24 @@ export function defineRoute<S extends RouteSchema, A extends RouteAuth>(spec: Ro
 
 /** Who may come in. */
 export type RouteAuth =
-  /** Anybody. */
-  | { public: true }
-  /** The operator's token. */
+  /** Anybody; with `sameSite`, no other site's page in somebody's browser. */
+  | { public: true; sameSite?: true }
+  /** Whoever is signed in to the console. */
+  | { session: true }
+  /** The operator's token, or an operator who is signed in. */
   | { operator: true }
-  /** A valid key; with `permission`, a key that has it on an account whose phone is verified. */
+  /** A valid key, or whoever is signed in and names an account; with `permission`, one that has it on an account whose phone is verified. */
   | { permission?: Permission; ownersOnly?: boolean }
+
+/** How a change is noted; who asked, from where and for which account is known by itself. */
+export type AuditSpec = {
+  /** A noun and what was done to it, as in `api_key.create`. */
+  action: string
+  /** The fields of the body that are told; nothing else of it is. */
+  keeps?: readonly string[]
+  /** The path parameter that names what was changed; by default what a create made, else the last one. */
+  target?: string
+}
 
 /** Operations that share a token bucket per account. */
 export const RATE_GROUPS = ['api', 'verification_send'] as const
@@ -68,6 +80,8 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   /** With `:name` for parameters. */
   url: string
   auth: A
+  /** Noted in the audit log when it was done: every change that is no send. */
+  audit?: AuditSpec
   /** `api` when absent; only for routes that take a key. */
   rateGroup?: RateGroup
   schema: S
@@ -113,12 +127,13 @@ type Infer<T> = T extends TSchema ? Static<T> : undefined
 
 export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth> = Omit<
   FastifyRequest,
-  'params' | 'query' | 'body' | 'caller'
+  'params' | 'query' | 'body' | 'caller' | 'signedIn'
 > & {
   params: Infer<S['params']>
   query: Infer<S['querystring']>
   body: Infer<S['body']>
-  caller: A extends { public: true } | { operator: true } ? null : Caller
+  caller: A extends { public: true } | { operator: true } | { session: true } ? null : Caller
+  signedIn: A extends { session: true } ? SignedIn : SignedIn | null
 }
 
 /** A route of any schema, as the server and the documentation take it. */
@@ -130,6 +145,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the handler of a route that takes a key. */
     caller: Caller | null
+    /** Who asks, where it is a person in the console. */
+    signedIn: SignedIn | null
     /** What does not fit the schema, on routes that have faults handed over. */
     fault: Problem | null
     /** The file of a form, and the field that it was in. */

@@ -8,6 +8,7 @@ import { adminAccountsFraudReplace } from './routes/admin-accounts-fraud-replace
 import { adminAccountsList } from './routes/admin-accounts-list.ts'
 import { adminAccountsRead } from './routes/admin-accounts-read.ts'
 import { adminAccountsUpdate } from './routes/admin-accounts-update.ts'
+import { adminAuditList } from './routes/admin-audit-list.ts'
 import { adminConnectionsCreate } from './routes/admin-connections-create.ts'
 import { adminConnectionsDelete } from './routes/admin-connections-delete.ts'
 import { adminConnectionsList } from './routes/admin-connections-list.ts'
@@ -20,8 +21,21 @@ import { adminFraudReplace } from './routes/admin-fraud-replace.ts'
 import { adminInboundList } from './routes/admin-inbound-list.ts'
 import { adminKeysCreate } from './routes/admin-keys-create.ts'
 import { adminKeysRevoke } from './routes/admin-keys-revoke.ts'
+import { adminKeysRotate } from './routes/admin-keys-rotate.ts'
+import { adminMembersCreate } from './routes/admin-members-create.ts'
+import { adminMembersDelete } from './routes/admin-members-delete.ts'
+import { adminMembersInvitationsCreate } from './routes/admin-members-invitations-create.ts'
+import { adminMembersInvitationsDelete } from './routes/admin-members-invitations-delete.ts'
+import { adminMembersInvitationsList } from './routes/admin-members-invitations-list.ts'
+import { adminMembersList } from './routes/admin-members-list.ts'
+import { adminMembersReset } from './routes/admin-members-reset.ts'
+import { adminMembersUpdate } from './routes/admin-members-update.ts'
+import { adminNodesRead } from './routes/admin-nodes-read.ts'
+import { adminPoliciesList } from './routes/admin-policies-list.ts'
 import { adminPricesList } from './routes/admin-prices-list.ts'
 import { adminPricesReplace } from './routes/admin-prices-replace.ts'
+import { adminProvidersList } from './routes/admin-providers-list.ts'
+import { adminQueuesRead } from './routes/admin-queues-read.ts'
 import { adminSendersApprove } from './routes/admin-senders-approve.ts'
 import { adminSendersCreate } from './routes/admin-senders-create.ts'
 import { adminSendersList } from './routes/admin-senders-list.ts'
@@ -31,12 +45,41 @@ import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
 import { adminTemplatesCreate } from './routes/admin-templates-create.ts'
 import { adminTemplatesDelete } from './routes/admin-templates-delete.ts'
 import { adminTemplatesList } from './routes/admin-templates-list.ts'
+import { adminUnknownList } from './routes/admin-unknown-list.ts'
 import { adminWalletUpdate } from './routes/admin-wallet-update.ts'
+import { apiKeysCreate } from './routes/api-keys-create.ts'
+import { apiKeysList } from './routes/api-keys-list.ts'
+import { apiKeysRevoke } from './routes/api-keys-revoke.ts'
+import { apiKeysRotate } from './routes/api-keys-rotate.ts'
+import { auditList } from './routes/audit-list.ts'
+import { consoleInvitationsAccept } from './routes/console-invitations-accept.ts'
+import { consoleInvitationsRead } from './routes/console-invitations-read.ts'
+import { consoleLogin } from './routes/console-login.ts'
+import { consoleLogout } from './routes/console-logout.ts'
+import { consoleAnyPage, consoleAssets, consolePage } from './routes/console-page.ts'
+import { consolePassword } from './routes/console-password.ts'
+import { consoleSessionRead } from './routes/console-session-read.ts'
+import { consoleSessionsEnd } from './routes/console-sessions-end.ts'
+import { consoleSessionsList } from './routes/console-sessions-list.ts'
+import { consoleSetup } from './routes/console-setup.ts'
+import { consoleSetupRead } from './routes/console-setup-read.ts'
+import { consoleTotpConfirm } from './routes/console-totp-confirm.ts'
+import { consoleTotpEnd } from './routes/console-totp-end.ts'
+import { consoleTotpStart } from './routes/console-totp-start.ts'
+import { consoleUserUpdate } from './routes/console-user-update.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
 import { inboundList } from './routes/inbound-list.ts'
+import { inboundMedia } from './routes/inbound-media.ts'
+import { inboundRead } from './routes/inbound-read.ts'
 import { ledgerList } from './routes/ledger-list.ts'
+import { membersDelete } from './routes/members-delete.ts'
+import { membersInvitationsCreate } from './routes/members-invitations-create.ts'
+import { membersInvitationsDelete } from './routes/members-invitations-delete.ts'
+import { membersInvitationsList } from './routes/members-invitations-list.ts'
+import { membersList } from './routes/members-list.ts'
+import { membersUpdate } from './routes/members-update.ts'
 import { messagesBulkCancel } from './routes/messages-bulk-cancel.ts'
 import { messagesBulkCreate } from './routes/messages-bulk-create.ts'
 import { messagesBulkEvents } from './routes/messages-bulk-events.ts'
@@ -58,6 +101,7 @@ import { sandboxMessagesList } from './routes/sandbox-messages-list.ts'
 import { smsSendersCreate } from './routes/sms-senders-create.ts'
 import { smsSendersDefault } from './routes/sms-senders-default.ts'
 import { smsSendersList } from './routes/sms-senders-list.ts'
+import { statsRead } from './routes/stats-read.ts'
 import { suppressionsCreate } from './routes/suppressions-create.ts'
 import { suppressionsDelete } from './routes/suppressions-delete.ts'
 import { suppressionsList } from './routes/suppressions-list.ts'
@@ -117,6 +161,8 @@ const ROUTES = [
   messagesBulkResume, //     POST   /api/v2/messages/bulk/{jobId}/resume
   messagesBulkCancel, //     POST   /api/v2/messages/bulk/{jobId}/cancel
   inboundList, //            GET    /api/v2/inbound
+  inboundRead, //            GET    /api/v2/inbound/{inboundId}
+  inboundMedia, //           GET    /api/v2/inbound/{inboundId}/media/{index}
   suppressionsCreate, //     POST   /api/v2/suppressions
   suppressionsList, //       GET    /api/v2/suppressions
   suppressionsDelete, //     DELETE /api/v2/suppressions/{id}
@@ -190,6 +236,50 @@ const ROUTES = [
   adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
   adminConnectionsWebhook, // GET    /api/admin/connections/{id}/webhook
 
+  consoleSetupRead, // GET    /api/console/setup
+  consoleSetup, // POST   /api/console/setup
+  consoleLogin, // POST   /api/console/login
+  consoleLogout, // POST   /api/console/logout
+  consoleSessionRead, // GET    /api/console/session
+  consoleSessionsList, // GET    /api/console/sessions
+  consoleSessionsEnd, // DELETE /api/console/sessions/{id}
+  consoleUserUpdate, // PATCH  /api/console/user
+  consolePassword, // POST   /api/console/password
+  consoleTotpStart, // POST   /api/console/totp
+  consoleTotpConfirm, // POST   /api/console/totp/confirm
+  consoleTotpEnd, // DELETE /api/console/totp
+  consoleInvitationsRead, // POST   /api/console/invitations/read
+  consoleInvitationsAccept, // POST   /api/console/invitations/accept
+
+  membersList, // GET    /api/v2/members
+  membersUpdate, // PATCH  /api/v2/members/{id}
+  membersDelete, // DELETE /api/v2/members/{id}
+  membersInvitationsList, // GET    /api/v2/members/invitations
+  membersInvitationsCreate, // POST   /api/v2/members/invitations
+  membersInvitationsDelete, // DELETE /api/v2/members/invitations/{id}
+  apiKeysList, // GET    /api/v2/api-keys
+  apiKeysCreate, // POST   /api/v2/api-keys
+  apiKeysRevoke, // DELETE /api/v2/api-keys/{id}
+  apiKeysRotate, // POST   /api/v2/api-keys/{id}/rotate
+  auditList, // GET    /api/v2/audit
+  statsRead, // GET    /api/v2/stats
+
+  adminMembersList, // GET    /api/admin/members
+  adminMembersCreate, // POST   /api/admin/members
+  adminMembersUpdate, // PATCH  /api/admin/members/{id}
+  adminMembersDelete, // DELETE /api/admin/members/{id}
+  adminMembersReset, // POST   /api/admin/members/{id}/reset
+  adminMembersInvitationsList, // GET    /api/admin/members/invitations
+  adminMembersInvitationsCreate, // POST   /api/admin/members/invitations
+  adminMembersInvitationsDelete, // DELETE /api/admin/members/invitations/{id}
+  adminKeysRotate, // POST   /api/admin/accounts/{id}/keys/{keyId}/rotate
+  adminNodesRead, // GET    /api/admin/nodes
+  adminQueuesRead, // GET    /api/admin/queues
+  adminUnknownList, // GET    /api/admin/unknown
+  adminPoliciesList, // GET    /api/admin/policies
+  adminProvidersList, // GET    /api/admin/providers
+  adminAuditList, // GET    /api/admin/audit
+
   templatesMediaContent, //  GET    /media/{assetId}
   webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
   webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}
@@ -197,6 +287,8 @@ const ROUTES = [
   healthLive, //             GET    /healthz
   healthReady, //            GET    /readyz
   metricsRead, //            GET    /metrics
+  consolePage, //            GET    /
+  consoleAssets, //          GET    /assets/*
   docsPage, //               GET    /docs
   docsStart, //              GET    /docs/start.js
   docsScript, //             GET    /docs/scalar.js
@@ -211,5 +303,6 @@ export type RouteDeps = UnionToIntersection<Exclude<Needs<typeof ROUTES>, undefi
 export function listRoutes(deps: RouteDeps, info: OpenApiInfo): Route[] {
   const routes: Route[] = ROUTES.map(make => (make as (deps: RouteDeps) => Route)(deps))
   routes.push(openApiRead({ routes: () => routes, info }))
+  routes.push(consoleAnyPage({ ...deps, routes: () => routes }))
   return routes
 }

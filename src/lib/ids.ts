@@ -11,20 +11,25 @@ export const PREFIXES = {
   apiKey: 'key',
   asset: 'ast',
   attachment: 'att',
+  audit: 'aud',
   block: 'blk',
+  bot: 'bot',
   connection: 'cnn',
   credit: 'crd',
   delivery: 'dlv',
   event: 'evt',
   inbound: 'inb',
+  invitation: 'inv',
   job: 'job',
   message: 'msg',
   queue: 'que',
   request: 'req',
   sender: 'snd',
+  session: 'ses',
   suppression: 'sup',
   template: 'tpl',
   usage: 'usg',
+  user: 'usr',
   verification: 'ver',
   webhook: 'whk',
 } as const
@@ -33,6 +38,7 @@ export type Prefix = (typeof PREFIXES)[keyof typeof PREFIXES]
 export type Id<P extends Prefix = Prefix> = `${P}_${string}`
 export type AccountId = Id<'acc'>
 export type AssetId = Id<'ast'>
+export type BotId = Id<'bot'>
 export type ConnectionId = Id<'cnn'>
 export type MessageId = Id<'msg'>
 export type RequestId = Id<'req'>

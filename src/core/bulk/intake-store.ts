@@ -1,6 +1,7 @@
+import type { Caller } from '../../contract/caller.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type Id, toUuid } from '../../lib/ids.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
 
 /** The job that a key stands for. */
@@ -16,7 +17,7 @@ export async function findByKey(db: Db, accountId: AccountId, key: string): Prom
 /** Makes a job that is being taken in; false when its key is another's. */
 export async function insertAccepting(
   db: Db,
-  job: JobRef & { live: boolean; keyId: Id<'key'>; key: string; name: string; perSecond: number | null },
+  job: JobRef & { live: boolean; keyId: Caller['keyId']; key: string; name: string; perSecond: number | null },
   node: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -1,0 +1,36 @@
+import { type Static, Type } from 'typebox'
+import { AdminKey } from './admin.ts'
+import { KEY_MODES, KEY_ROLES, PERMISSIONS } from './enums.ts'
+
+/** A key as its account sees it. */
+export const ApiKey = AdminKey
+export type ApiKey = AdminKey
+
+export const ApiKeyCreate = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  mode: Type.Enum(KEY_MODES),
+  permissions: Type.Array(Type.Enum(PERMISSIONS), { maxItems: PERMISSIONS.length }),
+  role: Type.Optional(
+    Type.Enum(KEY_ROLES, { description: 'By default member; an owner’s key may do what owners alone may' }),
+  ),
+  expiresAt: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, in the future' })),
+})
+export type ApiKeyCreate = Static<typeof ApiKeyCreate>
+
+/** The key itself is in this answer alone. */
+export const ApiKeyMade = Type.Object({ key: ApiKey, apiKey: Type.String() })
+
+export const MOST_OVERLAP_SECONDS = 30 * 86_400
+
+export const ApiKeyRotate = Type.Object({
+  overlapSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MOST_OVERLAP_SECONDS,
+      description: 'How long the old key goes on working; by default a day, with 0 it ends at once',
+    }),
+  ),
+})
+export type ApiKeyRotate = Static<typeof ApiKeyRotate>
+
+export const ApiKeyRotated = Type.Object({ key: ApiKey, apiKey: Type.String(), previous: ApiKey })

@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable, pageQuery } from './envelope.ts'
+
+export const AUDIT_ACTORS = ['user', 'api_key', 'operator_token'] as const
+
+/** Who changed what, when and from where. */
+export const AuditEntry = Type.Object({
+  id: Type.String(),
+  at: IsoTime,
+  actor: Type.Object({
+    type: Type.Enum(AUDIT_ACTORS),
+    id: nullable(Type.String({ description: 'usr_… or key_…; null for the operator token' })),
+    name: Type.String({ description: 'As they were called then' }),
+  }),
+  action: Type.String({ description: 'As in `api_key.create`' }),
+  target: nullable(Type.String({ description: 'The id of what was changed' })),
+  changes: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What was asked for, without secrets',
+  }),
+  ip: nullable(Type.String()),
+  requestId: Type.String(),
+})
+export type AuditEntry = Static<typeof AuditEntry>
+
+export const AdminAuditEntry = Type.Object({
+  ...AuditEntry.properties,
+  accountId: nullable(Type.String({ description: 'Null for what belongs to the platform' })),
+})
+export type AdminAuditEntry = Static<typeof AdminAuditEntry>
+
+const FILTERS = {
+  action: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'One, as `api_key.create`, or a group, as `api_key`',
+    }),
+  ),
+  actorId: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  from: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; not included' })),
+}
+
+export const AuditQuery = pageQuery(FILTERS)
+export type AuditQuery = Static<typeof AuditQuery>
+
+export const AdminAuditQuery = pageQuery({
+  ...FILTERS,
+  accountId: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Of one account; `platform` for what is nobody’s' }),
+  ),
+})
+export type AdminAuditQuery = Static<typeof AdminAuditQuery>

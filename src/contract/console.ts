@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import { KEY_ROLES, PERMISSIONS } from './enums.ts'
+import { IsoTime, nullable } from './envelope.ts'
+
+/** How people come in: `/api/console`. Everything else they do goes over the public and the operator's API. */
+
+export const EmailField = Type.String({ minLength: 3, maxLength: 254, description: 'An e-mail address' })
+export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
+/** Of a login that exists: what was given once may be given again, however long it has to be today. */
+const Password = Type.String({ minLength: 1, maxLength: 200 })
+export const LEAST_PASSWORD = 10
+export const NewPassword = Type.String({
+  minLength: LEAST_PASSWORD,
+  maxLength: 200,
+  description: 'Any characters; not the e-mail address',
+})
+const Totp = Type.String({
+  minLength: 6,
+  maxLength: 20,
+  description: 'Six digits of the authenticator, or a recovery code',
+})
+const InvitationToken = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'From the link, behind the #',
+})
+
+export const SetupState = Type.Object({
+  needed: Type.Boolean({ description: 'Nobody has a login yet: the first one may be made' }),
+  operatorToken: Type.Boolean({
+    description: 'It takes the operator token: the server can be reached from elsewhere',
+  }),
+})
+export type SetupState = Static<typeof SetupState>
+
+export const SetupBody = Type.Object({
+  email: EmailField,
+  name: PersonName,
+  password: NewPassword,
+  operatorToken: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+})
+export type SetupBody = Static<typeof SetupBody>
+
+export const LoginBody = Type.Object({ email: EmailField, password: Password, totp: Type.Optional(Totp) })
+export type LoginBody = Static<typeof LoginBody>
+
+export const MembershipView = Type.Object({
+  account: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    status: Type.Enum(['active', 'suspended'] as const),
+    homeCountry: Type.String(),
+    currency: Type.String(),
+  }),
+  role: Type.Enum(KEY_ROLES),
+  permissions: Type.Array(Type.Enum(PERMISSIONS)),
+})
+export type MembershipView = Static<typeof MembershipView>
+
+export const UserView = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  operator: Type.Boolean(),
+  totp: Type.Boolean({ description: 'A second factor is on' }),
+  recoveryCodesLeft: Type.Integer(),
+  createdAt: IsoTime,
+})
+export type UserView = Static<typeof UserView>
+
+/** Who is signed in, and what they may act for. */
+export const SessionView = Type.Object({
+  user: UserView,
+  memberships: Type.Array(MembershipView),
+  csrfToken: Type.String({ description: 'To be given as `X-CSRF-Token` with every request that is no GET' }),
+  session: Type.Object({
+    id: Type.String(),
+    createdAt: IsoTime,
+    expiresAt: Type.String({
+      format: 'date-time',
+      description: 'At the latest; 12 hours without use end it too',
+    }),
+  }),
+})
+export type SessionView = Static<typeof SessionView>
+
+/** One place where somebody is signed in. */
+export const SessionRow = Type.Object({
+  id: Type.String(),
+  current: Type.Boolean({ description: 'The one that asks' }),
+  createdAt: IsoTime,
+  lastSeenAt: IsoTime,
+  ip: nullable(Type.String()),
+  userAgent: nullable(Type.String()),
+})
+export type SessionRow = Static<typeof SessionRow>
+
+export const UserUpdate = Type.Object({ name: Type.Optional(PersonName) })
+export type UserUpdate = Static<typeof UserUpdate>
+
+export const PasswordChange = Type.Object({ currentPassword: Password, newPassword: NewPassword })
+export type PasswordChange = Static<typeof PasswordChange>
+
+export const PasswordProof = Type.Object({ password: Password })
+
+export const TotpStart = Type.Object({
+  secret: Type.String({ description: 'Base 32, for typing in' }),
+  uri: Type.String({ description: '`otpauth://…`, for a QR code' }),
+})
+export type TotpStart = Static<typeof TotpStart>
+
+export const TotpConfirm = Type.Object({
+  code: Type.String({ pattern: '^[0-9]{6}$', description: 'What the authenticator shows' }),
+})
+
+export const TotpDone = Type.Object({
+  recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown this once' }),
+  session: SessionView,
+})
+export type TotpDone = Static<typeof TotpDone>
+
+export const InvitationRead = Type.Object({ token: InvitationToken })
+
+/** What a link is for, shown to whoever follows it. */
+export const InvitationPreview = Type.Object({
+  kind: Type.Enum(['invitation', 'reset'] as const, {
+    description: '`reset`: a new password for a login that exists',
+  }),
+  email: Type.String(),
+  accountName: nullable(Type.String({ description: 'Null where it is for the operator' })),
+  role: nullable(Type.Enum([...KEY_ROLES, 'operator'] as const)),
+  hasLogin: Type.Boolean({ description: 'It is accepted with the password of that login' }),
+  expiresAt: IsoTime,
+})
+export type InvitationPreview = Static<typeof InvitationPreview>
+
+export const InvitationAccept = Type.Object({
+  token: InvitationToken,
+  name: Type.Optional(PersonName),
+  password: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'A new one, or that of the login that exists',
+  }),
+  totp: Type.Optional(Totp),
+})
+export type InvitationAccept = Static<typeof InvitationAccept>

@@ -1,0 +1,127 @@
+import { type Static, Type } from 'typebox'
+import { EmailField } from './console.ts'
+import { KEY_ROLES, PERMISSIONS } from './enums.ts'
+import { IsoTime, nullable } from './envelope.ts'
+
+/** Who acts for an account, and who was asked to. */
+
+export const MEMBER_ROLES = KEY_ROLES
+/** What a member may do unless the owner says otherwise; an owner may do everything. */
+export const MEMBER_PERMISSIONS = ['messages:create', 'messages:read'] as const
+
+const Role = Type.Enum(KEY_ROLES)
+const Permissions = Type.Array(Type.Enum(PERMISSIONS), {
+  maxItems: PERMISSIONS.length,
+  description: 'Of a member; an owner has all of them. By default messages:create and messages:read',
+})
+const MaybeTime = nullable(IsoTime)
+
+export const Member = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: Role,
+  permissions: Type.Array(Type.Enum(PERMISSIONS)),
+  totp: Type.Boolean({ description: 'They have a second factor' }),
+  lastSeenAt: MaybeTime,
+  joinedAt: IsoTime,
+})
+export type Member = Static<typeof Member>
+
+export const MemberUpdate = Type.Object({
+  role: Type.Optional(Role),
+  permissions: Type.Optional(Permissions),
+})
+export type MemberUpdate = Static<typeof MemberUpdate>
+
+export const InvitationCreate = Type.Object({
+  email: EmailField,
+  role: Role,
+  permissions: Type.Optional(Permissions),
+  mail: Type.Optional(
+    Type.Boolean({ description: 'Send the link by e-mail, over the connection that the account would use' }),
+  ),
+})
+export type InvitationCreate = Static<typeof InvitationCreate>
+
+export const Invitation = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  role: Type.Enum([...KEY_ROLES, 'operator'] as const),
+  permissions: Type.Array(Type.Enum(PERMISSIONS)),
+  status: Type.Enum(['pending', 'accepted', 'expired'] as const),
+  invitedBy: Type.String(),
+  createdAt: IsoTime,
+  expiresAt: IsoTime,
+  acceptedAt: MaybeTime,
+})
+export type Invitation = Static<typeof Invitation>
+
+export const MAIL_STATES = ['sent', 'queued', 'failed', 'no_connection', 'not_asked'] as const
+
+/** The link is shown this once. */
+export const InvitationMade = Type.Object({
+  invitation: Invitation,
+  link: Type.String({ description: 'For whoever is invited alone; shown this once' }),
+  mail: Type.Enum(MAIL_STATES, {
+    description:
+      '`no_connection`: only the sandbox carries e-mail so far, which others can read: hand over the link',
+  }),
+})
+export type InvitationMade = Static<typeof InvitationMade>
+
+// The operator's
+
+export const Person = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  operator: Type.Boolean(),
+  totp: Type.Boolean(),
+  memberships: Type.Array(
+    Type.Object({
+      accountId: Type.String(),
+      accountName: Type.String(),
+      role: Role,
+      permissions: Type.Array(Type.Enum(PERMISSIONS)),
+    }),
+  ),
+  lastSeenAt: MaybeTime,
+  createdAt: IsoTime,
+})
+export type Person = Static<typeof Person>
+
+export const MembershipCreate = Type.Object({
+  userId: Type.String({ maxLength: 40 }),
+  accountId: Type.String({ maxLength: 40 }),
+  role: Role,
+  permissions: Type.Optional(Permissions),
+})
+export type MembershipCreate = Static<typeof MembershipCreate>
+
+export const PersonUpdate = Type.Object({ operator: Type.Optional(Type.Boolean()) })
+export type PersonUpdate = Static<typeof PersonUpdate>
+
+export const AdminInvitationCreate = Type.Object({
+  email: EmailField,
+  role: Type.Enum([...KEY_ROLES, 'operator'] as const),
+  accountId: Type.Optional(Type.String({ maxLength: 40, description: 'For owner and member' })),
+  permissions: Type.Optional(Permissions),
+})
+export type AdminInvitationCreate = Static<typeof AdminInvitationCreate>
+
+export const AdminInvitation = Type.Object({
+  ...Invitation.properties,
+  accountId: nullable(Type.String()),
+  accountName: nullable(Type.String()),
+})
+export type AdminInvitation = Static<typeof AdminInvitation>
+
+export const AdminInvitationMade = Type.Object({ invitation: AdminInvitation, link: Type.String() })
+export type AdminInvitationMade = Static<typeof AdminInvitationMade>
+
+export const ResetMade = Type.Object({
+  link: Type.String({ description: 'Sets a new password and ends the second factor; shown this once' }),
+  expiresAt: IsoTime,
+})
+export type ResetMade = Static<typeof ResetMade>

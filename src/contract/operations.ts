@@ -1,0 +1,108 @@
+import { type Static, Type } from 'typebox'
+import { CHANNELS, MESSAGE_TYPES } from './enums.ts'
+import { IsoTime, nullable } from './envelope.ts'
+import { ProviderMessagePolicy } from './message.ts'
+
+/** What the operator sees of the machinery. */
+
+const Count = Type.Integer({ minimum: 0 })
+
+export const NodeView = Type.Object({
+  id: Type.Integer(),
+  host: Type.String(),
+  startedAt: IsoTime,
+  seenAt: IsoTime,
+  alive: Type.Boolean(),
+  current: Type.Boolean({ description: 'The node that answers' }),
+  holds: Type.Integer({ minimum: 0, description: 'Messages that it has in its hands; counted up to 10,000' }),
+  lanes: Type.Array(
+    Type.Object({ accountId: Type.String(), accountName: Type.String(), fence: Type.Integer() }),
+    { description: 'Accounts whose bulk jobs it hands over' },
+  ),
+})
+export type NodeView = Static<typeof NodeView>
+
+/** One connection's lane on the node that answers. */
+export const LinkView = Type.Object({
+  connectionId: Type.String(),
+  provider: Type.String(),
+  link: Type.Enum(['closed', 'connecting', 'up', 'down'] as const),
+  detail: Type.String(),
+  circuit: Type.Enum(['closed', 'open', 'half_open'] as const),
+  inFlight: Count,
+  waiting: Count,
+  resting: Type.Boolean(),
+})
+export type LinkView = Static<typeof LinkView>
+
+export const NodesView = Type.Object({
+  nodes: Type.Array(NodeView),
+  links: Type.Array(LinkView, { description: 'Of the node that answers; every node has its own' }),
+})
+export type NodesView = Static<typeof NodesView>
+
+export const QueueView = Type.Object({
+  connectionId: Type.String(),
+  name: nullable(Type.String({ description: 'Null for a connection that is gone' })),
+  provider: nullable(Type.String()),
+  channels: Type.Array(Type.Enum(CHANNELS)),
+  due: Type.Integer({ minimum: 0, description: 'Waiting, and due; counted up to 10,000' }),
+  scheduled: Type.Integer({ minimum: 0, description: 'For later; counted up to 10,000' }),
+  unknown: Type.Integer({ minimum: 0, description: 'Counted up to 10,000' }),
+  lagMs: Type.Integer({ minimum: 0, description: 'How long the one that has waited longest is due' }),
+})
+export type QueueView = Static<typeof QueueView>
+
+export const QueuesView = Type.Object({
+  connections: Type.Array(QueueView),
+  deliveries: Type.Object({
+    due: Type.Integer({ minimum: 0, description: 'Webhook deliveries that are due; counted up to 10,000' }),
+    lagMs: Count,
+  }),
+  bulk: Type.Object({ running: Count, queued: Count, paused: Count, validating: Count }),
+  parkedReceipts: Type.Integer({ minimum: 0, description: 'Counted up to 10,000' }),
+})
+export type QueuesView = Static<typeof QueuesView>
+
+export const UnknownMessage = Type.Object({
+  messageId: Type.String(),
+  accountId: Type.String(),
+  accountName: Type.String(),
+  channel: Type.Enum(CHANNELS),
+  messageType: Type.Enum(MESSAGE_TYPES),
+  to: Type.String(),
+  provider: Type.String(),
+  connectionId: Type.String(),
+  attempt: Type.Integer(),
+  detail: nullable(Type.String()),
+  cost: Type.Number(),
+  currency: Type.String(),
+  unknownAt: IsoTime,
+  closesAt: Type.String({ format: 'date-time', description: 'When it counts as sent' }),
+  asks: Type.Integer({ description: 'How often its provider was asked' }),
+})
+export type UnknownMessage = Static<typeof UnknownMessage>
+
+export const AdminPolicy = Type.Object({
+  connectionId: Type.String(),
+  connectionName: Type.String(),
+  accountId: nullable(Type.String()),
+  ...ProviderMessagePolicy.properties,
+})
+export type AdminPolicy = Static<typeof AdminPolicy>
+
+export const ProviderView = Type.Object({
+  key: Type.String(),
+  channels: Type.Array(Type.Enum(CHANNELS)),
+  config: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'JSON Schema 2020-12 of a connection’s `config`',
+  }),
+  secrets: Type.Array(Type.String({ description: 'Fields that go in and never come out' })),
+  policy: Type.Object({
+    allowedTypes: Type.Array(Type.Enum(MESSAGE_TYPES)),
+    sendModeByType: Type.Record(Type.String(), Type.String()),
+    requiresApprovedTemplate: Type.Boolean(),
+    retryPolicy: Type.Object({ maxAttempts: Type.Integer(), backoffMs: Type.Integer() }),
+  }),
+})
+export type ProviderView = Static<typeof ProviderView>

@@ -1,0 +1,19 @@
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { AccountId, Id } from '../../lib/ids.ts'
+
+/** One change, as it is noted. */
+export type AuditNote = {
+  /** Null for what belongs to the platform. */
+  accountId: AccountId | null
+  actor: {
+    type: AuditEntry['actor']['type']
+    id: Id<'usr'> | Id<'key'> | null
+    name: string
+  }
+  action: string
+  target: string | null
+  /** Without secrets. */
+  changes: Record<string, unknown>
+  ip: string | null
+  requestId: Id<'req'>
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditNote } from '../core/audit/note.ts'
+import { type AccountId, type Id, isId } from '../lib/ids.ts'
+import type { Route } from './route.ts'
+
+/** Takes what was changed, by whom; never refuses. */
+export type AuditTrail = { note(entry: AuditNote): Promise<void> }
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
+
+/** The same handler, whose success is noted before it is answered: the one place in which changes are. */
+export function audited(route: Route, handler: Handler, trail: AuditTrail): Handler {
+  return async (request, reply) => {
+    const answer = await handler(request, reply)
+    if (reply.statusCode < 400) await trail.note(noteOf(route, request, reply, answer))
+    return answer
+  }
+}
+
+function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): AuditNote {
+  const target = targetOf(route, request, reply, answer)
+  return {
+    accountId: accountOf(route, request, answer) ?? (target !== null && isId('acc', target) ? target : null),
+    actor: actorOf(request),
+    action: route.audit!.action,
+    target,
+    changes: changesOf(request.body, route.audit!.keeps ?? []),
+    ip: request.ip,
+    requestId: request.id as Id<'req'>,
+  }
+}
+
+function actorOf({ signedIn, caller }: FastifyRequest): AuditNote['actor'] {
+  if (signedIn) return { type: 'user', id: signedIn.userId, name: signedIn.name }
+  if (caller) return { type: 'api_key', id: caller.keyId, name: caller.keyName }
+  return { type: 'operator_token', id: null, name: 'Operator token' }
+}
+
+/** Null for what belongs to the platform. */
+function accountOf(route: Route, request: FastifyRequest, answer: unknown): AccountId | null {
+  if (request.caller) return request.caller.account.id
+  const { id = '' } = request.params as { id?: string }
+  if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
+  const named = namesOf(answer)
+    .map(name => name['accountId'])
+    .find(each => typeof each === 'string')
+  return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null
+}
+
+/** What a create made; else what the path names, the last of it unless the route says which. */
+function targetOf(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: unknown,
+): string | null {
+  const params = request.params as Record<string, string>
+  if (route.audit!.target !== undefined) return params[route.audit!.target] ?? null
+  const made = reply.statusCode === 201 ? idIn(answer) : null
+  return made ?? Object.values(params).at(-1) ?? idIn(answer)
+}
+
+function idIn(answer: unknown): string | null {
+  const id = namesOf(answer)
+    .map(name => name['id'])
+    .find(each => typeof each === 'string')
+  return (id as string | undefined) ?? null
+}
+
+/** `data` of an answer, and the objects that stand in it by name: `{key: {id}, apiKey}`. */
+function namesOf(answer: unknown): Record<string, unknown>[] {
+  const { data } = (answer ?? {}) as { data?: unknown }
+  if (!isRecord(data)) return []
+  return [data, ...Object.values(data).filter(isRecord)]
+}
+
+function changesOf(body: unknown, keeps: readonly string[]): Record<string, unknown> {
+  if (!isRecord(body)) return {}
+  return Object.fromEntries(keeps.filter(name => body[name] !== undefined).map(name => [name, body[name]]))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,26 @@
+import { success } from '../../contract/envelope.ts'
+import { MembershipCreate, Person } from '../../contract/member.ts'
+import type { PeopleAdmin } from '../../core/people/people-admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/admin/members` */
+export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/admin/members',
+    auth: { operator: true },
+    audit: { action: 'member.create', keeps: ['userId', 'accountId', 'role', 'permissions'] },
+    schema: {
+      summary: 'Let somebody act for an account',
+      description: 'Who has a login already; others are invited.',
+      tags: ['Operator'],
+      body: MembershipCreate,
+      errors: ['NOT_FOUND'],
+      response: { 201: success(Person) },
+    },
+    handler: async (request, reply) => {
+      const data = await deps.peopleAdmin.join(request.body)
+      reply.code(201)
+      return { success: true, data }
+    },
+  })

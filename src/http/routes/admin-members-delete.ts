@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { PeopleAdmin } from '../../core/people/people-admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/admin/members/{id}` */
+export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/admin/members/:id',
+    auth: { operator: true },
+    audit: { action: 'person.delete' },
+    schema: {
+      summary: 'Remove a login',
+      description: 'With its sessions and memberships. The last operator stays: 409.',
+      tags: ['Operator'],
+      params: Type.Object({ id: Type.String() }),
+      querystring: Type.Object({
+        accountId: Type.Optional(
+          Type.String({ maxLength: 40, description: 'Ends the membership of this account alone' }),
+        ),
+      }),
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.peopleAdmin.remove(request.params.id, request.query.accountId),
+    }),
+  })

@@ -1,0 +1,28 @@
+import { success } from '../../contract/envelope.ts'
+import { AdminInvitationCreate, AdminInvitationMade } from '../../contract/member.ts'
+import type { PeopleAdmin } from '../../core/people/people-admin.ts'
+import { defineRoute } from '../route.ts'
+import { inviterOf, originOf } from '../visit.ts'
+
+/** `POST /api/admin/members/invitations` */
+export const adminMembersInvitationsCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/admin/members/invitations',
+    auth: { operator: true },
+    audit: { action: 'invitation.create', keeps: ['email', 'role', 'accountId', 'permissions'] },
+    schema: {
+      summary: 'Invite somebody to anything',
+      description:
+        'To an account, as its first owner for instance, or as another operator. Nothing is mailed: hand over the link.',
+      tags: ['Operator'],
+      body: AdminInvitationCreate,
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 201: success(AdminInvitationMade) },
+    },
+    handler: async (request, reply) => {
+      const data = await deps.peopleAdmin.invite(request.body, originOf(request), inviterOf(request))
+      reply.code(201)
+      return { success: true, data }
+    },
+  })

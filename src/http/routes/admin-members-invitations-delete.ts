@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { PeopleAdmin } from '../../core/people/people-admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/admin/members/invitations/{id}` */
+export const adminMembersInvitationsDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/admin/members/invitations/:id',
+    auth: { operator: true },
+    audit: { action: 'invitation.delete' },
+    schema: {
+      summary: 'Take any invitation back',
+      tags: ['Operator'],
+      params: Type.Object({ id: Type.String() }),
+      errors: ['NOT_FOUND'],
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.peopleAdmin.withdraw(request.params.id),
+    }),
+  })

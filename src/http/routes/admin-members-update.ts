@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { Person, PersonUpdate } from '../../contract/member.ts'
+import type { PeopleAdmin } from '../../core/people/people-admin.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PATCH /api/admin/members/{id}` */
+export const adminMembersUpdate = (deps: { peopleAdmin: PeopleAdmin }) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/api/admin/members/:id',
+    auth: { operator: true },
+    audit: { action: 'person.update', keeps: ['operator'] },
+    schema: {
+      summary: 'Make somebody an operator, or no longer',
+      description: 'The last operator stays one: 409.',
+      tags: ['Operator'],
+      params: Type.Object({ id: Type.String() }),
+      body: PersonUpdate,
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 200: success(Person) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.peopleAdmin.update(request.params.id, request.body),
+    }),
+  })

@@ -1,0 +1,30 @@
+import { InvitationAccept, SessionView } from '../../contract/console.ts'
+import { success } from '../../contract/envelope.ts'
+import type { Invitations } from '../../core/people/invitations.ts'
+import { defineRoute } from '../route.ts'
+import type { SessionCookies } from '../session-cookies.ts'
+import { visitOf } from '../visit.ts'
+
+/** `POST /api/console/invitations/accept` */
+export const consoleInvitationsAccept = (deps: { invitations: Invitations; cookies: SessionCookies }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/console/invitations/accept',
+    auth: { public: true, sameSite: true },
+    audit: { action: 'invitation.accept', keeps: ['name'] },
+    schema: {
+      summary: 'Accept an invitation',
+      description:
+        'Signs in, too. Whoever has a login already gives its password; others choose one, and a name. A link works once.',
+      tags: ['Console'],
+      body: InvitationAccept,
+      errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'NOT_FOUND', 'RATE_LIMITED'],
+      response: { 200: success(SessionView) },
+    },
+    handler: async (request, reply) => {
+      const entered = await deps.invitations.accept(request.body, visitOf(request))
+      deps.cookies.give(reply, entered.token)
+      request.signedIn = entered.signedIn
+      return { success: true, data: entered.view }
+    },
+  })

@@ -1,0 +1,26 @@
+import { InvitationPreview, InvitationRead } from '../../contract/console.ts'
+import { success } from '../../contract/envelope.ts'
+import type { Invitations } from '../../core/people/invitations.ts'
+import { defineRoute } from '../route.ts'
+import { visitOf } from '../visit.ts'
+
+/** `POST /api/console/invitations/read`: what a link is for */
+export const consoleInvitationsRead = (deps: { invitations: Invitations }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/console/invitations/read',
+    auth: { public: true, sameSite: true },
+    schema: {
+      summary: 'Read what a link is for',
+      description:
+        'A POST, so that the token stands in no log. NOT_FOUND for one that was used, has expired, or was taken back.',
+      tags: ['Console'],
+      body: InvitationRead,
+      errors: ['NOT_FOUND', 'RATE_LIMITED'],
+      response: { 200: success(InvitationPreview) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.invitations.preview(request.body.token, visitOf(request)),
+    }),
+  })

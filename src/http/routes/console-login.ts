@@ -1,0 +1,31 @@
+import { LoginBody, SessionView } from '../../contract/console.ts'
+import { success } from '../../contract/envelope.ts'
+import type { WayIn } from '../../core/people/way-in.ts'
+import { defineRoute } from '../route.ts'
+import type { SessionCookies } from '../session-cookies.ts'
+import { visitOf } from '../visit.ts'
+
+/** `POST /api/console/login` */
+export const consoleLogin = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/console/login',
+    auth: { public: true, sameSite: true },
+    audit: { action: 'login.enter' },
+    schema: {
+      summary: 'Sign in',
+      description:
+        'Sets the session’s cookie. TOTP_REQUIRED asks for the code of the second factor beside the same password; ' +
+        'any other mistake is UNAUTHORIZED, whatever it was.',
+      tags: ['Console'],
+      body: LoginBody,
+      errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'RATE_LIMITED'],
+      response: { 200: success(SessionView) },
+    },
+    handler: async (request, reply) => {
+      const entered = await deps.wayIn.logIn(request.body, visitOf(request))
+      deps.cookies.give(reply, entered.token)
+      request.signedIn = entered.signedIn
+      return { success: true, data: entered.view }
+    },
+  })

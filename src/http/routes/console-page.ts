@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { Problem } from '../../contract/errors.ts'
+import type { ConsoleFile, ConsoleFiles, Encoding } from '../../infra/console-files.ts'
+import { pathOf } from '../paths.ts'
+import { defineRoute, type Route, type RouteSchema } from '../route.ts'
+import { unmatched } from '../unmatched.ts'
+
+type Deps = { consoleFiles: ConsoleFiles }
+
+const PAGE: RouteSchema = {
+  summary: 'Open the console',
+  tags: ['Operations'],
+  response: { 200: Type.String() },
+}
+const INDEX = '/index.html'
+const WEEK_SECONDS = 604_800
+
+/** `GET /`: the console. */
+export const consolePage = ({ consoleFiles }: Deps) =>
+  defineRoute({
+    method: 'GET',
+    url: '/',
+    auth: { public: true },
+    page: true,
+    schema: PAGE,
+    handler: (request, reply) => sendIndex(consoleFiles, request as never, reply),
+  })
+
+/** `GET /assets/*`: what its page loads. */
+export const consoleAssets = ({ consoleFiles }: Deps) =>
+  defineRoute({
+    method: 'GET',
+    url: '/assets/*',
+    auth: { public: true },
+    page: true,
+    schema: { ...PAGE, summary: 'Load a part of the console' },
+    async handler(request, reply) {
+      const file = await consoleFiles.find(pathOf(request.url))
+      if (!file) throw new Problem('NOT_FOUND')
+      return sendFile(consoleFiles, file, request as never, reply)
+    },
+  })
+
+/**
+ * `GET` of any other path: the console too, which has pages at paths of its own,
+ * as far as it is a person who asks and nothing of ours is there.
+ */
+export const consoleAnyPage = ({ consoleFiles, routes }: Deps & { routes: () => readonly Route[] }) => {
+  let taken: ReadonlySet<string> | undefined
+  return defineRoute({
+    method: 'GET',
+    url: '/*',
+    auth: { public: true },
+    page: true,
+    schema: PAGE,
+    handler(request, reply) {
+      taken ??= new Set(routes().map(route => firstStep(route.url)))
+      const wantsPage = request.headers.accept?.includes('text/html') === true
+      if (!wantsPage || taken.has(firstStep(pathOf(request.url)))) {
+        throw unmatched(routes(), request as never, reply)
+      }
+      return sendIndex(consoleFiles, request as never, reply)
+    },
+  })
+}
+
+function firstStep(path: string): string {
+  return path.split('/')[1]!
+}
+
+async function sendIndex(
+  files: ConsoleFiles,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const index = await files.find(INDEX)
+  if (index) return sendFile(files, index, request, reply)
+  return reply
+    .code(503)
+    .headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store', 'Retry-After': '2' })
+    .send(files.fault() === null ? BUILDING : NOT_BUILT)
+}
+
+function sendFile(
+  files: ConsoleFiles,
+  file: ConsoleFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.headers({ ETag: file.etag, 'Cache-Control': cacheControl(file), Vary: 'Accept-Encoding' })
+  if (request.headers['if-none-match']?.includes(file.etag)) return reply.code(304).send()
+  const encoding = chooseEncoding(request.headers['accept-encoding'], file)
+  reply.headers({
+    'Content-Type': file.type,
+    'Content-Length': encoding === undefined ? file.sizeBytes : file.encoded[encoding],
+    ...(encoding !== undefined && { 'Content-Encoding': encoding }),
+  })
+  return reply.send(files.open(file, encoding))
+}
+
+/** The page itself is asked for each time, so that a new version is seen at once. */
+function cacheControl({ path, immutable }: ConsoleFile): string {
+  if (path === INDEX) return 'no-cache'
+  return immutable ? 'public, max-age=31536000, immutable' : `public, max-age=${WEEK_SECONDS}`
+}
+
+function chooseEncoding(accepted: string | undefined, { encoded }: ConsoleFile): Encoding | undefined {
+  const names = (accepted ?? '').split(',').filter(name => !/;\s*q=0(\.0+)?\s*$/.test(name))
+  const known = new Set(names.map(name => name.split(';', 1)[0]!.trim().toLowerCase()))
+  return (['br', 'gzip'] as const).find(encoding => known.has(encoding) && encoded[encoding] !== undefined)
+}
+
+const BUILDING = plainPage(
+  'The console is being built',
+  'This happens once, at the first start of a checkout, and takes some seconds. The page comes by itself. The API serves already.',
+  2,
+)
+const NOT_BUILT = plainPage(
+  'The console is not built',
+  'Building it failed; the log of the server says why. <code>npm run console</code> builds it. The API serves all the same.',
+  10,
+)
+
+/** Needs no script, and loads itself again. */
+function plainPage(title: string, text: string, againSeconds: number): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${againSeconds}">
+<meta name="color-scheme" content="light dark">
+<title>Posthorn</title>
+<link rel="icon" href="data:,">
+<style>
+body { font: 15px/1.6 system-ui, sans-serif; min-height: 90vh; display: grid; place-content: center; max-width: 32rem; margin: auto; padding: 1rem }
+h1 { font-size: 1.25rem; margin: 0 }
+p { margin: .5rem 0; opacity: .8 }
+</style>
+</head>
+<body>
+<h1>${title}</h1>
+<p>${text}</p>
+<p><a href="/docs">The reference of the API</a></p>
+</body>
+</html>
+`
+}

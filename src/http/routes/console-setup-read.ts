@@ -1,0 +1,19 @@
+import { SetupState } from '../../contract/console.ts'
+import { success } from '../../contract/envelope.ts'
+import type { WayIn } from '../../core/people/way-in.ts'
+import { defineRoute } from '../route.ts'
+import { visitOf } from '../visit.ts'
+
+/** `GET /api/console/setup`: whether anybody has a login yet */
+export const consoleSetupRead = (deps: { wayIn: WayIn }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/console/setup',
+    auth: { public: true },
+    schema: {
+      summary: 'See whether a first login is needed',
+      tags: ['Console'],
+      response: { 200: success(SetupState) },
+    },
+    handler: async request => ({ success: true, data: await deps.wayIn.setupState(visitOf(request)) }),
+  })

@@ -1,0 +1,32 @@
+import { SessionView, SetupBody } from '../../contract/console.ts'
+import { success } from '../../contract/envelope.ts'
+import type { WayIn } from '../../core/people/way-in.ts'
+import { defineRoute } from '../route.ts'
+import type { SessionCookies } from '../session-cookies.ts'
+import { visitOf } from '../visit.ts'
+
+/** `POST /api/console/setup`: the operator’s login, on a store that has none */
+export const consoleSetup = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/console/setup',
+    auth: { public: true, sameSite: true },
+    audit: { action: 'login.setup', keeps: ['email', 'name'] },
+    schema: {
+      summary: 'Make the first login',
+      description:
+        'Of several who try at once one succeeds: the others get 409. It is the operator’s, and an owner’s of the ' +
+        'account that the first start made.',
+      tags: ['Console'],
+      body: SetupBody,
+      errors: ['UNAUTHORIZED', 'CONFLICT', 'RATE_LIMITED'],
+      response: { 201: success(SessionView) },
+    },
+    handler: async (request, reply) => {
+      const entered = await deps.wayIn.setUp(request.body, visitOf(request))
+      deps.cookies.give(reply, entered.token)
+      request.signedIn = entered.signedIn
+      reply.code(201)
+      return { success: true, data: entered.view }
+    },
+  })

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import type { Members } from '../../core/people/members.ts'
+import { defineRoute } from '../route.ts'
+
+/** `DELETE /api/v2/members/{id}` */
+export const membersDelete = (deps: { members: Members }) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/members/:id',
+    auth: { ownersOnly: true },
+    audit: { action: 'member.delete' },
+    schema: {
+      summary: 'Remove a member',
+      description: 'They may act for this account no more, on any node, within a second; their login stays.',
+      tags: ['Members'],
+      params: Type.Object({ id: Type.String() }),
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.members.remove(request.caller, request.params.id),
+    }),
+  })

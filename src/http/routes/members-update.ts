@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { Member, MemberUpdate } from '../../contract/member.ts'
+import type { Members } from '../../core/people/members.ts'
+import { defineRoute } from '../route.ts'
+
+/** `PATCH /api/v2/members/{id}` */
+export const membersUpdate = (deps: { members: Members }) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/api/v2/members/:id',
+    auth: { ownersOnly: true },
+    audit: { action: 'member.update', keeps: ['role', 'permissions'] },
+    schema: {
+      summary: 'Change what a member may do',
+      description: 'It holds on every node within a second. The last owner stays one: 409.',
+      tags: ['Members'],
+      params: Type.Object({ id: Type.String() }),
+      body: MemberUpdate,
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      response: { 200: success(Member) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.members.update(request.caller, request.params.id, request.body),
+    }),
+  })
