@@ -5,7 +5,8 @@ drop function if exists accept_bulk;
 -- job that goes on, and only a row that has no outcome yet: so no row is ever sent twice,
 -- whoever believes what. Verdicts beside those of accept_sends:
 --   'stale'  this row must not go from here
---   'later'  nothing was done with it, because another one of the batch was stale
+--   'over'   its job has ended
+--   'later'  nothing was done with it, because another one of the batch must not go
 create function accept_bulk(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -27,22 +28,24 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_stale integer[];
+  v_refused text[];
+  v_items integer[];
   v_none integer[] := '{}';
   r record;
 begin
   perform pg_advisory_xact_lock_shared(bulk_lock(a.id))
     from (select distinct id from unnest(p_account) as d (id) order by id) a;
 
-  select array_agg(i.at::integer) into v_stale
+  select array_agg(case when l.fence is null or j.id is not null then 'stale' else 'over' end), array_agg(i.at::integer)
+    into v_refused, v_items
     from unnest(p_id) with ordinality as i (id, at)
     left join bulk_lanes l on l.account_id = p_account[at] and l.node = p_node and l.fence = p_fence[at]
     left join bulk_jobs j on j.account_id = p_account[at] and j.id = p_job[at] and j.status in ('queued', 'running', 'paused')
     left join bulk_outcomes o on o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at]
    where o.message_id is distinct from i.id and (l.fence is null or j.id is null or o.n is not null);
-  if v_stale is not null then
+  if v_refused is not null then
     return query
-      select at, case when at = any (v_stale) then 'stale' else 'later' end,
+      select at, coalesce(v_refused[array_position(v_items, at)], 'later'),
              null::bytea, null::uuid, null::smallint, null::text, null::timestamptz
         from generate_series(1, cardinality(p_id)) as at;
     return;

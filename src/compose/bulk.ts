@@ -65,6 +65,7 @@ export function createBulkRooms(
       acceptMessage,
       account,
       restsUntil: dispatcher.restsUntil,
+      neverMade: message => void dispatcher.neverMade(message),
       node: lease.id,
     }),
   }

@@ -16,6 +16,8 @@ export type SlidingWindow = {
   /** A place was not used after all. */
   back(): void
   resize(places: number): void
+  /** No place is taken, and none was used within the window. */
+  isUnused(): boolean
 }
 
 export function createSlidingWindow(clock: Clock, places: number, windowMs: number): SlidingWindow {
@@ -63,6 +65,10 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
     },
     resize(next) {
       size = next
+    },
+    isUnused() {
+      expire()
+      return taken === 0 && head === uses.length
     },
   }
 }

@@ -13,6 +13,8 @@ export const WINDOW_MS = 1_002
 /** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
 export type RowInHand = StoredRow & {
   tried?: MessageId
+  /** Each try would have recorded the message's first attempt with it, for this node to make. */
+  begun?: boolean
   /** When it went to be accepted, by the monotonic clock. */
   leftMs?: number
 }

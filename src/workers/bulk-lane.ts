@@ -10,8 +10,8 @@ import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
 import type { Prepared } from '../core/messages/prepare.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
-import type { Cancel, Clock } from '../lib/clock.ts'
-import type { AccountId, ConnectionId, Ids } from '../lib/ids.ts'
+import { type Cancel, type Clock, pause } from '../lib/clock.ts'
+import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
 import {
   createJobInHand,
@@ -51,6 +51,8 @@ export type BulkLaneDeps = {
   /** False when it was not ours to say. */
   fail(row: FailedRow): Promise<boolean>
   pause(job: JobRef, why: PauseWhy): Promise<void>
+  /** The first attempt of a message was recorded when it was stored, and nobody has made it, nor will. */
+  neverMade(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
   /** The store knows better: the lane is another node's, or what it knows of its jobs is wrong. */
@@ -108,7 +110,9 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       return known
     })
     for (const [id, known] of jobs) {
-      if (!order.includes(known) && known.inFlight.size === 0) jobs.delete(id)
+      // What it sent last counts, should it be paused and come back within the second.
+      const over = known.inFlight.size === 0 && known.window.isUnused()
+      if (over && !order.includes(known)) jobs.delete(id)
     }
   }
 
@@ -128,22 +132,33 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       wakeIn(closedMs)
       return
     }
-    for (const known of order) {
-      if (known.halted) continue
+    const dealt = deal()
+    for (const { known, share } of dealt) {
+      if (share === 0 || known.halted) continue
       while (known.waiting.length > 0 && window.free() > 0 && known.window.free() > 0) {
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
     }
-    planNext()
+    planNext(dealt)
+  }
+
+  /** The ceiling, in the order of creation: each gets its own rate, or what is left. */
+  function deal(): Dealt[] {
+    let left = ceiling
+    return order.map(known => {
+      const share = isHandedOver(known) ? 0 : Math.min(known.job.perSecond!, left)
+      left -= share
+      return { known, share }
+    })
   }
 
   /** When the first of the waiting rows may go, should nothing happen before. */
-  function planNext(): void {
+  function planNext(dealt: readonly Dealt[]): void {
     const accountMs = window.freeInMs()
     let nextMs = Number.POSITIVE_INFINITY
-    for (const known of order) {
-      if (known.halted || known.waiting.length === 0) continue
+    for (const { known, share } of dealt) {
+      if (share === 0 || known.halted || known.waiting.length === 0) continue
       nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs()))
     }
     if (Number.isFinite(nextMs)) wakeIn(nextMs)
@@ -171,7 +186,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
         rows => take(known, rows),
         error => {
           deps.log.debug({ err: error, jobId: job.id }, 'rows of a bulk job could not be read')
-          clock.after(RETRY_MS, run)
+          return pause(clock, RETRY_MS)
         },
       )
       .finally(() => {
@@ -214,27 +229,40 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const retried = row.tried !== undefined
     row.tried ??= deps.ids.next('msg')
     row.leftMs = clock.monotonic()
-    const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message =>
-      deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried }),
-    )
-    return conclude(known, row, prepared, verdict)
+    try {
+      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message => {
+        row.begun = message.begun && row.begun !== false
+        return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
+      })
+      return await conclude(known, row, prepared, verdict)
+    } catch (error) {
+      // What it carries is gone: what was stored of it before, if anything, stays as it is.
+      if (error instanceof Problem) return fail(known, row, error.code, error.message)
+      throw error
+    }
   }
 
   function conclude(
     known: JobInHand,
     row: RowInHand,
-    { amount, channel }: Prepared,
+    { amount, channel, connectionId }: Prepared,
     verdict: BulkVerdict,
   ): Done | Promise<Done> {
     switch (verdict.kind) {
       case 'accepted':
+        return 'sent'
       case 'known':
+        if (row.begun) deps.neverMade({ accountId, id: row.tried!, connectionId })
         return 'sent'
       case 'insufficient':
         halt(known, { reason: 'insufficient_balance', amount, channel })
         return 'again'
       case 'later':
         return 'again'
+      case 'over':
+        known.halted = true
+        deps.moved(accountId)
+        return 'over'
       case 'stale':
         deps.lost(accountId)
         return 'lost'
@@ -296,15 +324,12 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   // --- how it stands -----------------------------------------------------------------
 
   function turns(): ReturnType<BulkLane['turns']> {
-    let left = ceiling
-    return order.map(known => {
-      const done = isHandedOver(known)
-      const share = done ? 0 : Math.min(known.job.perSecond!, left)
-      left -= share
+    return deal().map(({ known, share }) => {
+      const goesOn = share > 0 || (isHandedOver(known) && known.job.status === 'running')
       return {
         accountId,
         id: known.job.id,
-        status: share > 0 || (done && known.job.status === 'running') ? 'running' : 'queued',
+        status: goesOn ? 'running' : 'queued',
         handedBelow: handedBelow(known),
       }
     })
@@ -324,5 +349,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   }
 }
 
+/** A job, and its part of the account's ceiling. */
+type Dealt = { known: JobInHand; share: number }
+
 /** What came of a hand-over. */
-type Done = 'sent' | 'failed' | 'again' | 'lost'
+type Done = 'sent' | 'failed' | 'again' | 'over' | 'lost'

@@ -22,6 +22,8 @@ export type Dispatcher = Dispatch & {
   onDue(wake: (dueAtMs: number) => void): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
+  /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
+  neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Brings the lanes in step with the open links. */
   relink(): void
   stats(): LaneStats[]
@@ -249,6 +251,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     restsUntil(connectionId, accountId) {
       const lane = lanes.get(connectionId)
       return lane ? Math.max(lane.restsUntil(accountId), lane.restsForAllUntil()) : 0
+    },
+    async neverMade(message) {
+      try {
+        const conclusion = await conclude.neverMade(message, 1)
+        if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
+      } catch (error) {
+        deps.log.warn({ err: error, messageId: message.id }, 'a message will be found as mislaid')
+      }
     },
     relink,
     stats: () =>

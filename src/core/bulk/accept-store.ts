@@ -25,8 +25,10 @@ export type BulkAcceptRow = AcceptRow & {
 
 export type BulkVerdict =
   | AcceptVerdict
-  /** Not from here: the lane is another node's, the job has ended, or the row is a message already. */
+  /** Not from here: the lane is another node's, or the row is a message already. */
   | { kind: 'stale' }
+  /** The job has ended. */
+  | { kind: 'over' }
   /** An earlier try had stored it; it goes its way from the store. */
   | { kind: 'known' }
   /** Nothing was done with it; to be tried again. */
@@ -34,7 +36,9 @@ export type BulkVerdict =
 
 const ACCEPT_BULK = `select * from accept_bulk(${places(ACCEPT_PLACES + 2)})`
 
-type BulkVerdictRow = Omit<VerdictRow, 'verdict'> & { verdict: VerdictRow['verdict'] | 'stale' | 'later' }
+/** What is said of every item of a batch of which one must not go. */
+type Refused = 'stale' | 'over' | 'later'
+type BulkVerdictRow = Omit<VerdictRow, 'verdict'> & { verdict: VerdictRow['verdict'] | Refused }
 
 /** Rows of bulk jobs, each with what makes it impossible to send it twice (migrations/functions/accept_bulk.sql). */
 export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
@@ -49,10 +53,7 @@ export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
         bareArray(rows.map(row => row.fence)),
       ],
     })
-    const refused = exceptions[0]?.verdict
-    if (refused === 'stale' || refused === 'later') {
-      return exceptions.map(({ verdict }) => ({ kind: verdict as 'stale' | 'later' }))
-    }
+    if (isRefused(exceptions[0])) return exceptions.map(({ verdict }) => ({ kind: verdict as Refused }))
     const verdicts: BulkVerdict[] = readVerdicts(rows, exceptions as VerdictRow[])
     for (const { item, verdict } of exceptions) {
       if (verdict === 'again' && rows[item - 1]!.retried) verdicts[item - 1] = { kind: 'known' }
@@ -62,4 +63,8 @@ export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
 
   // Nobody was told that it was refused: it is tried again under the same id, until it is known to be stored.
   withdraw: async (_db, _nowMs, rows) => new Set(rows.map(row => row.id)),
+}
+
+function isRefused(first: BulkVerdictRow | undefined): boolean {
+  return first?.verdict === 'stale' || first?.verdict === 'over' || first?.verdict === 'later'
 }

@@ -69,7 +69,10 @@ export async function selectAssets(
   return new Map(rows.map(toAsset).map(asset => [asset.id, asset]))
 }
 
-/** Lists a message as a user of an asset of its account's or the platform's; false when that is gone, or about to go. */
+/**
+ * Lists a message, or a bulk job, as a user of an asset of its account's or the platform's, once however
+ * often it is said; false when that is gone, or about to go.
+ */
 export async function insertUse(
   db: Db,
   id: AssetId,
@@ -80,7 +83,7 @@ export async function insertUse(
     text: `insert into media_uses (account_id, asset_id, message_account_id, message_id)
            select account_id, id, $3, $4 from media
             where account_id in ($1, $2) and id = $5 and state = 'stored' for share
-           on conflict do nothing`,
+           on conflict (account_id, asset_id, message_id) do update set message_account_id = excluded.message_account_id`,
     values: [
       toUuid(message.accountId),
       PLATFORM_UUID,

@@ -62,6 +62,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
+    // What an earlier try has stored needs its files.
+    if (verdict.kind === 'known') return verdict
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait')
       dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')

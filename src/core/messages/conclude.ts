@@ -27,6 +27,8 @@ export type Conclude = {
   attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion>
   /** Ends an attempt of which this node knows nothing but that it was recorded. */
   lost(place: Place, attempt: number): Promise<Conclusion>
+  /** Takes an attempt back that was recorded and is known not to have been made: the message is due at once. */
+  neverMade(place: Place, attempt: number): Promise<Conclusion>
 }
 
 export type ConcludeDeps = {
@@ -101,6 +103,10 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     attempt,
     lost(place, attempt) {
       const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
+      return write(place, attempt, outcome, attempt)
+    },
+    neverMade(place, attempt) {
+      const outcome: Outcome = { kind: 'throttled', scope: 'message', afterMs: 0, detail: 'not made' }
       return write(place, attempt, outcome, attempt)
     },
   }

@@ -65,6 +65,27 @@ describe('the pace', () => {
 })
 
 describe('pause, resume and cancel', () => {
+  test('again and again does not add to the rate', async () => {
+    const account = await app.createAccount({ plan: { name: 'p', bulkCeilingPerSecond: 20 } })
+    const id = await begin(account, 2, bulkRows(16))
+    // Keeps the account's lane where it is.
+    const other = await begin(account, 1, bulkRows(40))
+    await untilBulk(app, account, id, 'running')
+    for (let at = 0; at < 6; at++) {
+      const before = (await sentTimes(app, id)).length
+      await app.until(
+        () => sentTimes(app, id),
+        times => times.length > before,
+      )
+      await post(account, id, 'pause')
+      await app.pass(300)
+      await post(account, id, 'resume')
+    }
+    await untilBulk(app, account, id, 'completed')
+    expect(mostInASecond(await sentTimes(app, id))).toBe(2)
+    await post(account, other, 'cancel')
+  })
+
   test('by the user', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 2, bulkRows(12))

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
+import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../support/bulk.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { png } from '../support/files.ts'
+import { type Gateway, startSmsGateway } from '../support/gateways.ts'
+import { uploadFile } from '../support/media.ts'
+import { mostInASecond } from '../support/most-in-a-second.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
+
+/** Longer than any request waits, and longer than a row's accept is repeated. */
+const AWAY_MS = 6_000
+const RATE = 5
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let app: TestApp
+let account: TestAccount
+let gateway: Gateway
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  proxy = await startDatabaseProxy(database.url)
+  app = await startTestApp({ database, databaseUrl: proxy.url })
+  gateway = await startSmsGateway(app)
+  account = await app.createAccount()
+})
+afterEach(async () => {
+  proxy.set('open')
+  await app.stop()
+  await gateway.close()
+  await proxy.close()
+  await database.drop()
+})
+
+async function begin(messages: object[]): Promise<string> {
+  const { status, text, body } = await createBulk(
+    app,
+    account,
+    { messagesPerSecond: RATE, messages },
+    { live: true },
+  )
+  if (status !== 202) throw new Error(text)
+  return body['id'] as string
+}
+
+/** The texts that the gateway was asked to send, sorted. */
+function taken(): string[] {
+  return gateway.peer.requests.map(({ body }) => (JSON.parse(body) as { text: string }).text).sort()
+}
+
+function textsOf(rows: readonly object[]): string[] {
+  return rows.map(row => (row as { content: { text: string } }).content.text).sort()
+}
+
+test('a database that is cut off in the middle of a job: nothing is lost, nothing goes twice, the pace stays', async () => {
+  const rows = bulkRows(40)
+  const id = await begin(rows)
+  await app.until(
+    () => readBulk(app, account, id),
+    job => job.counts.sent >= 8,
+  )
+  proxy.set('cut')
+  await app.pass(AWAY_MS)
+  const meanwhile = taken().length
+  await app.pass(AWAY_MS)
+  expect(taken()).toHaveLength(meanwhile)
+  proxy.set('open')
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 40, failed: 0, cancelled: 0 })
+  expect(taken()).toEqual(textsOf(rows))
+  expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
+})
+
+test('a row that was stored although nobody heard of it is sent, once, with its file', async () => {
+  const { id: assetId } = await uploadFile(app, account.liveKey, png())
+  const rows: object[] = bulkRows(20)
+  rows[12] = {
+    to: '+12025552012',
+    channel: 'user_chatapp_session',
+    content: { text: 'row 12' },
+    attachment: { type: 'image', assetId },
+  }
+  const id = await begin(rows)
+  await app.until(
+    () => readBulk(app, account, id),
+    job => job.counts.sent >= 6,
+  )
+  const unheard = proxy.loseAt('row 12', 'after')
+  await app.during(unheard)
+  proxy.set('cut')
+  await app.pass(AWAY_MS)
+  proxy.set('open')
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 20, failed: 0, cancelled: 0 })
+  expect(taken()).toEqual(textsOf(rows.toSpliced(12, 1)))
+  const [message] = await account.messages(`?bulkJobId=${id}&channel=user_chatapp_session`)
+  const { timeline } = await account.message(message!.messageId)
+  expect(timeline.filter(step => step.status === 'unknown')).toEqual([])
+  expect(await readBulkRows(account, id, '?status=failed')).toEqual([])
+  expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
+})
