@@ -4,7 +4,7 @@ import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
 import { createBulkRooms, listBulkChores, startBulk } from './compose/bulk.ts'
-import { createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
+import { type Courier, createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
 import { createConsentRooms, giveUpParts, settleOptOuts } from './compose/consent.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
@@ -79,6 +79,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const base = createFoundation({ ...options, clock, random: options.random ?? createRandom() })
   const { db, changes, metrics } = base
   let stopping = false
+  /** Null until it may run. */
+  let courier: Courier | null = null
 
   const inbox = createSandboxInbox({ db })
   const providers = createRegistry(createSandboxProvider({ inbox }))
@@ -103,7 +105,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     alone: config.databaseUrl === undefined,
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
-  const consent = createConsentRooms(base)
+  const consent = createConsentRooms(base, () => courier?.wake())
   const templateRooms: TemplateRooms = createTemplateRooms(
     base,
     rooms,
@@ -141,7 +143,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
   })
   messages.dispatcher.onDue(poll.wakeAt)
-  const courier = startCallbacks(base, callbackRooms.callbacks)
+  courier = startCallbacks(base, callbackRooms.callbacks)
   const bulkWork = startBulk(base, bulk)
   const chores = startChores(
     [
@@ -208,7 +210,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await server.close()
     await bulkWork.stop()
     await poll.stop()
-    await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier.stop()])
+    await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier?.stop()])
     stopping = true
     await messages.links.close()
     await messages.settle.idle()

@@ -17,7 +17,7 @@ returns table (
   account_id uuid, id uuid, seq bigint, target_kind text, target_id uuid, event_id uuid, event_type text, attempts smallint,
   event_at timestamptz, data jsonb, url text, secret bytea, previous_secret bytea, previous_until timestamptz,
   message_id uuid, live boolean, channel text, message_type text, recipient text, country text, sender text,
-  provider text, metadata json, amount bigint, parts smallint, error_code text, error_detail text, currency text)
+  provider text, metadata json, amount bigint, parts smallint, error_code text, error_detail text, currency text, context json)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -66,8 +66,10 @@ begin
   select t.account_id, t.id, t.seq, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,
          e.at, e.data, coalesce(w.url, n.webhook_url), coalesce(w.secret, n.webhook_secret),
          w.previous_secret, w.previous_until,
-         m.id, m.live, m.channel, m.message_type, m.recipient, m.country, m.sender,
-         m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency
+         m.id, m.live, m.channel, m.message_type, m.recipient, m.country,
+         -- On the official chat app the connection is the sender.
+         case when m.channel = 'official_chatapp' and m.sender is null then official_name(m.account_id, m.connection_id) else m.sender end,
+         m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency, m.content -> 'context'
     from taken t
     left join events e on e.account_id = t.account_id and e.id = t.event_id
     left join webhook_endpoints w on t.target_kind = 'endpoint' and w.account_id = t.account_id and w.id = t.target_id

@@ -334,7 +334,7 @@ export type Link = {
   receive?(request: InboundRequest): Promise<InboundAnswer>
   /**
    * Opens a file that came with a message. Rejects with `FileUnavailable`: retryable where it may go
-   * better later, not so where the provider has it no longer.
+   * better later, not so where the provider has it no longer. Must settle soon after `signal` aborts.
    */
   openMedia?(request: InboundMediaRequest, signal: AbortSignal): Promise<NodeJS.ReadableStream>
   /** Cheap proof that the configuration works, for the operator's test button. */

@@ -4,6 +4,7 @@ import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-cloud/codes.ts'
 import { Config, graphOf, type WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
+import { openMedia } from './whatsapp-cloud/download.ts'
 import { type Graph, graphRequest, readSubmit, type SendVerdict } from './whatsapp-cloud/graph.ts'
 import { readIdentity } from './whatsapp-cloud/identity.ts'
 import { placeMedia } from './whatsapp-cloud/media.ts'
@@ -104,6 +105,8 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     readTemplate: templates.read,
     findTemplate: templates.find,
     deleteTemplate: templates.remove,
+    openMedia: ({ reference }, signal) =>
+      openMedia(graph, { origin, phoneNumberId: config.phoneNumberId, clock: io.clock }, reference, signal),
     identity: signal => readIdentity(graph, config.phoneNumberId, signal),
     test: async signal =>
       checkOf(await graph.line.ask(graphRequest(graph, `${config.phoneNumberId}?fields=id`), signal)),

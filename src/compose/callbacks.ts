@@ -31,8 +31,14 @@ export function createCallbackRooms(base: Foundation, lease: NodeLease) {
   return { webhooks, webhookDeliveries: createWebhookDeliveries({ db, clock, ids }), callbacks }
 }
 
+export type Courier = {
+  /** Looks at once for what is due. */
+  wake(): void
+  stop(): Promise<void>
+}
+
 /** Delivers from now on; `stop` takes nothing new, and lets what is under way end. */
-export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): { stop(): Promise<void> } {
+export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks): Courier {
   const poll: Loop = startLoop({
     clock,
     everyMs: POLL_EVERY_MS,
@@ -41,6 +47,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
   })
   callbacks.onRoom(poll.wakeAt)
   return {
+    wake: poll.wake,
     async stop() {
       await poll.stop()
       await callbacks.stop()

@@ -11,10 +11,10 @@ import type { Foundation } from './foundation.ts'
 
 export type ConsentRooms = ReturnType<typeof createConsentRooms>
 
-/** Who wants to be written to, and when; and what people write to us. */
-export function createConsentRooms({ db, clock, ids, phones }: Foundation) {
+/** Who wants to be written to, and when; and what people write to us. `wake`: events wait that somebody listens to. */
+export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake: () => void) {
   const optOuts = createOptOuts({ db, clock, ids })
-  const inbox = createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }) })
+  const inbox = createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }), wake })
   return {
     optOuts,
     suppressions: createSuppressions({ db, clock, ids, phones }),

@@ -39,6 +39,7 @@ import { createReconciler } from '../workers/reconcile.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
+import { createInboundFileRoom } from './inbound-files.ts'
 import type { MediaRooms } from './media.ts'
 import type { TemplateRooms } from './templates.ts'
 import { receiptTokenOf, receiptUrlOf } from './webhook-address.ts'
@@ -205,6 +206,7 @@ export function createMessageRooms(
     dispatcher,
     reconciler,
     inbound: createInboundDoor(links, inbox),
+    inboundFiles: createInboundFileRoom(base, links),
     send,
     sendBatch,
     estimate: createEstimate({

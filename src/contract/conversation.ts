@@ -1,4 +1,6 @@
+import { type Static, Type } from 'typebox'
 import type { Channel } from './enums.ts'
+import { nullable, oneOf } from './envelope.ts'
 
 export const MODULE_TYPES = ['chatapp_web', 'chatapp_official', 'botapp_bot'] as const
 export type ModuleType = (typeof MODULE_TYPES)[number]
@@ -14,6 +16,16 @@ export const CHANNEL_OF_MODULE: Readonly<Record<ModuleType, Channel>> = {
 export function moduleOf(channel: Channel): ModuleType | null {
   return MODULE_TYPES.find(each => CHANNEL_OF_MODULE[each] === channel) ?? null
 }
+
+/** A conversation as messages show it: ready to be used as the `conversationContext` of a send. */
+export const ConversationView = Type.Object({
+  moduleType: oneOf(MODULE_TYPES),
+  accountId: Type.String({ description: 'Session name, official sender id or bot id' }),
+  chatId: Type.String(),
+  contactId: nullable(Type.String()),
+  conversationKey: nullable(Type.String()),
+})
+export type ConversationView = Static<typeof ConversationView>
 
 /** Names a conversation: the same for whatever is sent and received in it. */
 export type ConversationPlace = {

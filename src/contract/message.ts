@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ConversationView } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 import { SENDER_SOURCES } from './send.ts'
@@ -35,15 +36,7 @@ export const Message = Type.Object({
       sizeBytes: nullable(Type.Integer()),
     }),
   ),
-  conversationContext: nullable(
-    Type.Object({
-      moduleType: Type.String(),
-      accountId: Type.String(),
-      chatId: Type.String(),
-      contactId: nullable(Type.String()),
-      conversationKey: nullable(Type.String()),
-    }),
-  ),
+  conversationContext: nullable(ConversationView),
   templateId: nullable(Type.String()),
   bulkJobId: nullable(Type.String()),
   metadata: Type.Unknown(),

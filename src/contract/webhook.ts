@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ConversationView } from './conversation.ts'
 import { CHANNELS, KEY_MODES, MESSAGE_TYPES } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
@@ -155,6 +156,7 @@ export const MessageEventData = Type.Object({
   parts: nullable(Type.Integer()),
   errorCode: nullable(Type.String()),
   errorMessage: nullable(Type.String()),
+  conversationContext: nullable(ConversationView),
   metadata: Type.Unknown(),
 })
 export type MessageEventData = Static<typeof MessageEventData>

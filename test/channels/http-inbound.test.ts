@@ -55,6 +55,31 @@ describe('twilio', () => {
     })
   })
 
+  test('files of an MMS are described', () => {
+    const mms = {
+      ...FIELDS,
+      NumMedia: '2',
+      MediaUrl0: 'https://api.twilio.com/2010-04-01/x/Media/ME1',
+      MediaContentType0: 'image/jpeg',
+      MediaContentType1: 'text/vcard',
+    }
+    const none = { fileName: null, sizeBytes: null, reference: null }
+    expect(readCallback(signed(mms), '12345')).toMatchObject({
+      inbound: [
+        {
+          media: [
+            { type: 'image', mimetype: 'image/jpeg', ...none },
+            { type: 'document', mimetype: 'text/vcard', ...none },
+          ],
+        },
+      ],
+    })
+    for (const NumMedia of ['x', '-1', '0']) {
+      const answer = readCallback(signed({ ...FIELDS, NumMedia }), '12345')
+      expect(answer.kind === 'taken' && answer.inbound[0]).not.toHaveProperty('media')
+    }
+  })
+
   test('an empty one is one, and one of another channel is none', () => {
     expect(readCallback(signed({ ...FIELDS, Body: '' }), '12345')).toMatchObject({ inbound: [{ text: '' }] })
     const other = { ...FIELDS, From: 'whatsapp:+447700900123' }

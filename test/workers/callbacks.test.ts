@@ -70,6 +70,7 @@ describe('an event', () => {
         parts: 1,
         errorCode: null,
         errorMessage: null,
+        conversationContext: null,
         metadata: { order: 7 },
       },
     })

@@ -1,11 +1,13 @@
+import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundReply } from '../../contract/inbound.ts'
-import type { InboundAnswer } from '../provider.ts'
+import type { InboundAnswer, InboundMedia, InboundMessage } from '../provider.ts'
 
 /** Twilio sends plain text back to whoever wrote; this says nothing to them. */
 const NO_ANSWER: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
 /** Twilio's word for a message that came in: every callback on one of ours has another status. */
 const RECEIVED = 'received'
+const MOST_MEDIA = 10
 
 /**
  * A message to one of the account's numbers; null for another call. Twilio joins long ones.
@@ -17,9 +19,31 @@ export function readMessage(form: URLSearchParams): InboundAnswer | null {
   if (form.get('SmsStatus') !== RECEIVED || !eventId || !from || !to || text === null) return null
   // Its other channels write `whatsapp:+1…`: this connection carries SMS.
   if (from.includes(':')) return { kind: 'taken', inbound: [], reply: NO_ANSWER }
-  return {
-    kind: 'taken',
-    inbound: [{ kind: 'message', eventId, channel: 'int_sms', from, to, text, button: null, atMs: null }],
-    reply: NO_ANSWER,
+  const media = mediaOf(form)
+  const message: InboundMessage = {
+    kind: 'message',
+    eventId,
+    channel: 'int_sms',
+    from,
+    to,
+    text,
+    button: null,
+    ...(media.length > 0 && { media }),
+    atMs: null,
   }
+  return { kind: 'taken', inbound: [message], reply: NO_ANSWER }
+}
+
+/** The files of an MMS. They lie behind redirects to hosts that are not Twilio's: described, and left there. */
+function mediaOf(form: URLSearchParams): InboundMedia[] {
+  const count = Math.min(Number(form.get('NumMedia')) || 0, MOST_MEDIA)
+  return Array.from({ length: count }, (_, at) => {
+    const mimetype = form.get(`MediaContentType${at}`)
+    return { type: typeOf(mimetype), mimetype, fileName: null, sizeBytes: null, reference: null }
+  })
+}
+
+function typeOf(mimetype: string | null): AttachmentType {
+  const [kind] = (mimetype ?? '').split('/', 1)
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document'
 }

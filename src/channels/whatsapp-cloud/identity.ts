@@ -1,6 +1,6 @@
 import type { OfficialIdentity } from '../provider.ts'
+import { withPlus } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest } from './graph.ts'
-import { withPlus } from './webhooks.ts'
 
 const FIELDS = ['display_phone_number', 'verified_name', 'quality_rating', 'status']
 /** Its name depends on the version of Graph, which refuses a request that names one it does not know. */

@@ -2,8 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { jsonOf, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
 import { entryOf } from '../http/table.ts'
-import type { Inbound, InboundAnswer, InboundMessage, Receipt, RejectCode } from '../provider.ts'
+import type { Inbound, InboundAnswer, Receipt, RejectCode } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
+import { asFields, type Fields, objectsIn, secondsOf, textOf, withPlus } from './fields.ts'
+import { readMessage } from './inbound.ts'
 import { reasonOf, statusOf } from './templates.ts'
 
 export type WebhookConfig = {
@@ -67,12 +69,13 @@ function isOurs(value: Fields, { phoneNumberId }: WebhookConfig): boolean {
 
 function readMessages(value: Fields): Inbound[] {
   const to = withPlus(asFields(value['metadata'])['display_phone_number'])
+  const contacts = objectsIn(value['contacts'])
   return [
     ...objectsIn(value['statuses'])
       .map(readStatus)
       .filter(each => each !== null),
     ...objectsIn(value['messages'])
-      .map(message => readMessage(message, to))
+      .map(message => readMessage(message, to, contacts))
       .filter(each => each !== null),
   ]
 }
@@ -129,39 +132,6 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
   }
 }
 
-/** What is no message of a person, such as news of a changed number, is left out. */
-function readMessage(message: Fields, to: string): InboundMessage | null {
-  const { id, from, type } = message
-  if (typeof id !== 'string' || typeof from !== 'string' || !/^\d{5,20}$/.test(from)) return null
-  if (type === 'system') return null
-  return {
-    kind: 'message',
-    eventId: id,
-    channel: 'official_chatapp',
-    from: `+${from}`,
-    to,
-    ...wordsOf(message),
-    atMs: secondsOf(message['timestamp']),
-  }
-}
-
-function wordsOf(message: Fields): Pick<InboundMessage, 'text' | 'button'> {
-  const type = String(message['type'])
-  const part = asFields(message[type])
-  switch (type) {
-    case 'text':
-      return { text: textOf(part['body']), button: null }
-    case 'button':
-      return { text: textOf(part['text']), button: textOf(part['payload']) }
-    case 'interactive': {
-      const reply = asFields(part[String(part['type'])])
-      return { text: textOf(reply['title']), button: textOf(reply['id']) }
-    }
-    default:
-      return { text: textOf(part['caption']), button: null }
-  }
-}
-
 function readTemplate(value: Fields, entry: Fields): Inbound[] {
   const { event, message_template_name: name, message_template_language: language } = value
   const id = String(value['message_template_id'] ?? '')
@@ -179,29 +149,4 @@ function readTemplate(value: Fields, entry: Fields): Inbound[] {
     reason: status === 'approved' ? null : reason,
   }
   return [{ kind: 'template', eventId: `${id}:${event}:${entry['time']}`, state }]
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-function asFields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-}
-
-function objectsIn(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(each => typeof each === 'object' && each !== null) : []
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-/** E.164 of a number as it is shown: with spaces, hyphens and perhaps a plus. */
-export function withPlus(shown: unknown): string {
-  return `+${String(shown ?? '').replace(/\D/g, '')}`
-}
-
-/** WhatsApp counts seconds since the epoch, and writes them as text. */
-function secondsOf(value: unknown): number | null {
-  const seconds = Number(value)
-  return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
 }

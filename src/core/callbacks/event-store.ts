@@ -22,10 +22,10 @@ export async function insertEvent(db: Db, event: NewEvent): Promise<void> {
   })
 }
 
-/** Stores those events to which somebody listens: for what comes in numbers. */
-export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return
-  await db.query({
+/** Stores those events to which somebody listens, and says how many: for what comes in numbers. */
+export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Promise<number> {
+  if (events.length === 0) return 0
+  const { rowCount } = await db.query({
     name: 'events_insert_heard',
     text: `insert into events (account_id, id, type, at, data)
            select i.account_id, i.id, i.type, i.at, i.data::jsonb
@@ -40,6 +40,7 @@ export async function insertHeardEvents(db: Db, events: readonly NewEvent[]): Pr
       textArray(events.map(event => JSON.stringify(event.data))),
     ],
   })
+  return rowCount ?? 0
 }
 
 /** Puts one delivery in the line of its target. */

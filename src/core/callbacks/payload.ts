@@ -95,6 +95,7 @@ function messageData(type: EventType, message: EventMessage): MessageEventData {
     parts: message.parts,
     errorCode: failed ? message.errorCode : null,
     errorMessage: failed ? message.errorDetail : null,
+    conversationContext: message.context,
     metadata: message.metadata ?? null,
   }
 }

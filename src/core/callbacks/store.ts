@@ -1,3 +1,4 @@
+import type { ConversationView } from '../../contract/conversation.ts'
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
@@ -101,6 +102,7 @@ export type EventMessage = {
   errorCode: string | null
   errorDetail: string | null
   currency: string
+  context: ConversationView | null
 }
 
 type RawClaim = {
@@ -132,6 +134,7 @@ type RawClaim = {
   error_code: string | null
   error_detail: string | null
   currency: string
+  context: ConversationView | null
 }
 
 /** Takes due deliveries for this node, of each target at most as many as there is room for. */
@@ -195,6 +198,7 @@ function toMessage(row: RawClaim, uuid: string): EventMessage {
     errorCode: row.error_code,
     errorDetail: row.error_detail,
     currency: row.currency,
+    context: row.context,
   }
 }
 

@@ -45,6 +45,27 @@ const START_WORDS: readonly string[] = [
   ],
 ]
 
+/**
+ * Of these, what people also say to a bot or an assistant that asks them something: there they decide
+ * nothing, while an SMS that says nothing else has no other meaning.
+ */
+const EVERYDAY_WORDS: readonly string[] = [
+  ...[
+    'cancel',
+    'end',
+    'yes',
+    'resume',
+    'cancelar',
+    'continuar',
+    'cancella',
+    'iptal',
+    'إلغاء',
+    'الغاء',
+    'لغو',
+    '取消',
+  ],
+]
+
 /** What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f]/g
 
@@ -53,6 +74,11 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...STOP_WORDS.map(word => [bare(word), 'stop'] as const),
 ])
 
+const EVERYDAY: ReadonlySet<string> = new Set(EVERYDAY_WORDS.map(bare))
+
+/** A command as people give it to a bot: `/stop`, `/stop@a_bot`, `/start` with its payload. */
+const COMMAND = /^\/([a-z]+)(?:@\w+)?(?:\s.*)?$/is
+
 /** No longer text is one of the words. */
 const LONGEST = 60
 
@@ -60,6 +86,12 @@ const LONGEST = 60
 export function readKeyword(text: string | null): Keyword | null {
   if (text === null || text.length > LONGEST) return null
   return KEYWORDS.get(bare(text)) ?? null
+}
+
+/** The same of a chat, where a bot's commands count too, and words of everyday answers do not. */
+export function readChatKeyword(text: string | null): Keyword | null {
+  const word = text === null ? null : (COMMAND.exec(text)?.[1] ?? text)
+  return word === null || EVERYDAY.has(bare(word.slice(0, LONGEST))) ? null : readKeyword(word)
 }
 
 /** Letters and digits alone, without case and marks: "ARRÊT!" and "arret" are one. */

@@ -235,7 +235,12 @@ export async function sweepParkedOptOuts(db: Db, receivedBeforeMs: number): Prom
 }
 
 /** Whose a number is; `homeCountry` is null for the platform's. */
-export type Owner = { accountId: AccountId; homeCountry: string | null }
+export type Owner = {
+  accountId: AccountId
+  homeCountry: string | null
+  /** The connection is its own, and not only a number on one for all. */
+  ownsConnection: boolean
+}
 
 /**
  * Whose numbers these are: the owner of the connection, else the one account
@@ -245,9 +250,9 @@ export async function findOwners(
   db: Db,
   numbers: readonly { connectionId: ConnectionId; number: string | null }[],
 ): Promise<Owner[]> {
-  const { rows } = await db.query<{ n: number; account_id: string; home_country: string }>({
+  const { rows } = await db.query<{ n: number; account_id: string; home_country: string; owns: boolean }>({
     name: 'number_owners',
-    text: `select i.n::integer, a.id as account_id, a.home_country
+    text: `select i.n::integer, a.id as account_id, a.home_country, a.id = c.account_id as owns
              from unnest($1::uuid[], $2::text[]) with ordinality as i (connection_id, number, n)
              left join connections c on c.id = i.connection_id
              left join lateral (
@@ -261,10 +266,15 @@ export async function findOwners(
     ],
   })
   const owners = new Map(
-    rows.map(row => [row.n, { accountId: fromUuid('acc', row.account_id), homeCountry: row.home_country }]),
+    rows.map(({ n, account_id, home_country, owns }) => [
+      n,
+      { accountId: fromUuid('acc', account_id), homeCountry: home_country, ownsConnection: owns },
+    ]),
   )
-  return numbers.map((_, at) => owners.get(at + 1) ?? { accountId: PLATFORM, homeCountry: null })
+  return numbers.map((_, at) => owners.get(at + 1) ?? NOBODYS)
 }
+
+const NOBODYS: Owner = { accountId: PLATFORM, homeCountry: null, ownsConnection: false }
 
 function channelOf(stored: string): Channel | null {
   return stored === EVERY_CHANNEL ? null : (stored as Channel)

@@ -5,25 +5,25 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
-import { readKeyword } from '../consent/keywords.ts'
 import type { Decision, OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
+import { conversationOf } from './conversation.ts'
+import { keywordOf, mayBeAnswered } from './keyword.ts'
 import { type InboundRow, insertInbound } from './store.ts'
+import type { Told } from './told.ts'
 import { viewInbound } from './view.ts'
 
-/** A whole message as its provider told it. */
-export type Told = Omit<InboundRow, 'accountId' | 'id' | 'keyword'>
-
-/** Stores messages, whose they are, what a STOP or START among them ends, and the events. */
-export type KeepInbound = (tx: Db, messages: readonly Told[]) => Promise<void>
+/** Stores messages, whose they are, what a STOP or START among them ends, and the events; how many of those. */
+export type KeepInbound = (tx: Db, messages: readonly Told[]) => Promise<number>
 
 export type KeepInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
 
 export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDeps): KeepInbound {
-  function toRow(told: Told, owner: Owner): InboundRow {
+  function toRow({ accountId: _, chatId, ...told }: Told, owner: Owner): InboundRow {
     const text = told.text === null ? null : told.text.replaceAll('\0', '').toWellFormed()
     const phone = phones.parse(told.from)
+    const from = phone?.e164 ?? told.from
     return {
       ...told,
       id: ids.next('inb'),
@@ -33,20 +33,21 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
         isSms(told.channel) && phone && owner.homeCountry !== null
           ? smsChannelOf(phone.country, owner.homeCountry)
           : told.channel,
-      from: phone?.e164 ?? told.from,
+      from,
       text,
-      keyword: isSms(told.channel) ? readKeyword(text) : null,
+      conversation: conversationOf({ ...told, from, chatId }, owner),
+      keyword: keywordOf({ ...told, text, from, chatId }),
     }
   }
 
   /** By those whom an answer could reach: a short code or a name gets no marketing. */
   function decisionsOf(rows: readonly InboundRow[], keyword: InboundRow['keyword']): Decision[] {
     return rows
-      .filter(row => row.keyword === keyword && phones.parse(row.from)?.possible)
+      .filter(row => row.keyword === keyword && mayBeAnswered(row, phones))
       .map(row => ({ ...row, recipient: row.from }))
   }
 
-  async function tell(tx: Db, rows: readonly InboundRow[]): Promise<void> {
+  async function tell(tx: Db, rows: readonly InboundRow[]): Promise<number> {
     const events = rows
       .filter(row => row.accountId !== PLATFORM)
       .map(row => ({
@@ -56,17 +57,27 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
         atMs: clock.now(),
         data: viewInbound(row),
       }))
-    await insertHeardEvents(tx, events)
+    return insertHeardEvents(tx, events)
   }
 
   return async (tx, messages) => {
-    if (messages.length === 0) return
-    const numbers = messages.map(({ connectionId, to }) => ({ connectionId, number: to }))
-    const owners = await findOwners(tx, numbers)
+    if (messages.length === 0) return 0
+    const owners = await ownersOf(tx, messages)
     const rows = messages.map((told, at) => toRow(told, owners[at]!))
     await insertInbound(tx, rows)
     await optOuts.stop(tx, decisionsOf(rows, 'stop'), 'stop', 'The recipient asked for it by a message.')
     await optOuts.start(tx, decisionsOf(rows, 'start'))
-    await tell(tx, rows)
+    return tell(tx, rows)
   }
+}
+
+/** By the provider's word where it has one, else by the connection or the number. */
+async function ownersOf(tx: Db, messages: readonly Told[]): Promise<Owner[]> {
+  const asked = messages.filter(({ accountId }) => accountId === null)
+  const numbers = asked.map(({ connectionId, to }) => ({ connectionId, number: to }))
+  const found = numbers.length === 0 ? [] : await findOwners(tx, numbers)
+  const byMessage = new Map(asked.map((told, at) => [told, found[at]!]))
+  return messages.map(
+    told => byMessage.get(told) ?? { accountId: told.accountId!, homeCountry: null, ownsConnection: false },
+  )
 }

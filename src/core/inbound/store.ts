@@ -1,3 +1,4 @@
+import type { InboundContact, InboundMedia } from '../../channels/provider.ts'
 import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
@@ -20,8 +21,22 @@ export type InboundRow = {
   to: string
   text: string | null
   button: string | null
+  buttonTitle: string | null
+  media: readonly InboundMedia[]
+  /** The provider's id of the message that this one answers. */
+  replyTo: string | null
+  contact: InboundContact | null
+  /** Null where the channel has no conversations. */
+  conversation: Conversation | null
   keyword: Keyword | null
   sentAtMs: number | null
+}
+
+export type Conversation = {
+  /** Of the context: the session, bot or official sender. */
+  accountId: string
+  chatId: string
+  key: string
 }
 
 type Raw = {
@@ -35,9 +50,20 @@ type Raw = {
   recipient: string
   body: string | null
   button: string | null
+  button_title: string | null
+  media: InboundMedia[] | null
+  reply_to: string | null
+  contact_id: string | null
+  contact_name: string | null
+  context_account: string | null
+  chat_id: string | null
+  conversation_key: string | null
   keyword: Keyword | null
   sent_at: Date | null
 }
+
+const COLUMNS = `account_id, id, connection_id, provider, provider_id, channel, sender, recipient, body, button, button_title,
+  media, reply_to, contact_id, contact_name, context_account, chat_id, conversation_key, keyword, sent_at`
 
 /** Nobody waits for it. */
 const SWEEP_TIMEOUT_MS = 60_000
@@ -72,10 +98,12 @@ export async function claimRefs(
 export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promise<void> {
   await db.query({
     name: 'inbound_insert',
-    text: `insert into inbound_messages
-             (account_id, id, connection_id, provider, provider_id, channel, sender, recipient, body, button, keyword, sent_at)
-           select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-                                $8::text[], $9::text[], $10::text[], $11::text[], $12::timestamptz[])`,
+    text: `insert into inbound_messages (${COLUMNS})
+           select a, i, c, p, pi, ch, f, t, b, bu, bt, m::jsonb, r, ci, cn, ca, chat, ck, k, s
+             from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                         $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+                         $16::text[], $17::text[], $18::text[], $19::text[], $20::timestamptz[])
+               as x (a, i, c, p, pi, ch, f, t, b, bu, bt, m, r, ci, cn, ca, chat, ck, k, s)`,
     values: [
       bareArray(rows.map(row => toUuid(row.accountId))),
       bareArray(rows.map(row => toUuid(row.id))),
@@ -87,15 +115,37 @@ export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promis
       textArray(rows.map(row => row.to)),
       textArray(rows.map(row => row.text)),
       textArray(rows.map(row => row.button)),
+      textArray(rows.map(row => row.buttonTitle)),
+      textArray(rows.map(row => (row.media.length === 0 ? null : JSON.stringify(row.media)))),
+      textArray(rows.map(row => row.replyTo)),
+      textArray(rows.map(row => row.contact?.id ?? null)),
+      textArray(rows.map(row => row.contact?.name ?? null)),
+      textArray(rows.map(row => row.conversation?.accountId ?? null)),
+      textArray(rows.map(row => row.conversation?.chatId ?? null)),
+      textArray(rows.map(row => row.conversation?.key ?? null)),
       bareArray(rows.map(row => row.keyword)),
       timeArray(rows.map(row => row.sentAtMs)),
     ],
   })
 }
 
+/** Null when the account has none of this id. */
+export async function selectInbound(db: Db, accountId: AccountId, id: InboundId): Promise<InboundRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'inbound_one',
+    text: `select ${COLUMNS} from inbound_messages where account_id = $1 and id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
 export type InboundFilter = {
   from?: string
+  to?: string
   channel?: Channel
+  /** Of the conversation. */
+  contextAccount?: string
+  conversationKey?: string
   createdAfterMs?: number
   createdBeforeMs?: number
 }
@@ -104,23 +154,29 @@ export type InboundFilter = {
 export async function listInbound(
   db: Db,
   accountId: AccountId,
-  { from, channel, createdAfterMs, createdBeforeMs }: InboundFilter,
+  filter: InboundFilter,
   before: InboundId | null,
   limit: number,
 ): Promise<InboundRow[]> {
   const values: unknown[] = [toUuid(accountId), limit]
   const wheres = ['account_id = $1']
-  if (before !== null) wheres.push(`id < $${values.push(toUuid(before))}`)
-  if (from !== undefined) wheres.push(`sender = $${values.push(from)}`)
-  if (channel !== undefined) wheres.push(`channel = $${values.push(channel)}`)
-  if (createdAfterMs !== undefined) wheres.push(`id >= $${values.push(firstUuidAt(createdAfterMs + 1))}`)
-  if (createdBeforeMs !== undefined) wheres.push(`id < $${values.push(firstUuidAt(createdBeforeMs))}`)
-  const filters = [before, from, channel, createdAfterMs, createdBeforeMs]
+  const where = (sql: string, value: unknown) => {
+    if (value !== undefined) wheres.push(`${sql} $${values.push(value)}`)
+  }
+  const { from, to, channel, contextAccount, conversationKey, createdAfterMs, createdBeforeMs } = filter
+  where('id <', before === null ? undefined : toUuid(before))
+  where('sender =', from)
+  where('recipient =', to)
+  where('channel =', channel)
+  where('context_account =', contextAccount)
+  where('conversation_key =', conversationKey)
+  where('id >=', createdAfterMs === undefined ? undefined : firstUuidAt(createdAfterMs + 1))
+  where('id <', createdBeforeMs === undefined ? undefined : firstUuidAt(createdBeforeMs))
+  const given = [before ?? undefined, from, to, channel, contextAccount, conversationKey]
   const { rows } = await db.query<Raw>({
     // Each set of filters is a statement of its own: one for all would be planned for none.
-    name: `inbound_list_${filters.map(each => (each == null ? 0 : 1)).join('')}`,
-    text: `select account_id, id, connection_id, provider, provider_id, channel, sender, recipient, body, button, keyword, sent_at
-             from inbound_messages where ${wheres.join(' and ')} order by id desc limit $2`,
+    name: `inbound_list_${[...given, createdAfterMs, createdBeforeMs].map(each => (each === undefined ? 0 : 1)).join('')}`,
+    text: `select ${COLUMNS} from inbound_messages where ${wheres.join(' and ')} order by id desc limit $2`,
     values,
   })
   return rows.map(toRow)
@@ -150,7 +206,21 @@ function toRow(raw: Raw): InboundRow {
     to: raw.recipient,
     text: raw.body,
     button: raw.button,
+    buttonTitle: raw.button_title,
+    media: raw.media ?? [],
+    replyTo: raw.reply_to,
+    contact:
+      raw.contact_id === null && raw.contact_name === null
+        ? null
+        : { id: raw.contact_id, name: raw.contact_name },
+    conversation: conversationOf(raw),
     keyword: raw.keyword,
     sentAtMs: raw.sent_at?.getTime() ?? null,
   }
+}
+
+function conversationOf({ context_account, chat_id, conversation_key }: Raw): Conversation | null {
+  return context_account === null || chat_id === null || conversation_key === null
+    ? null
+    : { accountId: context_account, chatId: chat_id, key: conversation_key }
 }

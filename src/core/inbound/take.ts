@@ -4,10 +4,11 @@ import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import type { KeepInbound, Told } from './keep.ts'
+import type { KeepInbound } from './keep.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
 import { joinParts, type PartRow, takeStaleParts } from './parts-store.ts'
 import { claimRefs } from './store.ts'
+import { LONGEST_TEXT, type Told, toTold } from './told.ts'
 
 export type Inbox = {
   /**
@@ -20,7 +21,13 @@ export type Inbox = {
   giveUpParts(): Promise<number>
 }
 
-export type InboxDeps = { db: Database; clock: Clock; keep: KeepInbound }
+export type InboxDeps = {
+  db: Database
+  clock: Clock
+  keep: KeepInbound
+  /** Called when events were stored that somebody listens to, so that nobody waits for the next look at them. */
+  wake(): void
+}
 
 /** A message that was told, or a part of one. */
 type Item = Told & { part: InboundPart | null }
@@ -31,13 +38,9 @@ const PATIENCE_MS = 8_000
 /** Parts come within seconds; a telephone that was out of reach in between may take longer. */
 const PARTS_WAIT_MS = 10 * 60_000
 const MOST_GIVEN_UP = 500
-/** More than any SMS has; what else comes is cut to it. */
-const LONGEST_TEXT = 40_000
-const LONGEST_ADDRESS = 100
-const LONGEST_ID = 200
 
 /** Takes what people write to us, many messages in one transaction with all that follows from them. */
-export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
+export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
   const batcher = createBatcher<Item, Failure | null>({
     flush: writeOrSplit,
     // A STOP and a START of one person are two decisions, in their order.
@@ -47,7 +50,7 @@ export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
   /** What the database refuses fails by itself, and its neighbours are stored without it. */
   async function writeOrSplit(items: Item[]): Promise<(Failure | null)[]> {
     try {
-      await writePatiently(items)
+      if ((await writePatiently(items)) > 0) wake()
       return items.map(() => null)
     } catch (error) {
       if (error instanceof DatabaseUnavailable || items.length === 1) return items.map(() => ({ error }))
@@ -57,7 +60,7 @@ export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
   }
 
   /** A repeat whose first try was stored after all finds its messages told already. */
-  function writePatiently(items: readonly Item[]): Promise<void> {
+  function writePatiently(items: readonly Item[]): Promise<number> {
     const untilMs = clock.monotonic() + PATIENCE_MS
     return patiently(
       clock,
@@ -66,18 +69,22 @@ export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
     )
   }
 
-  async function write(tx: Db, items: readonly Item[]): Promise<void> {
+  /** How many events were stored. */
+  async function write(tx: Db, items: readonly Item[]): Promise<number> {
     const fresh = await claimRefs(tx, clock.now(), items)
     const taken = items.filter((_, at) => fresh.has(at))
     const parts = taken.flatMap(({ part, ...told }) => (part ? [toPartRow(told, part, clock.now())] : []))
     const whole = parts.length === 0 ? [] : await joinParts(tx, parts)
     const alone = taken.flatMap(({ part, ...told }) => (part ? [] : [told]))
-    await keep(tx, [...alone, ...groupParts(whole).map(toTold)])
+    return keep(tx, [...alone, ...groupParts(whole).map(joined)])
   }
 
   return {
     async take(connection, messages) {
-      const items = messages.map(message => toItem(connection, message))
+      const items = messages.map(message => ({
+        ...toTold(connection, message),
+        part: isPart(message.part) ? message.part : null,
+      }))
       const results = await Promise.all(items.map(batcher.add))
       const failure = results.find(result => result !== null)
       if (failure) throw failure.error
@@ -85,24 +92,9 @@ export function createInbox({ db, clock, keep }: InboxDeps): Inbox {
     giveUpParts: () =>
       db.transaction(async tx => {
         const left = groupParts(await takeStaleParts(tx, clock.now() - PARTS_WAIT_MS, MOST_GIVEN_UP))
-        await keep(tx, left.map(toTold))
+        await keep(tx, left.map(joined))
         return left.length
       }),
-  }
-}
-
-function toItem(connection: { id: ConnectionId; provider: string }, message: InboundMessage): Item {
-  return {
-    connectionId: connection.id,
-    provider: connection.provider,
-    providerId: clean(message.eventId, LONGEST_ID),
-    channel: message.channel,
-    from: clean(message.from, LONGEST_ADDRESS),
-    to: clean(message.to, LONGEST_ADDRESS),
-    text: message.text === null ? null : message.text.slice(0, LONGEST_TEXT),
-    button: message.button === null ? null : clean(message.button, LONGEST_TEXT),
-    sentAtMs: message.atMs,
-    part: isPart(message.part) ? message.part : null,
   }
 }
 
@@ -124,14 +116,24 @@ function toPartRow(told: Told, { reference, number, total }: InboundPart, nowMs:
   }
 }
 
-/** The message that these parts are; it goes by the id of the first of them. */
-function toTold(parts: readonly PartRow[]): Told {
+/** The message that these parts are; it goes by the id of the first of them. Only SMS comes in parts. */
+function joined(parts: readonly PartRow[]): Told {
   const { connectionId, provider, providerId, channel, from, to } = parts[0]!
-  const text = joinedText(parts).slice(0, LONGEST_TEXT)
-  return { connectionId, provider, providerId, channel, from, to, text, button: null, sentAtMs: null }
-}
-
-/** NUL is nothing that a text can hold in the store. */
-export function clean(text: string, longest: number): string {
-  return text.replaceAll('\0', '').slice(0, longest).toWellFormed()
+  return {
+    accountId: null,
+    connectionId,
+    provider,
+    providerId,
+    channel,
+    from,
+    to,
+    chatId: null,
+    contact: null,
+    text: joinedText(parts).slice(0, LONGEST_TEXT),
+    button: null,
+    buttonTitle: null,
+    media: [],
+    replyTo: null,
+    sentAtMs: null,
+  }
 }

@@ -1,3 +1,4 @@
+import { moduleOf } from '../../contract/conversation.ts'
 import type { InboundMessageView } from '../../contract/inbound-message.ts'
 import { toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
@@ -12,12 +13,43 @@ export function viewInbound(row: InboundRow): InboundMessageView {
     to: row.to,
     text: row.text,
     button: row.button,
+    buttonTitle: row.buttonTitle,
+    media: viewMedia(row),
+    replyTo: row.replyTo,
+    contact: row.contact,
     keyword: row.keyword,
     receivedAt: toIso(timeOf(row.id)),
     sentAt: row.sentAtMs === null ? null : toIso(row.sentAtMs),
     provider: row.provider,
     connectionId: row.connectionId,
     providerMessageId: row.providerId,
-    conversationContext: null,
+    conversationContext: viewContext(row),
+  }
+}
+
+function viewMedia({ id, media }: InboundRow): InboundMessageView['media'] {
+  return media.map(({ type, mimetype, fileName, sizeBytes, reference }, at) => ({
+    type,
+    mimetype,
+    fileName,
+    sizeBytes,
+    path: reference === null ? null : `/api/v2/inbound/${id}/media/${at}`,
+  }))
+}
+
+/** As a send takes it: its `to` is the `chatId`. */
+function viewContext({
+  channel,
+  conversation,
+  contact,
+}: InboundRow): InboundMessageView['conversationContext'] {
+  const moduleType = moduleOf(channel)
+  if (!moduleType || !conversation) return null
+  return {
+    moduleType,
+    accountId: conversation.accountId,
+    chatId: conversation.chatId,
+    contactId: contact?.id ?? null,
+    conversationKey: conversation.key,
   }
 }

@@ -1,11 +1,19 @@
+import { conversationKeyOf } from '../../contract/conversation.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
+import {
+  type StoredContent,
+  type StoredContext,
+  secretContext,
+  secretOf,
+  withoutSecret,
+} from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
 import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
+import type { Context } from './context.ts'
 import type { AcceptRow, AcceptVerdict, KeyClaim } from './hot-store.ts'
 import type { Planned, Prepared } from './prepare.ts'
 
@@ -75,13 +83,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     return {
       ...wordsToStore(prepared),
       attachment: prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment)),
-      context: prepared.context && {
-        moduleType: prepared.context.moduleType,
-        accountId: prepared.context.accountId,
-        chatId: prepared.context.chatId,
-        contactId: prepared.context.contactId ?? null,
-        conversationKey: prepared.context.conversationKey ?? null,
-      },
+      context: prepared.context && contextToStore(prepared.context),
       ...(prepared.asked && prepared.candidates.length > 1 && { asked: prepared.asked }),
     }
   }
@@ -175,6 +177,16 @@ export function wordsToStore(planned: Planned): StoredWords {
   }
 }
 type StoredWords = Pick<StoredContent, 'text' | 'subject' | 'html' | 'template' | 'code'>
+
+function contextToStore({ moduleType, accountId, chatId, ...given }: Context): StoredContext {
+  return {
+    moduleType,
+    accountId,
+    chatId,
+    contactId: given.contactId ?? null,
+    conversationKey: given.conversationKey ?? conversationKeyOf({ moduleType, accountId, chatId }),
+  }
+}
 
 function toItem(id: MessageId, prepared: Prepared, content: StoredContent): OutboxItem {
   return {

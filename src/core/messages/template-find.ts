@@ -7,6 +7,7 @@ import { PLATFORM } from '../accounts/platform.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { type Recipient, reaches, smsChannelOf } from '../routing/recipient.ts'
 import { SANDBOX } from '../routing/route.ts'
+import { askedOfficial } from '../senders/official-route.ts'
 import { normalizeLanguage } from '../templates/draft.ts'
 import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
@@ -184,12 +185,11 @@ export function connectionsByTemplate(
 }
 
 function checkOfficialSender(
-  { sender, officialSenderId }: SingleSendBody,
+  body: SingleSendBody,
   { connectionId, onPlatformNumber }: NonNullable<TemplateSnapshot['official']>,
 ): void {
-  const asked = sender?.officialId ?? officialSenderId
+  const asked = askedOfficial(body)
   const own = onPlatformNumber ? PLATFORM_SENDER : connectionId
-  if (asked === undefined || asked === own) return
-  const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
-  throw invalid(path, `the template is bound to the official sender ${own}`)
+  if (!asked || asked.id === own) return
+  throw invalid(asked.path, `the template is bound to the official sender ${own}`)
 }

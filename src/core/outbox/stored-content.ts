@@ -1,3 +1,4 @@
+import type { ConversationView } from '../../contract/conversation.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { AssetId, Id } from '../../lib/ids.ts'
@@ -46,13 +47,8 @@ export type StoredTemplate = {
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[] | null
 }
 
-export type StoredContext = {
-  moduleType: string
-  accountId: string
-  chatId: string
-  contactId: string | null
-  conversationKey: string | null
-}
+/** `conversationKey` is null in rows of before alone. */
+export type StoredContext = ConversationView
 
 /** What is sealed with an OTP: the words that must not be read at rest. */
 export type SecretContent = {

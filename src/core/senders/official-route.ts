@@ -13,8 +13,11 @@ const SANDBOX = 'sandbox'
 /** The default that an account chose: null is the platform's number, undefined no choice. */
 export type OfficialChoice = ConnectionId | null | undefined
 
+/** What of a body may name an official sender. */
+export type OfficialBody = Pick<SingleSendBody, 'sender' | 'officialSenderId' | 'conversationContext'>
+
 export type OfficialRequest = {
-  body: Pick<SingleSendBody, 'sender' | 'officialSenderId'>
+  body: OfficialBody
   accountId: AccountId
   mode: KeyMode
   choice: OfficialChoice
@@ -43,19 +46,39 @@ export function officialConnections(
 
 /** The connection that was asked for; null for the platform's, undefined where none was. */
 function readAsked(
-  { body: { sender, officialSenderId }, accountId }: OfficialRequest,
+  { body, accountId }: OfficialRequest,
   connections: readonly ConnectionSnapshot[],
 ): ConnectionSnapshot | null | undefined {
-  const asked = sender?.officialId ?? officialSenderId
-  if (asked === undefined) return undefined
-  if (asked === PLATFORM_SENDER) return null
-  const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+  const asked = askedOfficial(body)
+  if (!asked) return undefined
+  const { id, path } = asked
+  if (id === PLATFORM_SENDER) return null
   const found = connections.find(
-    each => each.id === asked && each.accountId === accountId && each.channels.includes(OFFICIAL),
+    each => each.id === id && each.accountId === accountId && each.channels.includes(OFFICIAL),
   )
   if (!found) throw invalid(path, 'there is no such official sender')
   if (!found.enabled) throw invalid(path, 'this official sender is disabled')
   return found
+}
+
+/**
+ * The official sender that a body asks for, and where; null where it asks for none. A conversation is
+ * held with its sender: throws a 400 where the body names another one beside it.
+ */
+export function askedOfficial({
+  sender,
+  officialSenderId,
+  conversationContext,
+}: OfficialBody): { id: string; path: string } | null {
+  const named = sender?.officialId ?? officialSenderId
+  const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+  if (conversationContext?.moduleType !== 'chatapp_official')
+    return named === undefined ? null : { id: named, path }
+  const { accountId: id } = conversationContext
+  if (named !== undefined && named !== id) {
+    throw invalid('conversationContext.accountId', `must be the same as ${path}`)
+  }
+  return { id, path: 'conversationContext.accountId' }
 }
 
 /**
@@ -97,10 +120,10 @@ function withoutOfficial(connection: ConnectionSnapshot): ConnectionSnapshot {
 
 /** How the sender of a message on the official channel was chosen. */
 export function officialSource(
-  { sender, officialSenderId }: OfficialRequest['body'],
+  body: OfficialBody,
   connection: Pick<ConnectionSnapshot, 'accountId'>,
   choice: OfficialChoice,
 ): SenderSource {
-  if ((sender?.officialId ?? officialSenderId) !== undefined) return 'request'
+  if (askedOfficial(body)) return 'request'
   return connection.accountId === PLATFORM && choice !== null ? 'platform' : 'official_default'
 }

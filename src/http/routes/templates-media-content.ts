@@ -6,6 +6,7 @@ import type { Asset } from '../../core/media/asset.ts'
 import type { Media } from '../../core/media/media.ts'
 import type { ByteRange } from '../../infra/file-store.ts'
 import { readRange } from '../byte-range.ts'
+import { contentDisposition } from '../content-disposition.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /media/{assetId}`: the bytes, for whoever has their address. */
@@ -59,15 +60,9 @@ function describe(reply: FastifyReply, asset: Asset, etag: string): void {
   })
 }
 
-/** Documents are saved, since a viewer runs what is in them; the name as RFC 6266 writes it. */
+/** Documents are saved, since a viewer runs what is in them. */
 function disposition({ mediaType, fileName }: Asset): string {
-  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(fileName).replace(
-    /['()*]/g,
-    letter => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  const how = mediaType === 'document' ? 'attachment' : 'inline'
-  return `${how}; filename="${plain}"; filename*=UTF-8''${encoded}`
+  return contentDisposition(mediaType === 'document' ? 'attachment' : 'inline', fileName)
 }
 
 function isFresh(condition: string | string[] | undefined, etag: string): boolean {

@@ -161,55 +161,116 @@ describe('messages', () => {
     channel: 'official_chatapp',
     from: '+16505551234',
     to: '+15550783881',
+    contact: { id: '16505551234', name: 'Sheena Nelson' },
     atMs: 1_749_416_383_000,
   }
+  const file = (more: object) => ({
+    media: [{ fileName: null, sizeBytes: null, reference: '1479537139650973', ...more }],
+  })
+  const interactive = (type: string, reply: object) => ({
+    type: 'interactive',
+    interactive: { type, [type]: reply },
+  })
 
   test.each([
     [
       'a text',
       { type: 'text', text: { body: 'Does it come in another color?' } },
-      'Does it come in another color?',
-      null,
+      { text: 'Does it come in another color?', button: null },
+    ],
+    [
+      'a text that answers another message',
+      { type: 'text', text: { body: 'Yes' }, context: { from: '15550783881', id: 'wamid.A' } },
+      { text: 'Yes', button: null, replyTo: 'wamid.A' },
     ],
     [
       'a template’s button',
-      { type: 'button', button: { payload: 'STOP-1', text: 'Stop' } },
-      'Stop',
-      'STOP-1',
+      {
+        type: 'button',
+        button: { payload: 'STOP-1', text: 'Stop' },
+        context: { from: '15550783881', id: 'wamid.B' },
+      },
+      { text: 'Stop', button: 'STOP-1', buttonTitle: 'Stop', replyTo: 'wamid.B' },
     ],
     [
       'a reply button',
-      {
-        type: 'interactive',
-        interactive: { type: 'button_reply', button_reply: { id: 'yes-1', title: 'Yes' } },
-      },
-      'Yes',
-      'yes-1',
+      interactive('button_reply', { id: 'yes-1', title: 'Yes' }),
+      { text: 'Yes', button: 'yes-1', buttonTitle: 'Yes' },
     ],
     [
       'a row of a list',
-      {
-        type: 'interactive',
-        interactive: {
-          type: 'list_reply',
-          list_reply: { id: 'row-2', title: 'Priority Mail', description: '1–3 days' },
-        },
-      },
-      'Priority Mail',
-      'row-2',
+      interactive('list_reply', { id: 'row-2', title: 'Priority Mail', description: '1–3 days' }),
+      { text: 'Priority Mail', button: 'row-2', buttonTitle: 'Priority Mail' },
+    ],
+    [
+      'a form that was filled in',
+      interactive('nfm_reply', { name: 'flow', body: 'Sent', response_json: '{"size":"L"}' }),
+      { text: 'Sent', button: '{"size":"L"}', buttonTitle: 'Sent' },
     ],
     [
       'a picture',
       { type: 'image', image: { id: '1479537139650973', caption: 'Look', mime_type: 'image/jpeg' } },
-      'Look',
-      null,
+      { text: 'Look', button: null, ...file({ type: 'image', mimetype: 'image/jpeg' }) },
     ],
-    ['a place', { type: 'location', location: { latitude: 37.4, longitude: -122 } }, null, null],
-    ['a kind that nobody knows yet', { type: 'hologram', hologram: 'x' }, null, null],
-  ])('%s', (_, content, text, button) => {
+    [
+      'a document',
+      {
+        type: 'document',
+        document: { id: '1479537139650973', filename: 'Order.pdf', mime_type: 'application/pdf' },
+      },
+      {
+        text: null,
+        button: null,
+        ...file({ type: 'document', mimetype: 'application/pdf', fileName: 'Order.pdf' }),
+      },
+    ],
+    [
+      'a voice message',
+      {
+        type: 'audio',
+        audio: { id: '1479537139650973', mime_type: 'audio/ogg; codecs=opus', voice: true },
+      },
+      { text: null, button: null, ...file({ type: 'audio', mimetype: 'audio/ogg; codecs=opus' }) },
+    ],
+    [
+      'a sticker',
+      { type: 'sticker', sticker: { id: '1479537139650973', mime_type: 'image/webp', animated: false } },
+      { text: null, button: null, ...file({ type: 'image', mimetype: 'image/webp' }) },
+    ],
+    [
+      'a video of which nothing is said',
+      { type: 'video', video: {} },
+      { text: null, button: null, ...file({ type: 'video', mimetype: null, reference: null }) },
+    ],
+    [
+      'a reaction',
+      { type: 'reaction', reaction: { message_id: 'wamid.C', emoji: '👍' } },
+      { text: '👍', button: null, replyTo: 'wamid.C' },
+    ],
+    [
+      'a place',
+      { type: 'location', location: { latitude: 37.4, longitude: -122 } },
+      { text: null, button: null },
+    ],
+    [
+      'a kind that nobody knows yet',
+      { type: 'hologram', hologram: 'x', context: 7 },
+      { text: null, button: null },
+    ],
+  ])('%s', (_, content, read) => {
     expect(inboundOf(event(messagesChange({ contacts, messages: [wrote(content)] })))).toEqual([
-      { ...MESSAGE, text, button },
+      { ...MESSAGE, ...read },
     ])
+  })
+
+  test('of somebody who has no name, or of whom another’s is told', () => {
+    const messages = [wrote({ type: 'text', text: { body: 'Hi' } })]
+    const others = [null, 7, { wa_id: '1', profile: { name: 'No' } }, { wa_id: '16505551234' }]
+    for (const some of [undefined, 'x', others]) {
+      expect(inboundOf(event(messagesChange({ contacts: some, messages })))).toMatchObject([
+        { contact: { id: '16505551234', name: null } },
+      ])
+    }
   })
 
   test('a number as it is shown becomes E.164', () => {

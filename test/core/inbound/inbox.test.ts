@@ -15,6 +15,7 @@ const clock = createFakeClock(Date.now())
 const phones = createPhones({ cacheSize: 10 })
 const ids = createIds(clock, createRandom())
 let database: TestDatabase
+let woken = 0
 let connection: { id: `cnn_${string}`; provider: string }
 
 beforeAll(async () => {
@@ -30,7 +31,12 @@ beforeEach(async () => {
 function openNode(through: Partial<Database> = {}) {
   const db: Database = { ...database.db, ...through }
   const optOuts = createOptOuts({ db, clock, ids })
-  return createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }) })
+  return createInbox({
+    db,
+    clock,
+    keep: createKeepInbound({ clock, ids, phones, optOuts }),
+    wake: () => void woken++,
+  })
 }
 
 /** What was kept for this test's connection. */

@@ -124,7 +124,7 @@ describe('the channel', () => {
       'an official context',
       {
         to: PHONE,
-        conversationContext: { moduleType: 'chatapp_official', accountId: 'main', chatId: PHONE },
+        conversationContext: { moduleType: 'chatapp_official', accountId: 'platform', chatId: PHONE },
       },
       'official_chatapp',
       ['official_chatapp'],

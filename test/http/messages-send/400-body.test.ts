@@ -61,7 +61,7 @@ const FIELDS: Field[] = [
   { at: ['conversationContext', 'accountId'], kind: 'string', most: 200 },
   { at: ['conversationContext', 'chatId'], kind: 'string', most: 200 },
   { at: ['conversationContext', 'contactId'], kind: 'string', most: 200 },
-  { at: ['conversationContext', 'conversationKey'], kind: 'string', most: 200 },
+  { at: ['conversationContext', 'conversationKey'], kind: 'string', most: 500 },
   { at: ['template'], kind: 'object' },
   { at: ['template', 'id'], kind: 'string', most: 200 },
   { at: ['template', 'key'], kind: 'string', most: 200 },

@@ -1,0 +1,43 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../lib/clock.ts'
+import { FileUnavailable } from '../provider.ts'
+
+export type Download = {
+  /** An address of the provider's own: whoever calls has seen to that. */
+  url: URL
+  headers: Readonly<Record<string, string>>
+  clock: Clock
+}
+
+const CONNECT_MS = 5_000
+
+/**
+ * The bytes behind an address, as they come, over a connection of their own; to be read or destroyed.
+ * Follows no redirect, which would take the headers elsewhere. Rejects with `FileUnavailable`.
+ */
+export function openDownload({ url, headers, clock }: Download, signal: AbortSignal): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:'
+    const request = (secure ? https : http).get(url, {
+      agent: false,
+      signal,
+      headers: { 'User-Agent': 'Posthorn', Accept: '*/*', ...headers },
+    })
+    const stopConnecting = clock.after(CONNECT_MS, () => request.destroy(new Error('CONNECT_TIMEOUT')))
+    request.once('socket', socket => socket.once(secure ? 'secureConnect' : 'connect', stopConnecting))
+    // The name alone: messages of errors quote addresses.
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      stopConnecting()
+      reject(new FileUnavailable(`the provider was not reached (${error.code ?? 'FAILED'})`, true))
+    })
+    request.on('response', response => {
+      stopConnecting()
+      if (response.statusCode === 200) return resolve(response)
+      response.destroy()
+      const gone = response.statusCode === 404 || response.statusCode === 410
+      reject(new FileUnavailable(`the provider answered with HTTP ${response.statusCode}`, !gone))
+    })
+  })
+}

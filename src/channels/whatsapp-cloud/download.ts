@@ -1,0 +1,40 @@
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../lib/clock.ts'
+import { openDownload } from '../http/download.ts'
+import { FileUnavailable } from '../provider.ts'
+import { askGraph, type Graph, graphRequest } from './graph.ts'
+
+/** Where WhatsApp keeps files: only there the token may go, beside Graph itself. */
+const FILE_HOSTS = /(^|\.)(fbsbx\.com|fbcdn\.net|facebook\.com|whatsapp\.net)$/
+
+/**
+ * Opens a file that came with a message, by its id: Graph says where it lies, for five minutes.
+ * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#download-media.
+ */
+export async function openMedia(
+  graph: Graph,
+  { origin, phoneNumberId, clock }: { origin: URL; phoneNumberId: string; clock: Clock },
+  reference: string,
+  signal: AbortSignal,
+): Promise<Readable> {
+  if (!/^\d{1,64}$/.test(reference)) throw new FileUnavailable('no id of a file', false)
+  const asked = await askGraph(
+    graph,
+    graphRequest(graph, `${reference}?phone_number_id=${phoneNumberId}`),
+    signal,
+  )
+  if (asked.kind === 'unavailable') throw new FileUnavailable(asked.detail, true)
+  // Graph's word for what it has no longer, or what is another number's.
+  if (asked.kind === 'refused') throw new FileUnavailable('WhatsApp has no such file', false)
+  const url = readAddress(asked.said['url'], origin)
+  if (!url) throw new FileUnavailable('WhatsApp names no address of its own', true)
+  const { Authorization = '' } = graph.headers
+  return openDownload({ url, headers: { Authorization }, clock }, signal)
+}
+
+function readAddress(text: unknown, origin: URL): URL | null {
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  if (!url) return null
+  const known = url.origin === origin.origin || (url.protocol === 'https:' && FILE_HOSTS.test(url.hostname))
+  return known ? url : null
+}

@@ -1,0 +1,25 @@
+/** Reading what WhatsApp says, where anything may be missing or of another type. */
+export type Fields = Readonly<Record<string, unknown>>
+
+export function asFields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+export function objectsIn(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(each => typeof each === 'object' && each !== null) : []
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** E.164 of a number as it is shown: with spaces, hyphens and perhaps a plus. */
+export function withPlus(shown: unknown): string {
+  return `+${String(shown ?? '').replace(/\D/g, '')}`
+}
+
+/** WhatsApp counts seconds since the epoch, and writes them as text. */
+export function secondsOf(value: unknown): number | null {
+  const seconds = Number(value)
+  return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
+}

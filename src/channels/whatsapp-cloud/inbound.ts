@@ -1,0 +1,86 @@
+import type { AttachmentType } from '../../contract/enums.ts'
+import { entryOf } from '../http/table.ts'
+import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
+import { asFields, type Fields, secondsOf, textOf } from './fields.ts'
+
+/**
+ * A message of a person. What is none, such as news of a changed number, is left out.
+ * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/reference/messages.
+ */
+export function readMessage(message: Fields, to: string, contacts: readonly Fields[]): InboundMessage | null {
+  const { id, from, type } = message
+  if (typeof id !== 'string' || typeof from !== 'string' || !/^\d{5,20}$/.test(from)) return null
+  if (type === 'system') return null
+  const kind = String(type)
+  const part = asFields(message[kind])
+  const media = mediaOf(kind, part)
+  const replyTo = textOf(asFields(message['context'])['id']) ?? textOf(part['message_id'])
+  return {
+    kind: 'message',
+    eventId: id,
+    channel: 'official_chatapp',
+    from: `+${from}`,
+    to,
+    contact: contactOf(from, contacts),
+    ...wordsOf(kind, part),
+    ...(media && { media: [media] }),
+    ...(replyTo !== null && { replyTo }),
+    atMs: secondsOf(message['timestamp']),
+  }
+}
+
+/** The app's own id of the person, and what they call themselves. */
+function contactOf(from: string, contacts: readonly Fields[]): InboundContact {
+  const contact = contacts.find(each => each['wa_id'] === from)
+  return { id: from, name: textOf(asFields(contact?.['profile'])['name']) }
+}
+
+type Words = Pick<InboundMessage, 'text' | 'button' | 'buttonTitle'>
+
+function wordsOf(kind: string, part: Fields): Words {
+  switch (kind) {
+    case 'text':
+      return { text: textOf(part['body']), button: null }
+    case 'button':
+      return pressed(textOf(part['text']), textOf(part['payload']))
+    case 'interactive':
+      return answerOf(asFields(part[String(part['type'])]))
+    case 'reaction':
+      // One that is taken back has no emoji.
+      return { text: textOf(part['emoji']), button: null }
+    default:
+      return { text: textOf(part['caption']), button: null }
+  }
+}
+
+/** A reply button, a row of a list, or a form that was filled in: that one says all of it as JSON. */
+function answerOf(reply: Fields): Words {
+  return pressed(
+    textOf(reply['title']) ?? textOf(reply['body']),
+    textOf(reply['id']) ?? textOf(reply['response_json']),
+  )
+}
+
+function pressed(title: string | null, button: string | null): Words {
+  return { text: title, button, buttonTitle: title }
+}
+
+const MEDIA: Readonly<Record<string, AttachmentType>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  document: 'document',
+  sticker: 'image',
+}
+
+function mediaOf(kind: string, part: Fields): InboundMedia | null {
+  const type = entryOf(MEDIA, kind)
+  if (!type) return null
+  return {
+    type,
+    mimetype: textOf(part['mime_type']),
+    fileName: textOf(part['filename']),
+    sizeBytes: null,
+    reference: textOf(part['id']),
+  }
+}

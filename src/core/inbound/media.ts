@@ -1,0 +1,101 @@
+import type { Readable } from 'node:stream'
+import type { InboundMediaRequest } from '../../channels/provider.ts'
+import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import { bounded } from './bounded.ts'
+import { findInbound } from './read.ts'
+
+/** The files that came with messages: never stored here, but passed on from their provider while somebody reads them. */
+export type InboundFiles = {
+  /**
+   * Opens the nth file of a message, from 0. Throws NOT_FOUND for one that is not there or that the provider
+   * has no longer, RATE_LIMITED while too many are open on this node, PROVIDER_UNAVAILABLE where it does not come.
+   */
+  open(caller: Caller, inboundId: string, index: number): Promise<InboundFile>
+}
+
+/** To be read or destroyed; fails where it is cut, too long or too slow. */
+export type InboundFile = { mimetype: string | null; fileName: string | null; bytes: Readable }
+
+/** `gone`: the provider has it no longer; `unavailable`: it may go better later. */
+export type AskedFile =
+  | { kind: 'opened'; bytes: NodeJS.ReadableStream }
+  | { kind: 'gone' | 'unavailable'; cause: unknown }
+
+export type InboundFilesDeps = {
+  db: Db
+  /** Asks the connection's link; never rejects. */
+  ask(connectionId: ConnectionId, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
+  /** Aborts by the machine's clock. */
+  timeout(ms: number): AbortSignal
+}
+
+/** Open at once on this node, of all accounts and of one: a slow reader keeps no other account out. */
+const MOST_OPEN = 64
+const MOST_OF_ONE = 8
+/** Until the first byte is there. */
+const OPEN_MS = 15_000
+/** Until the last one is: 100 MB at 3 Mbit/s. */
+const READ_MS = 300_000
+/** WhatsApp's documents are the largest. */
+const MOST_BYTES = 100 * 1_048_576
+
+export function createInboundFiles({ db, ask, timeout }: InboundFilesDeps): InboundFiles {
+  const open = new Map<AccountId, number>()
+  let total = 0
+
+  function enter(accountId: AccountId): void {
+    const own = open.get(accountId) ?? 0
+    if (total >= MOST_OPEN || own >= MOST_OF_ONE) {
+      throw new Problem('RATE_LIMITED', 'Too many files are being read at once.')
+    }
+    open.set(accountId, own + 1)
+    total++
+  }
+
+  function leave(accountId: AccountId): void {
+    const left = open.get(accountId)! - 1
+    if (left === 0) open.delete(accountId)
+    else open.set(accountId, left)
+    total--
+  }
+
+  async function openOne(caller: Caller, inboundId: string, index: number): Promise<InboundFile> {
+    const { connectionId, accountId, to, media } = await findInbound(db, caller.account.id, inboundId)
+    const file = media[index]
+    if (!file || file.reference === null) throw new Problem('NOT_FOUND', 'The message has no such file')
+    const opening = new AbortController()
+    const late = timeout(OPEN_MS)
+    const giveUp = () => opening.abort()
+    late.addEventListener('abort', giveUp)
+    const signal = AbortSignal.any([opening.signal, timeout(READ_MS)])
+    const asked = await ask(connectionId, { accountId, to, reference: file.reference }, signal)
+    late.removeEventListener('abort', giveUp)
+    if (asked.kind !== 'opened') throw problemOf(asked)
+    const { mimetype, fileName } = file
+    return { mimetype, fileName, bytes: bounded(asked.bytes, MOST_BYTES, signal) }
+  }
+
+  return {
+    async open(caller, inboundId, index) {
+      const { id } = caller.account
+      enter(id)
+      try {
+        const file = await openOne(caller, inboundId, index)
+        file.bytes.once('close', () => leave(id))
+        return file
+      } catch (error) {
+        leave(id)
+        throw error
+      }
+    },
+  }
+}
+
+function problemOf({ kind, cause }: Exclude<AskedFile, { kind: 'opened' }>): Problem {
+  return kind === 'gone'
+    ? new Problem('NOT_FOUND', 'The provider has this file no longer.', { cause })
+    : new Problem('PROVIDER_UNAVAILABLE', 'The provider does not hand the file out right now.', { cause })
+}

@@ -1,0 +1,66 @@
+import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
+import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import type { InboundRow } from './store.ts'
+
+/** A whole message as its provider told it. */
+export type Told = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 'conversation'> & {
+  /** Where the provider knows whose it is; null where that follows from the connection, or the number. */
+  accountId: AccountId | null
+  /** The chat that an answer belongs into, where that is not `from`. */
+  chatId: string | null
+}
+
+/** More than any SMS has; what else comes is cut to it. */
+export const LONGEST_TEXT = 40_000
+const LONGEST_ADDRESS = 100
+const LONGEST_ID = 200
+const LONGEST_NAME = 255
+/** A reference that was cut would open nothing. */
+const LONGEST_REFERENCE = 4_000
+const MOST_MEDIA = 10
+
+/** A message in the bounds of what is stored. */
+export function toTold(connection: { id: ConnectionId; provider: string }, message: InboundMessage): Told {
+  return {
+    accountId: (message.accountId as AccountId | undefined) ?? null,
+    connectionId: connection.id,
+    provider: connection.provider,
+    providerId: clean(message.eventId, LONGEST_ID),
+    channel: message.channel,
+    from: clean(message.from, LONGEST_ADDRESS),
+    to: clean(message.to, LONGEST_ADDRESS),
+    chatId: cleanOrNull(message.chatId, LONGEST_ADDRESS),
+    contact: message.contact ? contactOf(message.contact) : null,
+    text: message.text === null ? null : message.text.slice(0, LONGEST_TEXT),
+    button: cleanOrNull(message.button, LONGEST_TEXT),
+    buttonTitle: cleanOrNull(message.buttonTitle, LONGEST_NAME),
+    media: (message.media ?? []).slice(0, MOST_MEDIA).map(mediaOf),
+    replyTo: cleanOrNull(message.replyTo, LONGEST_ID),
+    sentAtMs: message.atMs,
+  }
+}
+
+function contactOf({ id, name }: InboundContact): InboundContact | null {
+  const contact = { id: cleanOrNull(id, LONGEST_ADDRESS), name: cleanOrNull(name, LONGEST_NAME) }
+  return contact.id === null && contact.name === null ? null : contact
+}
+
+function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedia): InboundMedia {
+  return {
+    type,
+    mimetype: cleanOrNull(mimetype, LONGEST_NAME),
+    fileName: cleanOrNull(fileName, LONGEST_NAME),
+    sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes! >= 0 ? sizeBytes : null,
+    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? clean(reference) : null,
+  }
+}
+
+function cleanOrNull(text: string | null | undefined, longest: number): string | null {
+  const cleaned = text == null ? '' : clean(text, longest)
+  return cleaned === '' ? null : cleaned
+}
+
+/** NUL is nothing that a text can hold in the store. */
+export function clean(text: string, longest = text.length): string {
+  return text.replaceAll('\0', '').slice(0, longest).toWellFormed()
+}

@@ -1,0 +1,46 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import type { InboundFile, InboundFiles } from '../../core/inbound/media.ts'
+import { contentDisposition } from '../content-disposition.ts'
+import { defineRoute } from '../route.ts'
+
+/** `GET /api/v2/inbound/{inboundId}/media/{index}`: a file that came with a message. */
+export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
+  defineRoute({
+    method: 'GET',
+    url: '/api/v2/inbound/:inboundId/media/:index',
+    auth: { permission: 'messages:read' },
+    schema: {
+      summary: 'Read a file of an inbound message',
+      description:
+        'The bytes as the provider has them now: nothing is kept here, and providers forget files after days or weeks.',
+      tags: ['Messages'],
+      params: Type.Object({
+        inboundId: Type.String(),
+        index: Type.String({ pattern: '^[0-9]$', description: 'Which of the message’s media, from 0' }),
+      }),
+      response: {
+        200: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file.' }),
+      },
+      errors: ['NOT_FOUND', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'],
+    },
+    async handler(request, reply) {
+      const { inboundId, index } = request.params
+      const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index))
+      describe(reply, file)
+      return reply.send(file.bytes)
+    },
+  })
+
+/** A stranger's file: whoever opens it in a browser saves it, and nothing of it runs here. */
+function describe(reply: FastifyReply, { mimetype, fileName }: InboundFile): void {
+  reply.headers({
+    'Content-Type': mimetype !== null && MIMETYPE.test(mimetype) ? mimetype : 'application/octet-stream',
+    'Content-Disposition': contentDisposition('attachment', fileName ?? 'file'),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'private, no-store',
+  })
+}
+
+/** As RFC 9110 writes it, with simple parameters such as a codec. */
+const MIMETYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { InboundMessage } from '../../../src/channels/provider.ts'
+import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
+import { listSuppressions } from '../../../src/core/consent/store.ts'
+import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { listInbound } from '../../../src/core/inbound/store.ts'
+import { createInbox } from '../../../src/core/inbound/take.ts'
+import { viewInbound } from '../../../src/core/inbound/view.ts'
+import { type AccountId, type ConnectionId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+/** As bots and web sessions tell of messages: over a connection for all, by accounts that the provider names. */
+const clock = createFakeClock(Date.now())
+const phones = createPhones({ cacheSize: 10 })
+const ids = createIds(clock, createRandom())
+const ADA = '+447700900123'
+const GROUP = '120363020000000099@g.us'
+const BOT = 'bot_1'
+
+let database: TestDatabase
+let accountId: AccountId
+let connection: { id: ConnectionId; provider: string }
+let woken: number
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => {
+  woken = 0
+  accountId = ids.next('acc')
+  connection = { id: ids.next('cnn'), provider: 'telegram' }
+})
+
+function openNode() {
+  const { db } = database
+  const keep = createKeepInbound({ clock, ids, phones, optOuts: createOptOuts({ db, clock, ids }) })
+  return createInbox({ db, clock, keep, wake: () => void woken++ })
+}
+
+function toBot(more: Partial<InboundMessage> = {}): InboundMessage {
+  return {
+    kind: 'message',
+    eventId: ids.next('evt'),
+    accountId,
+    channel: 'botapp_bot',
+    from: '7000000004',
+    to: BOT,
+    text: 'Hello',
+    button: null,
+    atMs: null,
+    ...more,
+  }
+}
+
+const toSession = (more: Partial<InboundMessage> = {}) =>
+  toBot({ channel: 'user_chatapp_session', from: ADA, to: 'main', ...more })
+
+const take = (...messages: InboundMessage[]) => openNode().take(connection, messages)
+
+async function kept(of = accountId): Promise<InboundMessageView[]> {
+  return (await listInbound(database.db, of, {}, null, 100)).map(viewInbound)
+}
+
+/** Whom the account sends no marketing to: recipient and channel. */
+async function suppressed(): Promise<string[]> {
+  const rows = await listSuppressions(database.db, accountId, {}, null, 100)
+  return rows.map(({ recipient, channel }) => `${recipient} ${channel}`)
+}
+
+describe('a conversation', () => {
+  test('with a bot is the chat at the bot, with whom it is held', async () => {
+    await take(toBot({ contact: { id: '7000000004', name: 'Ada L.' } }))
+    expect(await kept()).toMatchObject([
+      {
+        channel: 'botapp_bot',
+        from: '7000000004',
+        to: BOT,
+        contact: { id: '7000000004', name: 'Ada L.' },
+        conversationContext: {
+          moduleType: 'botapp_bot',
+          accountId: BOT,
+          chatId: '7000000004',
+          contactId: '7000000004',
+          conversationKey: 'botapp_bot:bot_1:7000000004',
+        },
+      },
+    ])
+  })
+
+  test('with a session is the person at the session, by their number in whatever spelling', async () => {
+    await take(
+      toSession(),
+      toSession({
+        chatId: '447700900123@s.whatsapp.net',
+        contact: { id: '447700900123@s.whatsapp.net', name: null },
+      }),
+    )
+    const contexts = (await kept()).map(each => each.conversationContext)
+    expect(contexts.map(each => each?.conversationKey)).toEqual([
+      `chatapp_web:main:${ADA}`,
+      `chatapp_web:main:${ADA}`,
+    ])
+    expect(contexts).toMatchObject([
+      { moduleType: 'chatapp_web', accountId: 'main', contactId: '447700900123@s.whatsapp.net' },
+      { chatId: ADA, contactId: null },
+    ])
+  })
+
+  test('in a group is the group’s, whoever speaks', async () => {
+    await take(toSession({ chatId: GROUP }), toSession({ chatId: GROUP, from: '+447700900124' }))
+    const all = await kept()
+    expect(all.map(({ from }) => from).sort()).toEqual([ADA, '+447700900124'])
+    for (const { conversationContext } of all) {
+      expect(conversationContext).toEqual({
+        moduleType: 'chatapp_web',
+        accountId: 'main',
+        chatId: GROUP,
+        contactId: null,
+        conversationKey: `chatapp_web:main:${GROUP}`,
+      })
+    }
+  })
+})
+
+describe('what a message carries', () => {
+  test('files, buttons and the message that it answers are kept; references are shown to nobody', async () => {
+    const reference = JSON.stringify({ key: 'c2VjcmV0LW1lZGlhLWtleQ==', path: '/v/t62' })
+    await take(
+      toSession({
+        text: 'Look',
+        media: [
+          { type: 'image', mimetype: 'image/jpeg', fileName: null, sizeBytes: 4_711, reference },
+          { type: 'document', mimetype: null, fileName: 'a.pdf', sizeBytes: null, reference: null },
+        ],
+        replyTo: '3EB0',
+      }),
+      toBot({ text: 'Yes', button: 'confirm:1', buttonTitle: 'Yes' }),
+    )
+    const [pressed, look] = (await kept()).toSorted((a, b) => (a.channel < b.channel ? -1 : 1))
+    expect(look).toMatchObject({
+      text: 'Look',
+      replyTo: '3EB0',
+      media: [
+        {
+          type: 'image',
+          mimetype: 'image/jpeg',
+          fileName: null,
+          sizeBytes: 4_711,
+          path: `/api/v2/inbound/${look!.id}/media/0`,
+        },
+        { type: 'document', mimetype: null, fileName: 'a.pdf', sizeBytes: null, path: null },
+      ],
+    })
+    expect(JSON.stringify(look)).not.toContain('c2VjcmV0')
+    expect(pressed).toMatchObject({ text: 'Yes', button: 'confirm:1', buttonTitle: 'Yes', media: [] })
+  })
+
+  test('is held to its bounds, and to what the store can hold', async () => {
+    const long = 'x'.repeat(60_000)
+    const media = {
+      type: 'image',
+      mimetype: long,
+      fileName: 'a\0\ud800',
+      sizeBytes: -1,
+      reference: long,
+    } as const
+    await take(
+      toBot({
+        text: `\0${long}`,
+        button: long,
+        buttonTitle: long,
+        replyTo: long,
+        contact: { id: long, name: '\0' },
+        media: Array.from({ length: 12 }, () => media),
+      }),
+    )
+    const [row] = await kept()
+    expect([row!.text!.length, row!.button!.length, row!.buttonTitle!.length]).toEqual([39_999, 40_000, 255])
+    expect([row!.replyTo!.length, row!.contact!.id!.length, row!.contact!.name]).toEqual([200, 100, null])
+    expect(row!.media).toHaveLength(10)
+    expect(row!.media[0]).toEqual({
+      type: 'image',
+      mimetype: 'x'.repeat(255),
+      fileName: 'a\ufffd',
+      sizeBytes: null,
+      path: null,
+    })
+  })
+})
+
+describe('a message', () => {
+  test('that two nodes are told at once, again and again, is one row', async () => {
+    const nodes = [openNode(), openNode(), openNode()]
+    for (let turn = 0; turn < 10; turn++) {
+      const told = toBot({ eventId: `${BOT}:${turn}` })
+      await Promise.all(
+        nodes.flatMap(node => [node.take(connection, [told, told]), node.take(connection, [told])]),
+      )
+      await openNode().take(connection, [told])
+    }
+    expect(await kept()).toHaveLength(10)
+  })
+
+  test('of an account that the provider names is that account’s alone', async () => {
+    const other = ids.next('acc')
+    await take(toBot({ text: 'mine' }), toBot({ text: 'theirs', accountId: other }))
+    expect([await kept(), await kept(other)]).toMatchObject([[{ text: 'mine' }], [{ text: 'theirs' }]])
+  })
+
+  test('to which nobody listens wakes nobody', async () => {
+    await take(toBot())
+    expect(woken).toBe(0)
+    await database.db.query({
+      name: 't_account',
+      text: `insert into accounts (id, name, home_country, currency, plan_name, plan_status, allows_scheduling,
+               bulk_ceiling_per_second, rate_limit_per_second, verification_rate_limit_per_second, event_types)
+             values ($1, 'Acme', 'US', 'USD', '', 'active', true, 10, 50, 10, '{inbound.message}')`,
+      values: [toUuid(accountId)],
+    })
+    const told = toBot()
+    await take(told)
+    await take(told)
+    expect(woken).toBe(1)
+  })
+})
+
+describe('STOP', () => {
+  test.each<[string, InboundMessage['text'], string | null, string | null]>([
+    ['a word', 'Stop!', null, 'stop'],
+    ['a command', '/stop', null, 'stop'],
+    ['a command to this bot', '/STOP@a_bot', null, 'stop'],
+    ['what stands on a button', 'Unsubscribe', 'x-1', 'stop'],
+    ['what a button says to programs', 'No more of this', 'STOP', 'stop'],
+    ['a start with its payload', '/start ref42', null, 'start'],
+    ['an everyday command', '/cancel', null, null],
+    ['an everyday answer', 'Yes', null, null],
+    ['a text', 'please stop', null, null],
+    ['nothing', null, null, null],
+  ])('as %s', async (_, text, button, keyword) => {
+    await take(toBot({ text, button }))
+    expect(await kept()).toMatchObject([{ keyword }])
+    expect(await suppressed()).toEqual(keyword === 'stop' ? ['7000000004 botapp_bot'] : [])
+  })
+
+  test('ends the channel that it was said on, and START begins it again', async () => {
+    await take(toSession({ text: 'STOP' }))
+    await take(toBot({ text: '/stop' }))
+    expect((await suppressed()).sort()).toEqual(
+      [`${ADA} user_chatapp_session`, '7000000004 botapp_bot'].sort(),
+    )
+    await take(toSession({ text: 'Start' }))
+    expect(await suppressed()).toEqual(['7000000004 botapp_bot'])
+  })
+
+  test.each([
+    ['in a group of a session', () => toSession({ text: 'STOP', chatId: GROUP })],
+    ['in a group of a bot', () => toBot({ text: '/stop', from: '7000000004', chatId: '-1001234' })],
+    ['in a group that is all that is known', () => toBot({ text: '/stop', from: '-1001234' })],
+    ['by somebody without a number', () => toSession({ text: 'STOP', from: '99887766@lid' })],
+  ])('%s ends nothing', async (_, told) => {
+    await take(told())
+    expect(await suppressed()).toEqual([])
+    expect(await kept()).toHaveLength(1)
+  })
+})

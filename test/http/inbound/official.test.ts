@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { contacts, event, METADATA, signatureOf, wrote } from '../../channels/whatsapp-cloud/calls.ts'
+import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
+import {
+  type Answer,
+  faultPaths,
+  messageIdOf,
+  startTestApp,
+  type TestAccount,
+  type TestApp,
+} from '../../support/app.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer } from '../../support/http-peer.ts'
+import { type Receiver, startReceiver } from '../../support/receiver.ts'
+
+const PERSON = '+16505551234'
+const NUMBER = '+15550783881'
+
+let app: TestApp
+let peer: HttpPeer
+let receiver: Receiver
+let account: TestAccount
+let own: string
+/** What a look at a file, and the file itself, are answered with. */
+let file: { look: PeerAct; bytes: PeerAct }
+let nth = 0
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  peer = await startHttpPeer(({ path }, count) => {
+    if (path === '/file') return file.bytes
+    return path.startsWith('/v25.0/4711?') ? file.look : whatsAppCloudFixture.taken(count)
+  })
+  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  await Promise.all([peer.close(), receiver.close()])
+})
+beforeEach(async () => {
+  receiver.got.length = 0
+  account = await app.createAccount()
+  own = await connect('Support')
+  const url = `${peer.url}/file`
+  file = {
+    look: json({ url, mime_type: 'image/jpeg' }),
+    bytes: { status: 200, body: 'not really a picture' },
+  }
+})
+
+const json = (body: object): PeerAct => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+async function connect(name: string, owner: TestAccount | null = account): Promise<string> {
+  const answer = await app.admin('POST', '/connections', {
+    provider: 'whatsapp-cloud',
+    name,
+    channels: ['official_chatapp'],
+    config: whatsAppCloudFixture.configFor(peer.url),
+    ...(owner && { accountId: owner.id }),
+  })
+  expect(answer.status, answer.text).toBe(201)
+  return (answer.body['data'] as { connection: { id: string } }).connection.id
+}
+
+/** As WhatsApp tells of it, signed. */
+function write(content: object, more: object = {}, connectionId = own): Promise<Answer> {
+  const message = { ...wrote(content), id: `wamid.${++nth}`, timestamp: seconds(), ...more }
+  const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
+  const body = JSON.stringify(event({ field: 'messages', value }))
+  return app.during(
+    app.call(`/webhooks/whatsapp-cloud/${connectionId}`, {
+      method: 'POST',
+      headers: { 'x-hub-signature-256': signatureOf(body) },
+      body,
+    }),
+  )
+}
+
+const seconds = () => String(Math.floor(app.now() / 1_000))
+const text = (body: string) => ({ type: 'text', text: { body } })
+const picture = { type: 'image', image: { id: '4711', mime_type: 'image/jpeg', caption: 'Look' } }
+const inbound = (query = '', of = account) => of.read<InboundMessageView[]>(`/api/v2/inbound${query}`)
+const first = async () => (await inbound())[0]!
+const send = (body: object) => app.during(account.send(body, { live: true }))
+
+describe('a message to an official sender', () => {
+  test('brings the conversation that it belongs to, which answers it', async () => {
+    expect((await write(text('Hello'))).status).toBe(200)
+    const got = await first()
+    expect(got).toMatchObject({
+      from: PERSON,
+      to: NUMBER,
+      text: 'Hello',
+      contact: { id: '16505551234', name: 'Sheena Nelson' },
+      conversationContext: {
+        moduleType: 'chatapp_official',
+        accountId: own,
+        chatId: PERSON,
+        contactId: '16505551234',
+        conversationKey: `chatapp_official:${own}:${PERSON}`,
+      },
+    })
+    await connect('Another, which is tried first by its name alone')
+    const { conversationContext } = got
+    const answer = await send({ to: conversationContext!.chatId, text: 'Hi Sheena', conversationContext })
+    expect(answer.body, answer.text).toMatchObject({
+      status: 'sent',
+      resolved: { channel: 'official_chatapp', senderSource: 'request' },
+    })
+    expect(await account.message(messageIdOf(answer))).toMatchObject({
+      connectionId: own,
+      conversationContext,
+    })
+  })
+
+  test('is told with all of it, and what answers it names its sender and conversation too', async () => {
+    await app.call('/api/v2/webhooks', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { url: receiver.url(), eventTypes: ['inbound.message', 'message.sent'] },
+    })
+    await write(picture)
+    await app.until(
+      async () => receiver.got.length,
+      length => length === 1,
+    )
+    const got = await first()
+    expect(receiver.got[0]!.body).toMatchObject({ type: 'inbound.message', data: got })
+    const { conversationContext } = got
+    await send({ to: PERSON, text: 'Thanks', conversationContext })
+    await app.until(
+      async () => receiver.got.length,
+      length => length === 2,
+    )
+    expect(receiver.got[1]!.body['data']).toMatchObject({
+      channel: 'official_chatapp',
+      sender: 'Support',
+      conversationContext,
+    })
+  })
+
+  test('by a button says what stands on it, and what it says to programs', async () => {
+    await write({
+      type: 'button',
+      button: { payload: 'CONFIRM-1', text: 'Confirm' },
+      context: { id: 'wamid.0' },
+    })
+    expect(await first()).toMatchObject({
+      text: 'Confirm',
+      button: 'CONFIRM-1',
+      buttonTitle: 'Confirm',
+      replyTo: 'wamid.0',
+    })
+  })
+
+  test('is read alone, by its account alone', async () => {
+    await write(text('Hello'))
+    const got = await first()
+    expect(await account.read(`/api/v2/inbound/${got.id}`)).toEqual(got)
+    const other = await app.createAccount()
+    for (const [key, id] of [
+      [other.liveKey, got.id],
+      [account.liveKey, 'inb_01m80000000000000000000000'],
+      [account.liveKey, 'x'],
+    ] as const) {
+      expect((await app.call(`/api/v2/inbound/${id}`, { key })).status).toBe(404)
+    }
+    expect((await app.call(`/api/v2/inbound/${got.id}`)).status).toBe(401)
+  })
+
+  test('of the platform’s number is the operator’s', async () => {
+    const shared = await connect('Platform', null)
+    await write(text('Hello'), {}, shared)
+    expect(await inbound()).toEqual([])
+    const kept = await app.admin('GET', '/inbound?limit=1')
+    expect(kept.body['data']).toMatchObject([{ conversationContext: { accountId: 'platform' } }])
+  })
+
+  test('STOP ends marketing over that channel', async () => {
+    await write(text('STOP'))
+    expect(await first()).toMatchObject({ keyword: 'stop' })
+    const marketing = { to: PERSON, channel: 'official_chatapp', messageType: 'marketing', text: 'Sale' }
+    expect((await send(marketing)).body['code']).toBe('RECIPIENT_SUPPRESSED')
+    expect((await send({ ...marketing, messageType: 'utility' })).status).toBe(200)
+  })
+})
+
+describe('the list', () => {
+  test('is filtered by sender, person and conversation', async () => {
+    const second = await connect('Second')
+    await write(text('1'))
+    await write(text('2'), { from: '447700900123' })
+    await write(text('3'), {}, second)
+    const texts = async (query: string) => (await inbound(query)).map(each => each.text)
+    expect(await texts(`?accountId=${own}`)).toEqual(['2', '1'])
+    expect(
+      await texts(`?conversationKey=${encodeURIComponent(`chatapp_official:${own}:${PERSON}`)}`),
+    ).toEqual(['1'])
+    expect(await texts(`?conversationKey=chatapp_official:${second}:${PERSON}`)).toEqual(['3'])
+    expect(await texts(`?to=${encodeURIComponent(NUMBER)}&from=${encodeURIComponent(PERSON)}`)).toEqual([
+      '3',
+      '1',
+    ])
+    expect(await texts('?to=+15550783880')).toEqual([])
+    const page = await app.call(`/api/v2/inbound?accountId=${own}&limit=1`, { key: account.liveKey })
+    expect(await texts(`?accountId=${own}&cursor=${page.body['nextCursor']}`)).toEqual(['1'])
+  })
+
+  test.each([
+    ['?to=', 'to'],
+    ['?accountId=', 'accountId'],
+    [`?conversationKey=${'x'.repeat(501)}`, 'conversationKey'],
+  ])('%s', async (query, path) => {
+    const answer = await app.call(`/api/v2/inbound${query}`, { key: account.liveKey })
+    expect([answer.status, faultPaths(answer)]).toEqual([400, [path]])
+  })
+})
+
+describe('a file', () => {
+  const get = (path: string | null, key = account.liveKey) => app.call(path!, { key })
+
+  test('is described, and passed on from its provider', async () => {
+    await write(picture)
+    const { id, media } = await first()
+    const path = `/api/v2/inbound/${id}/media/0`
+    expect(media).toEqual([{ type: 'image', mimetype: 'image/jpeg', fileName: null, sizeBytes: null, path }])
+    const answer = await get(path)
+    expect([answer.status, answer.text]).toEqual([200, 'not really a picture'])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/jpeg',
+      'content-disposition': `attachment; filename="file"; filename*=UTF-8''file`,
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  test('has the name that its sender gave it, and no type that could be a header of its own', async () => {
+    const document = { id: '4711', mime_type: 'text/html\r\nX-Evil: 1', filename: '"Ärger"\r\n.pdf' }
+    await write({ type: 'document', document })
+    const answer = await get((await first()).media[0]!.path)
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream')
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="__rger___.pdf"; filename*=UTF-8''%22%C3%84rger%22%0D%0A.pdf`,
+    )
+    expect(answer.headers.get('x-evil')).toBeNull()
+  })
+
+  test('that is not there, or another account’s, is 404', async () => {
+    await write(picture)
+    const { id } = await first()
+    for (const index of ['1', '9', '10', '-1', 'x', '00']) {
+      expect((await get(`/api/v2/inbound/${id}/media/${index}`)).status, index).toBe(404)
+    }
+    const other = await app.createAccount()
+    expect((await get(`/api/v2/inbound/${id}/media/0`, other.liveKey)).status).toBe(404)
+  })
+
+  test('that the provider has no longer is 404; one that it does not hand out now, 503', async () => {
+    await write(picture)
+    const { path } = (await first()).media[0]!
+    file.bytes = { status: 404 }
+    expect((await get(path)).body).toMatchObject({ code: 'NOT_FOUND' })
+    file.bytes = { status: 500 }
+    const later = await get(path)
+    expect(later.body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 1 })
+    await app.admin('PATCH', `/connections/${own}`, { enabled: false })
+    const closed = await app.until(
+      () => get(path),
+      answer => answer.status !== 200,
+    )
+    expect(closed.body).toMatchObject({ code: 'PROVIDER_UNAVAILABLE' })
+  })
+
+  test('that is cut on its way is no whole answer', async () => {
+    await write(picture)
+    const { path } = (await first()).media[0]!
+    file.bytes = { raw: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf' }
+    await expect(get(path)).rejects.toThrow()
+    file.bytes = { status: 200, body: 'again' }
+    expect((await get(path)).text).toBe('again')
+  })
+
+  test('beyond eight that one account reads at once waits its turn', async () => {
+    await write(picture)
+    const { path } = (await first()).media[0]!
+    file.bytes = 'silent'
+    const giveUp = new AbortController()
+    const before = peer.requests.length
+    const reading = Array.from({ length: 8 }, () =>
+      fetch(app.url + path, { headers: { 'x-api-key': account.liveKey }, signal: giveUp.signal }).catch(
+        () => null,
+      ),
+    )
+    await peer.submitted(before + 16)
+    expect((await get(path)).body).toMatchObject({ code: 'RATE_LIMITED' })
+    giveUp.abort()
+    await Promise.all(reading)
+  })
+})
