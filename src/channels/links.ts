@@ -28,6 +28,11 @@ export type LinksDeps = {
 export type Links = {
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
+  /**
+   * Has a link that somebody else opened, and keeps, carry messages until the function that it returns
+   * is called: a web session while it is open on this node.
+   */
+  attach(open: OpenLink): () => void
   /** Opens what is new, reopens what changed, lets go of what is gone. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the far side whether the configuration works. */
@@ -38,6 +43,8 @@ export type Links = {
 /** Holds one open link per connection, and keeps them in step with the configuration. */
 export function createLinks(deps: LinksDeps): Links {
   const links = new Map<ConnectionId, OpenLink>()
+  /** Those that others opened. */
+  const guests = new Map<ConnectionId, OpenLink>()
   let turn: Promise<void> = Promise.resolve()
   /** Replaced links, until what is on its way over them has its answer. */
   const closing = new Set<Promise<void>>()
@@ -95,8 +102,17 @@ export function createLinks(deps: LinksDeps): Links {
   }
 
   return {
-    get: id => links.get(id),
-    all: () => [...links.values()],
+    get: id => links.get(id) ?? guests.get(id),
+    all: () => [...links.values(), ...guests.values()],
+    attach(open) {
+      guests.set(open.id, open)
+      deps.changed()
+      return () => {
+        if (guests.get(open.id) !== open) return
+        guests.delete(open.id)
+        deps.changed()
+      }
+    },
     sync,
     async test(id, signal) {
       const open = links.get(id)

@@ -19,6 +19,7 @@ import { createOfficialSenders } from '../core/senders/official.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
+import { createSessionSnapshots } from '../core/sessions/snapshot.ts'
 import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
 import { explain } from '../http/schema-faults.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
@@ -64,6 +65,7 @@ export function createAccountRooms(
     connections,
     officialSenders,
     senders: createSenderSnapshots({ db, clock, changes }),
+    sessions: createSessionSnapshots({ db, clock, changes }),
     wallets,
     ledger: createLedger({ db }),
     senderReview,

@@ -29,6 +29,7 @@ export const CATALOGUE = {
   IDEMPOTENCY_KEY_CONFLICT: { status: 409, text: 'The idempotency key was used with a different body.' },
   IDEMPOTENCY_CONFLICT: { status: 409, text: 'The idempotency key was used for another bulk job.' },
   JOB_STATE_CONFLICT: { status: 409, text: 'The bulk job is not in a state in which this is possible.' },
+  SESSION_NOT_OPEN: { status: 409, text: 'The web session is not open.' },
   TEMPLATE_EXISTS: { status: 409, text: 'A template of this name and language exists already.' },
   MESSAGE_STATE_CONFLICT: { status: 409, text: 'The message is past the state in which this is possible.' },
   VERIFICATION_ALREADY_USED: { status: 409, text: 'The code was used already.' },

@@ -35,7 +35,8 @@ export async function hearFirst(
         }
       : { answer: first.answer, facts }
   }
-  if (!first && !claim) return { answer: 'queued', facts }
+  // A web session's message may have been sent by the node that holds the session: then the store has the word.
+  if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
   return (await readTold(deps.db, prepared.accountId, id, prepared.currency)) ?? { answer: 'queued', facts }
 }
 

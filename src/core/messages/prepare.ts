@@ -9,10 +9,12 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
 import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
-import { type Carrier, chooseRoute } from '../routing/route.ts'
+import { type Carrier, chooseRoute, SANDBOX } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
 import type { SendersSnapshot } from '../senders/snapshot.ts'
+import { chooseSession } from '../sessions/choose.ts'
+import type { SessionSnapshot } from '../sessions/snapshot.ts'
 import type { TemplatesSnapshot } from '../templates/snapshot.ts'
 import type { NamedAssets } from './assets.ts'
 import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment.ts'
@@ -28,6 +30,8 @@ export type World = {
   senders: SendersSnapshot
   prices: PriceTable
   templates: TemplatesSnapshot
+  /** The account's live web sessions, the oldest first. */
+  sessions: readonly SessionSnapshot[]
   /** The uploaded files that the body names, as far as there are such. */
   assets?: NamedAssets
 }
@@ -36,6 +40,8 @@ export type PrepareDeps = {
   phones: Phones
   checkUrl: CheckUrl
   sandboxForLive: boolean
+  /** What carries web sessions where the operator made no connection for them. */
+  bareSessions: ConnectionSnapshot
   /** When a message may leave that is to leave at a time. */
   mayLeaveAt: MayLeaveAt
   /** Whether a connection takes messages at the moment; one that does not is chosen last. */
@@ -122,7 +128,9 @@ export function plan(
         choice: world.senders.officialChoice,
         channel,
       },
-      named ? connectionsByTemplate(body, named, caller.mode, world.connections) : world.connections,
+      named
+        ? connectionsByTemplate(body, named, caller.mode, connectionsOf(world, deps))
+        : connectionsOf(world, deps),
     ),
     sandboxForLive: deps.sandboxForLive,
     barred,
@@ -138,6 +146,9 @@ export function plan(
     checkUrl: deps.checkUrl,
     assets: world.assets,
   })
+  const session = isOverSession(route)
+    ? chooseSession(body.conversationContext?.accountId, world.sessions)
+    : null
   const sender = chooseSender(body, route.channel, caller.account.id, world.senders, route.connection)
   const country = recipient.kind === 'phone' ? recipient.country : null
   const parts = said.sms?.parts ?? null
@@ -147,12 +158,13 @@ export function plan(
     mode: caller.mode,
     channel: route.channel,
     candidates: route.candidates,
-    connectionId: route.connection.id,
+    // A session is a connection of its own: it has a lane, on the node that holds it.
+    connectionId: session?.id ?? route.connection.id,
     provider: route.connection.provider,
     messageType,
     recipient: recipient.address,
     country,
-    sender: sender.from,
+    sender: session?.name ?? sender.from,
     senderSource: sender.source,
     asked: readAsked(body),
     said,
@@ -172,6 +184,16 @@ export function plan(
       deps,
     ),
   }
+}
+
+/** Sessions need no connection: where the operator made none, an account that has one sends by the defaults. */
+function connectionsOf({ connections, sessions }: World, { bareSessions }: PrepareDeps) {
+  if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider)) return connections
+  return [...connections, bareSessions]
+}
+
+function isOverSession({ channel, connection }: Carrier): boolean {
+  return channel === 'user_chatapp_session' && connection.provider !== SANDBOX
 }
 
 /** On the official chat app alone: an approved template may go at any time. */

@@ -24,7 +24,7 @@ export async function cancelMessages(
 }
 
 /**
- * Ends messages whose connection was removed while they waited, at most `limit`;
+ * Ends messages whose connection was removed, or whose web session was unlinked, while they waited, at most `limit`;
  * how many. A connection that is merely disabled keeps its messages waiting.
  */
 export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
@@ -33,6 +33,8 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
     text: `select o.account_id, o.message_id from outbox o
             where o.owner is null and not o.begun and o.due_at <= $1
               and not exists (select 1 from connections c where c.id = o.connection_id)
+              and not exists (select 1 from web_sessions w
+                 where w.account_id = o.account_id and w.id = o.connection_id and not w.removing and w.state <> 'logged_out')
             order by o.account_id, o.message_id limit $2`,
     values: [toIso(nowMs), limit],
   })
@@ -155,7 +157,7 @@ const STRANDED: Ending = {
   begunToo: false,
   end: 'failed',
   errorCode: 'PROVIDER_UNAVAILABLE',
-  detail: 'its connection was removed',
+  detail: 'its connection was removed, or its web session unlinked',
 }
 
 async function withdraw(

@@ -1,0 +1,53 @@
+import { MESSAGE_TYPES } from '../contract/enums.ts'
+import type { Link, Outcome, Provider } from './provider.ts'
+import { explainCode } from './whatsapp-web/codes.ts'
+import { type WebConfig, webConfig, withWebDefaults } from './whatsapp-web/config.ts'
+import { isBaileysInstalled, NOT_INSTALLED } from './whatsapp-web/library.ts'
+import { reachServer } from './whatsapp-web/reach-server.ts'
+
+export const WHATSAPP_WEB = 'whatsapp-web'
+
+/**
+ * Web sessions: messages go over accounts of the chat app's own users. A
+ * connection is what the operator says of all of them; each session has a link
+ * and a lane of its own (`openWebSession`), on the one node that holds it.
+ */
+export const whatsAppWebProvider: Provider<WebConfig> = {
+  key: WHATSAPP_WEB,
+  channels: ['user_chatapp_session'],
+  policy: {
+    allowedTypes: MESSAGE_TYPES,
+    sendModeByType: {
+      otp: 'plain_text',
+      utility: 'plain_text',
+      marketing: 'plain_text',
+      free_text: 'plain_text',
+    },
+    requiresApprovedTemplate: false,
+    supportsUserSender: true,
+    supportsSystemSenderFallback: false,
+    retryPolicy: { maxAttempts: 3, backoffMs: 2_000 },
+  },
+  config: webConfig,
+  secrets: [],
+  dedupes: false,
+  explain: explainCode,
+  async open(config): Promise<Link> {
+    const settings = withWebDefaults(config)
+    return {
+      concurrency: 1,
+      send: async () => NO_SESSION,
+      async test(signal) {
+        if (!isBaileysInstalled()) return { ok: false, detail: NOT_INSTALLED }
+        return reachServer(settings, signal)
+      },
+      async close() {},
+    }
+  },
+}
+
+const NO_SESSION: Outcome = {
+  kind: 'rejected',
+  code: 'SENDER_REJECTED',
+  detail: 'a message of this channel leaves over a web session, and this one names none',
+}

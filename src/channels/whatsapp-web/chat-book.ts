@@ -1,0 +1,54 @@
+import type { Chat, Contact, GroupMetadata } from 'baileys'
+import type { InboundMessage } from '../provider.ts'
+import type { SessionChat, SessionIo } from '../shared/session.ts'
+import { isGroup, phoneOf } from './jid.ts'
+
+/** Of one word from the library; a history comes in pieces. */
+const MOST_AT_ONCE = 1_000
+
+/** Tells the chats of a session as they become known: from its history, its groups, and whoever writes. */
+export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
+  function note(chats: readonly (SessionChat | null)[]): void {
+    const known = chats.filter(chat => chat !== null).slice(0, MOST_AT_ONCE)
+    if (known.length > 0) tell(known)
+  }
+
+  return {
+    chats: (chats: readonly Partial<Chat>[]) =>
+      note(
+        chats.map(({ id, name, conversationTimestamp }) =>
+          entry(id, name, Number(conversationTimestamp ?? 0) * 1_000),
+        ),
+      ),
+    contacts: (contacts: readonly Partial<Contact>[]) =>
+      note(contacts.map(({ id, name, notify }) => (name || notify ? entry(id, name ?? notify, 0) : null))),
+    groups: (groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]) =>
+      note(groups.map(({ id, subject }) => entry(id, subject, 0))),
+    heard: (messages: readonly InboundMessage[]) =>
+      note(
+        messages.map(({ chatId, from, contact, atMs }) =>
+          chatId === undefined
+            ? from.startsWith('+')
+              ? { chatId: from, kind: 'user', name: contact?.name ?? null, lastMessageAtMs: atMs }
+              : null
+            : { chatId, kind: 'group', name: null, lastMessageAtMs: atMs },
+        ),
+      ),
+  }
+}
+
+/** Null for what nothing can be sent to by its address: broadcasts, channels, people without a number. */
+function entry(
+  jid: string | null | undefined,
+  name: string | null | undefined,
+  atMs: number,
+): SessionChat | null {
+  const phone = phoneOf(jid)
+  if (phone === null && !isGroup(jid ?? '')) return null
+  return {
+    chatId: phone ?? jid!,
+    kind: phone === null ? 'group' : 'user',
+    name: name || null,
+    lastMessageAtMs: atMs > 0 ? atMs : null,
+  }
+}

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+
+/** What the operator may say of web sessions; all of it has a default, so that none needs a connection of its own. */
+export const webConfig = Type.Object(
+  {
+    socketUrl: Type.Optional(
+      Type.String({
+        maxLength: 2_048,
+        pattern: '^wss?://[^\\s/]+',
+        default: 'wss://web.whatsapp.com/ws/chat',
+        description: 'Where sessions connect to.',
+      }),
+    ),
+    tlsCa: Type.Optional(
+      Type.String({
+        maxLength: 65_536,
+        description: 'PEM of the authority to trust instead of the public ones.',
+      }),
+    ),
+    messagesPerMinute: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 6_000, default: 60, description: 'The pace of a warm session.' }),
+    ),
+    freshMessagesPerMinute: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 6_000,
+        default: 20,
+        description: 'The pace on the day on which it was linked.',
+      }),
+    ),
+    warmUpDays: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 90, default: 7, description: 'From the one pace to the other.' }),
+    ),
+    checkRecipients: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Asks whether a number is on the chat app before the first message to it.',
+      }),
+    ),
+    deviceName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 50,
+        default: 'Posthorn',
+        description: 'As the phone lists us among its linked devices.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export type WebConfig = Required<Omit<Static<typeof webConfig>, 'tlsCa'>> & { tlsCa?: string }
+
+const DEFAULTS: WebConfig = {
+  socketUrl: 'wss://web.whatsapp.com/ws/chat',
+  messagesPerMinute: 60,
+  freshMessagesPerMinute: 20,
+  warmUpDays: 7,
+  checkRecipients: true,
+  deviceName: 'Posthorn',
+}
+
+/** The configuration of a connection, or of none, with its defaults. */
+export function withWebDefaults(config: Readonly<Record<string, unknown>>): WebConfig {
+  return { ...DEFAULTS, ...config }
+}

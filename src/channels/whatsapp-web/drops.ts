@@ -1,0 +1,46 @@
+/** Why a connection ended, by its code, and what follows (the library's DisconnectReason). */
+export type Drop =
+  /** Right behind linking, and whenever the far side moves us: connect again at once. */
+  | { kind: 'restart' }
+  /** The network, or the far side's servers: connect again, more slowly each time. */
+  | { kind: 'lost'; detail: string }
+  /** Unlinked on the phone, or by the chat app. */
+  | { kind: 'logged_out'; detail: string }
+  /** Nothing that another try makes better. */
+  | { kind: 'over'; detail: string }
+
+const RESTART_REQUIRED = 515
+const LOGGED_OUT = 401
+const TIMED_OUT = 408
+const REPLACED = 440
+const FORBIDDEN = 403
+const NOT_MULTI_DEVICE = 411
+
+/** `linked`: it had been let in before. `showed`: it was showing what links it. */
+export function readDrop(
+  code: number | undefined,
+  detail: string,
+  { linked, showed }: { linked: boolean; showed: boolean },
+): Drop {
+  switch (code) {
+    case RESTART_REQUIRED:
+      return { kind: 'restart' }
+    case LOGGED_OUT:
+      // Before it was linked there is nothing to be logged out of: a code was refused, or has gone stale.
+      return linked
+        ? { kind: 'logged_out', detail: 'unlinked on the phone, or by WhatsApp' }
+        : { kind: 'over', detail: 'WhatsApp did not let the device be linked; restart it to try again' }
+    case REPLACED:
+      return { kind: 'over', detail: 'the same linked device was connected from elsewhere' }
+    case FORBIDDEN:
+      return { kind: 'over', detail: 'WhatsApp has barred this account' }
+    case NOT_MULTI_DEVICE:
+      return { kind: 'over', detail: 'the phone must be updated before devices can be linked' }
+    case TIMED_OUT:
+      return showed && !linked
+        ? { kind: 'over', detail: 'nobody scanned or typed the code in time; restart it for a new one' }
+        : { kind: 'lost', detail }
+    default:
+      return { kind: 'lost', detail }
+  }
+}

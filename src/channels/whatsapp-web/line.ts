@@ -1,0 +1,153 @@
+import { Agent } from 'node:https'
+import type {
+  BinaryNode,
+  Chat,
+  Contact,
+  GroupMetadata,
+  proto,
+  UserFacingSocketConfig,
+  WAMessage,
+  WASocket,
+} from 'baileys'
+import type { LinkLog } from '../provider.ts'
+import type { AuthState } from './auth-state.ts'
+import type { WebConfig } from './config.ts'
+import type { Baileys } from './library.ts'
+import { createQuietLog } from './quiet-log.ts'
+
+/** One connection to the chat app, from its first byte to its end. */
+export type Line = {
+  sock: WASocket
+  /** Resolves when it is over, with the library's code for why. */
+  ended: Promise<{ code: number | undefined; detail: string }>
+  /** How often something was sealed for a recipient: what was not sealed has not left. */
+  sealed(): number
+  isOver(): boolean
+  /** The first node that names this id; null when the connection ends or the signal aborts before. */
+  answerTo(id: string, signal: AbortSignal): Promise<BinaryNode | null>
+  end(): void
+}
+
+export type LineEvents = {
+  showsQr(text: string): void
+  opened(): void
+  /** The far side let us in although we never were linked to an account, as servers for tests do. */
+  letInUnlinked(success: BinaryNode): void
+  receipt(node: BinaryNode): void
+  messages(messages: readonly WAMessage[]): void
+  chats(chats: readonly Partial<Chat>[]): void
+  contacts(contacts: readonly Partial<Contact>[]): void
+  groups(groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]): void
+  /** The keys could not be kept: the session is another node's. */
+  lost(error: unknown): void
+}
+
+export type LineDeps = {
+  baileys: Baileys
+  config: WebConfig
+  auth: AuthState
+  log: LinkLog
+  sentMessage(id: string): Promise<proto.IMessage | undefined>
+  on: LineEvents
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const QUERY_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 25_000
+
+export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDeps): Line {
+  let sealedSoFar = 0
+  const agent = config.tlsCa === undefined ? undefined : new Agent({ ca: config.tlsCa })
+  const options: UserFacingSocketConfig = {
+    auth: { creds: auth.creds, keys: auth.keys },
+    waWebSocketUrl: config.socketUrl,
+    browser: [config.deviceName, 'Chrome', '22.0'],
+    logger: createQuietLog(log),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    defaultQueryTimeoutMs: QUERY_TIMEOUT_MS,
+    keepAliveIntervalMs: KEEP_ALIVE_MS,
+    // The person's phone goes on ringing, and their history stays where it is.
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    emitOwnEvents: false,
+    getMessage: ({ id }) => (id ? sentMessage(id) : Promise.resolve(undefined)),
+    makeSignalRepository: (...given) => {
+      const repository = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(...given)
+      return {
+        ...repository,
+        encryptMessage(message) {
+          sealedSoFar++
+          return repository.encryptMessage(message)
+        },
+        encryptGroupMessage(message) {
+          sealedSoFar++
+          return repository.encryptGroupMessage(message)
+        },
+      }
+    },
+    ...(agent && { agent, fetchAgent: agent }),
+  }
+  const sock = baileys.makeWASocket(options)
+  const ended = Promise.withResolvers<{ code: number | undefined; detail: string }>()
+  let over = false
+  listen(sock, auth, on, (code, detail) => {
+    over = true
+    ended.resolve({ code, detail })
+  })
+
+  return {
+    sock,
+    ended: ended.promise,
+    isOver: () => over,
+    sealed: () => sealedSoFar,
+    answerTo(id, signal) {
+      return new Promise(resolve => {
+        const event = `TAG:${id}`
+        const done = (node: BinaryNode | null) => {
+          sock.ws.off(event, done)
+          signal.removeEventListener('abort', give)
+          resolve(node)
+        }
+        const give = () => done(null)
+        if (over || signal.aborted) return give()
+        sock.ws.on(event, done)
+        signal.addEventListener('abort', give)
+        void ended.promise.then(give)
+      })
+    },
+    end() {
+      void sock.end(undefined)
+    },
+  }
+}
+
+function listen(
+  sock: WASocket,
+  auth: AuthState,
+  on: LineEvents,
+  over: (code: number | undefined, detail: string) => void,
+): void {
+  const save = () => void auth.saveCreds().catch(on.lost)
+  // Straight from the wire: the library holds its own events back until it has caught up with what it missed.
+  sock.ws.on('CB:receipt', on.receipt)
+  sock.ws.on('CB:success', (node: BinaryNode) => {
+    if (!auth.creds.me?.id) on.letInUnlinked(node)
+  })
+  sock.ev.on('creds.update', save)
+  sock.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
+    if (qr !== undefined) on.showsQr(qr)
+    if (connection === 'open') on.opened()
+    if (connection === 'close') {
+      const error = lastDisconnect?.error as (Error & { output?: { statusCode?: number } }) | undefined
+      over(error?.output?.statusCode, error?.message ?? 'closed')
+    }
+  })
+  sock.ev.on('messages.upsert', ({ messages }) => on.messages(messages))
+  sock.ev.on('messaging-history.set', ({ chats, contacts }) => {
+    on.chats(chats)
+    on.contacts(contacts)
+  })
+  sock.ev.on('chats.upsert', on.chats)
+  sock.ev.on('contacts.upsert', on.contacts)
+  sock.ev.on('groups.upsert', on.groups)
+}

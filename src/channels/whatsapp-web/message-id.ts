@@ -1,0 +1,22 @@
+import { fromUuid, isId, toUuid } from '../../lib/ids.ts'
+
+/**
+ * What a message of ours is called on the chat app: its library's own form, 3EB0 and
+ * 36 hex digits, which are our id of the message and the number of the attempt. So a
+ * receipt finds its attempt although the answer to its submit never came.
+ */
+const OURS = /^3EB0([0-9A-F]{32})([0-9A-F]{4})$/
+
+/** `attemptId` is `msg_….1`. */
+export function messageIdOf(attemptId: string): string {
+  const [id = '', attempt] = attemptId.split('.')
+  if (!isId('msg', id)) throw new RangeError(`not the id of an attempt: ${attemptId}`)
+  const number = Number(attempt).toString(16).padStart(4, '0')
+  return `3EB0${toUuid(id).replaceAll('-', '')}${number}`.toUpperCase()
+}
+
+/** The id of the attempt; null for what we did not send. */
+export function attemptIdOf(messageId: string): string | null {
+  const [, uuid, attempt] = OURS.exec(messageId) ?? []
+  return uuid && attempt ? `${fromUuid('msg', uuid.toLowerCase())}.${Number.parseInt(attempt, 16)}` : null
+}

@@ -1,0 +1,27 @@
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { WebConfig } from './config.ts'
+
+/** Whether sessions could connect there: TCP, and TLS where the address asks for it. Links nothing. */
+export function reachServer(
+  { socketUrl, tlsCa }: Pick<WebConfig, 'socketUrl' | 'tlsCa'>,
+  signal: AbortSignal,
+): Promise<{ ok: boolean; detail: string }> {
+  const { protocol, hostname, port } = new URL(socketUrl)
+  const secure = protocol === 'wss:'
+  const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) }
+  return new Promise(resolve => {
+    const socket = secure
+      ? connectTls({ ...where, servername: where.host, ...(tlsCa !== undefined && { ca: tlsCa }) })
+      : connect(where)
+    const end = (ok: boolean, detail: string) => {
+      signal.removeEventListener('abort', late)
+      socket.destroy()
+      resolve({ ok, detail })
+    }
+    const late = () => end(false, `${where.host} did not answer in time`)
+    signal.addEventListener('abort', late, { once: true })
+    socket.once(secure ? 'secureConnect' : 'connect', () => end(true, `${where.host} answers`))
+    socket.once('error', error => end(false, `${where.host}: ${error.message}`))
+  })
+}

@@ -1,0 +1,132 @@
+import type { LinkSpec } from '../channels/links.ts'
+import type { Provider } from '../channels/provider.ts'
+import { withWebDefaults } from '../channels/whatsapp-web/config.ts'
+import { isBaileysInstalled, NOT_INSTALLED } from '../channels/whatsapp-web/library.ts'
+import { paceOf } from '../channels/whatsapp-web/pace.ts'
+import { openWebSession } from '../channels/whatsapp-web/session.ts'
+import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
+import { readMessage } from '../core/messages/message-store.ts'
+import { createHeldKeys } from '../core/sessions/keys.ts'
+import { createWebSessions } from '../core/sessions/sessions.ts'
+import { createStandings } from '../core/sessions/standing.ts'
+import type { SessionRow } from '../core/sessions/store.ts'
+import { type AccountId, isId } from '../lib/ids.ts'
+import { holdSession } from '../workers/held-session.ts'
+import { startLoop } from '../workers/loop.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
+import { createSessionKeeper } from '../workers/session-keeper.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+import type { MessageRooms } from './messages.ts'
+
+export type SessionRooms = ReturnType<typeof createSessionRooms>
+
+/** Web sessions: what accounts do with them, and the node that holds each. */
+export function createSessionRooms(
+  base: Foundation,
+  rooms: AccountRooms,
+  { links, ioOf }: MessageRooms,
+  providers: ReadonlyMap<string, Provider>,
+  lease: NodeLease,
+  stopping: () => boolean,
+) {
+  const { db, clock, ids, log, seal, changes, phones } = base
+  const supplier = providers.get(WHATSAPP_WEB)!
+  const standings = createStandings({ db, clock, ids, seal })
+
+  /** What the operator says of web sessions: the account's own connection, else the platform's, else the defaults. */
+  async function settingsOf(accountId: AccountId) {
+    const connections = await rooms.connections.forAccount(accountId)
+    const connection = connections.find(each => each.provider === WHATSAPP_WEB && each.enabled)
+    return {
+      config: withWebDefaults(connection?.config ?? {}),
+      retryPolicy: connection?.retryPolicy ?? supplier.policy.retryPolicy,
+      revision: connection ? `${connection.id} ${connection.revision}` : '',
+    }
+  }
+
+  function specOf({ id, accountId }: SessionRow, retryPolicy: LinkSpec['retryPolicy']): LinkSpec {
+    return {
+      id,
+      accountId,
+      provider: WHATSAPP_WEB,
+      channels: supplier.channels,
+      enabled: true,
+      revision: 1,
+      retryPolicy,
+    }
+  }
+
+  const keeper = createSessionKeeper({
+    db,
+    log,
+    node: lease.id,
+    able: isBaileysInstalled,
+    settingsOf: row => settingsOf(row.accountId),
+    open: (row, hold, { config, retryPolicy, revision }) =>
+      holdSession(row, hold, revision, {
+        clock,
+        log,
+        standings,
+        stopping,
+        keysOf: (of, patience) => createHeldKeys({ db, clock, seal, patience }, of),
+        openLink: io => openWebSession(config, io),
+        io: () => ioOf(specOf(row, retryPolicy)),
+        attach: link => links.attach({ ...specOf(row, retryPolicy), link, supplier, state: UP }),
+        async sentText(messageId) {
+          if (!isId('msg', messageId)) return null
+          return (await readMessage(db, row.accountId, messageId))?.content?.text ?? null
+        },
+      }),
+  })
+
+  return {
+    keeper,
+    webSessions: createWebSessions({
+      db,
+      clock,
+      ids,
+      phones,
+      seal,
+      missing: () => (isBaileysInstalled() ? null : NOT_INSTALLED),
+      paceOf: async (accountId, pairedAtMs) =>
+        paceOf((await settingsOf(accountId)).config, pairedAtMs, clock.now()),
+      async drawer() {
+        const { renderSVG } = await import('uqr')
+        return text => renderSVG(text)
+      },
+      changed: accountId => changes.publish('web_sessions', accountId),
+    }),
+  }
+}
+
+const UP = () => ({ state: 'up', detail: '' }) as const
+
+/** Without word of a change, sessions are looked for this often; in ms. */
+const LOOK_EVERY_MS = 2_000
+
+/** Holds sessions from now on; `stop` closes them and leaves them to other nodes. */
+export function startSessions(
+  { clock, log, changes }: Foundation,
+  { keeper }: SessionRooms,
+): { stop(): Promise<void> } {
+  const loop = startLoop({
+    clock,
+    everyMs: LOOK_EVERY_MS,
+    round: async () => void (await keeper.round()),
+    onError: error => log.debug({ err: error }, 'looking after web sessions failed; it goes on'),
+  })
+  const unsubscribe = changes.subscribe({
+    changed(table) {
+      if (table === 'web_sessions' || table === 'connections') loop.wake()
+    },
+    reset: loop.wake,
+  })
+  return {
+    async stop() {
+      unsubscribe()
+      await loop.stop()
+      await keeper.stop()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+
+/** How a web session stands (docs/states.md). */
+export const SESSION_STATES = ['connecting', 'qr', 'pairing_code', 'open', 'closed', 'logged_out'] as const
+export type SessionState = (typeof SESSION_STATES)[number]
+
+export const SESSION_NAME_PATTERN = '^[A-Za-z0-9_-]{1,64}$'
+
+/** Said in every answer that shows a session: whoever links a phone must have read it. */
+export const BAN_NOTICE =
+  'WhatsApp does not provide web sessions for programs and may ban the phone number without notice, most of all for messages to people who did not ask for them. Use a number that you can lose, write to people who know you, keep the pace, and never send one-time codes this way.'
+
+export const WebSessionCreate = Type.Object({
+  name: Type.String({ description: 'Letters, digits, _ and -, at most 64; accountId of its conversations' }),
+  phone: Type.Optional(
+    Type.String({ maxLength: 30, description: 'E.164; links by a code to type on it instead of a QR code' }),
+  ),
+})
+export type WebSessionCreate = Static<typeof WebSessionCreate>
+
+const SessionName = Type.String({ pattern: SESSION_NAME_PATTERN })
+export const WebSessionParams = Type.Object({ name: SessionName })
+
+export const WebSessionView = Type.Object({
+  name: SessionName,
+  connectionId: Type.String({ description: 'As messages and inbound messages name it' }),
+  state: oneOf(SESSION_STATES),
+  detail: nullable(Type.String({ description: 'Why, in words' })),
+  phone: nullable(Type.String({ description: 'E.164 of the account that it is linked to' })),
+  pushName: nullable(Type.String()),
+  qr: nullable(
+    Type.Object({
+      text: Type.String({ description: 'For a QR code of your own' }),
+      svg: Type.String({ description: 'Drawn' }),
+      expiresAt: IsoTime,
+    }),
+  ),
+  pairingCode: nullable(Type.Object({ code: Type.String(), expiresAt: IsoTime })),
+  pace: Type.Object({
+    messagesPerMinute: Type.Number({ description: 'Now' }),
+    fullMessagesPerMinute: Type.Number({ description: 'Once it is warm' }),
+    warmAt: nullable(IsoTime),
+  }),
+  sandbox: Type.Boolean({ description: 'A test key’s: needs no phone' }),
+  notice: Type.String(),
+  createdAt: IsoTime,
+  pairedAt: nullable(IsoTime),
+  openedAt: nullable(IsoTime),
+  changedAt: IsoTime,
+})
+export type WebSessionView = Static<typeof WebSessionView>
+
+/** A row of the list: without what links it. */
+export const WebSessionRow = Type.Omit(WebSessionView, ['qr', 'pairingCode', 'notice'])
+export type WebSessionRow = Static<typeof WebSessionRow>
+
+export const CHAT_KINDS = ['user', 'group'] as const
+
+export const WebSessionChat = Type.Object({
+  chatId: Type.String({ description: '`to` and conversationContext.chatId of a send' }),
+  kind: oneOf(CHAT_KINDS),
+  name: nullable(Type.String()),
+  lastMessageAt: nullable(IsoTime),
+  conversationContext: Type.Object({
+    moduleType: Type.Literal('chatapp_web'),
+    accountId: Type.String(),
+    chatId: Type.String(),
+  }),
+})
+export type WebSessionChat = Static<typeof WebSessionChat>
+
+export const WebSessionChatQuery = pageQuery({ kind: Type.Optional(oneOf(CHAT_KINDS)) })
+export type WebSessionChatQuery = Static<typeof WebSessionChatQuery>
+
+/** `data` of the `session.*` events. */
+export type SessionEventData = {
+  name: string
+  connectionId: string
+  state: SessionState
+  phone: string | null
+  detail: string | null
+}

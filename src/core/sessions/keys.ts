@@ -1,0 +1,63 @@
+import type { Database } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
+import { deleteKeys, type SealedKey, selectKeys, upsertKeys } from './key-store.ts'
+import { type Hold, lockHold } from './store.ts'
+
+/** The keys of one session, as its holder has them. */
+export type HeldKeys = {
+  read(kind: string, ids: readonly string[]): Promise<Map<string, string>>
+  /** All of it or nothing, and nothing where this claim of the session is over: false then. */
+  write(changes: readonly { kind: string; id: string; value: string | null }[]): Promise<boolean>
+}
+
+export type HeldKeysDeps = {
+  db: Database
+  clock: Clock
+  seal: Pick<Seal, 'seal' | 'open'>
+  /** While this holds, a database that is away is waited for. */
+  patience(): boolean
+}
+
+/**
+ * Keys of a session. Whoever held it before and does not know yet that it is another
+ * node's can write none: the claim is checked in the transaction that writes them,
+ * and nobody takes the session over until that has ended.
+ */
+export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, hold: Hold): HeldKeys {
+  const contextOf = (kind: string, keyId: string) => keyContext(hold.id, kind, keyId)
+
+  return {
+    async read(kind, ids) {
+      if (ids.length === 0) return new Map()
+      const rows = await patiently(clock, patience, () => selectKeys(db, hold, kind, ids))
+      return new Map(
+        rows.map(({ keyId, value }) => [keyId, seal.open(value, contextOf(kind, keyId)).toString()]),
+      )
+    },
+
+    async write(changes) {
+      const kept: SealedKey[] = []
+      const gone: { kind: string; keyId: string }[] = []
+      for (const { kind, id: keyId, value } of changes) {
+        if (value === null) gone.push({ kind, keyId })
+        else kept.push({ kind, keyId, value: seal.seal(value, contextOf(kind, keyId)) })
+      }
+      return patiently(clock, patience, () =>
+        db.transaction(async tx => {
+          if (!(await lockHold(tx, hold))) return false
+          await upsertKeys(tx, hold, kept)
+          await deleteKeys(tx, hold, gone)
+          return true
+        }),
+      )
+    },
+  }
+}
+
+/** Opens for this key of this session alone. */
+function keyContext(id: ConnectionId, kind: string, keyId: string): string {
+  return `web-session:${id}:${kind}:${keyId}`
+}

@@ -1,0 +1,211 @@
+import type { Caller } from '../../contract/caller.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import {
+  SESSION_NAME_PATTERN,
+  type WebSessionChat,
+  type WebSessionChatQuery,
+  type WebSessionCreate,
+  type WebSessionRow,
+  type WebSessionView,
+} from '../../contract/web-session.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { listChats } from './chat-store.ts'
+import {
+  countSessions,
+  deleteUnheld,
+  insertSession,
+  listSessions,
+  markRemoved,
+  restartSession,
+  type SessionRow,
+  selectSession,
+} from './store.ts'
+import { type Pace, type Pairing, viewChat, viewRow, viewSession } from './view.ts'
+
+/** The web sessions of an account; a test key has its own, in the sandbox. An unknown one is NOT_FOUND. */
+export type WebSessions = {
+  /** VALIDATION_ERROR, CONFLICT for a name that is taken, SERVICE_UNAVAILABLE where the server cannot hold sessions. */
+  create(caller: Caller, body: WebSessionCreate): Promise<WebSessionView>
+  /** The newest first. */
+  list(caller: Caller, query: PageQuery): Promise<Page<WebSessionRow>>
+  read(caller: Caller, name: string): Promise<WebSessionView>
+  chats(caller: Caller, name: string, query: WebSessionChatQuery): Promise<Page<WebSessionChat>>
+  /** Connects it anew; one that was logged out is linked anew. */
+  restart(caller: Caller, name: string): Promise<WebSessionView>
+  /** Takes it off the phone's list of linked devices and forgets its keys. */
+  remove(caller: Caller, name: string): Promise<{ name: string; deleted: true }>
+}
+
+export type WebSessionsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  phones: Phones
+  seal: Pick<Seal, 'open'>
+  /** Why this server cannot hold sessions, or null. */
+  missing(): string | null
+  /** How fast a session of this age may send. */
+  paceOf(accountId: AccountId, pairedAtMs: number | null): Promise<Pace>
+  /** A QR code as SVG; null in place of a text loads nothing. */
+  drawer(): Promise<(text: string) => string>
+  /** Tells this node at once; the others hear it from the store. */
+  changed(accountId: AccountId): void
+}
+
+const MOST_SESSIONS = 20
+const NAME = new RegExp(SESSION_NAME_PATTERN)
+/** What a sandbox session, which has no phone, sends as quickly as. */
+const SANDBOX_PACE: Pace = { messagesPerMinute: 60, fullMessagesPerMinute: 60, warmAtMs: null }
+
+export function createWebSessions(deps: WebSessionsDeps): WebSessions {
+  const { db, clock, ids } = deps
+
+  async function view(row: SessionRow): Promise<WebSessionView> {
+    const pairing = openPairing(row)
+    const draw = pairing && 'qr' in pairing ? await deps.drawer() : () => ''
+    return viewSession(row, await paceOf(row), pairing, draw)
+  }
+
+  function paceOf({ live, accountId, pairedAtMs }: SessionRow): Pace | Promise<Pace> {
+    return live ? deps.paceOf(accountId, pairedAtMs) : SANDBOX_PACE
+  }
+
+  /** A code that is over links nothing any more. */
+  function openPairing({ id, state, pairing }: SessionRow): Pairing | null {
+    if (!pairing || (state !== 'qr' && state !== 'pairing_code')) return null
+    const opened = JSON.parse(deps.seal.open(pairing, pairingContext(id)).toString()) as Pairing
+    return opened.untilMs > clock.now() ? opened : null
+  }
+
+  async function find(caller: Caller, name: string): Promise<SessionRow> {
+    return (await selectSession(db, caller.account.id, caller.mode === 'live', name)) ?? unknown()
+  }
+
+  function newRow({ account, mode }: Caller, { name, phone }: WebSessionCreate): SessionRow {
+    if (!NAME.test(name)) {
+      throw invalid('name', 'must be 1 to 64 letters, digits, underscores and hyphens')
+    }
+    const nowMs = clock.now()
+    const live = mode === 'live'
+    const e164 = phone === undefined ? null : readPhone(phone)
+    return {
+      accountId: account.id,
+      id: ids.next('cnn'),
+      name,
+      live,
+      state: live ? 'connecting' : 'open',
+      detail: null,
+      pairing: null,
+      askedPhone: e164,
+      phone: live ? null : e164,
+      pushName: null,
+      pairedAtMs: live ? null : nowMs,
+      openedAtMs: live ? null : nowMs,
+      changedAtMs: nowMs,
+      wanted: live,
+      removing: false,
+      turn: 0,
+      node: null,
+      fence: 0,
+    }
+  }
+
+  function readPhone(text: string): string {
+    const phone = deps.phones.parse(text)
+    if (!phone?.possible) throw invalid('phone', 'must be a phone number in E.164, as in +14155550123')
+    return phone.e164
+  }
+
+  return {
+    async create(caller, body) {
+      const row = newRow(caller, body)
+      const missing = row.live ? deps.missing() : null
+      if (missing !== null) throw new Problem('SERVICE_UNAVAILABLE', missing, { retryAfterSeconds: 60 })
+      await db.transaction(async tx => {
+        await lockAccount(tx, row.accountId)
+        if ((await countSessions(tx, row.accountId, row.live)) >= MOST_SESSIONS) {
+          throw new Problem('CONFLICT', `An account has at most ${MOST_SESSIONS} web sessions.`)
+        }
+        if (!(await insertSession(tx, row))) {
+          throw new Problem('CONFLICT', `There is a web session "${row.name}" already.`, {
+            details: [{ path: 'name', message: 'is taken' }],
+          })
+        }
+      })
+      deps.changed(row.accountId)
+      return view(row)
+    },
+
+    async list({ account, mode }, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : readListCursor(cursor)
+      const rows = await listSessions(db, account.id, mode === 'live', before, limit + 1)
+      const paces = await Promise.all(rows.map(paceOf))
+      const paced = rows.map((row, at) => ({ row, pace: paces[at]! }))
+      return pageOf(
+        paced,
+        limit,
+        ({ row, pace }) => viewRow(row, pace),
+        ({ row }) => writeCursor(row.id),
+      )
+    },
+
+    read: async (caller, name) => view(await find(caller, name)),
+
+    async chats(caller, name, { limit = DEFAULT_LIMIT, cursor, kind }) {
+      const row = await find(caller, name)
+      const after = cursor === undefined ? null : readChatCursor(cursor)
+      const chats = await listChats(db, row, kind ?? null, after, limit + 1)
+      return pageOf(
+        chats,
+        limit,
+        chat => viewChat(row.name, chat),
+        chat => writeCursor(chat.chatId),
+      )
+    },
+
+    async restart({ account, mode }, name) {
+      const row = await restartSession(db, account.id, mode === 'live', name, clock.now())
+      deps.changed(account.id)
+      return view(row ?? unknown())
+    },
+
+    async remove({ account, mode }, name) {
+      const live = mode === 'live'
+      const id = await markRemoved(db, account.id, live, name)
+      if (id === null) unknown()
+      if (!live) await deleteUnheld(db, account.id, id)
+      deps.changed(account.id)
+      return { name, deleted: true }
+    },
+  }
+}
+
+/** What links a session opens for that session alone. */
+export function pairingContext(id: ConnectionId): string {
+  return `web-session-pairing:${id}`
+}
+
+function unknown(): never {
+  throw new Problem('NOT_FOUND', 'Web session not found')
+}
+
+function readListCursor(cursor: string): ConnectionId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('cnn', id ?? ''))[0] as ConnectionId
+}
+
+function readChatCursor(cursor: string): string {
+  return readCursor(cursor, words => words.length === 1 && words[0] !== '')[0]!
+}

@@ -1,0 +1,276 @@
+import type { SessionState } from '../../contract/web-session.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+
+export type SessionRow = {
+  accountId: AccountId
+  /** Also the connection of whatever goes over it. */
+  id: ConnectionId
+  name: string
+  live: boolean
+  state: SessionState
+  detail: string | null
+  /** Sealed: what links it, and until when. */
+  pairing: Buffer | null
+  askedPhone: string | null
+  phone: string | null
+  pushName: string | null
+  pairedAtMs: number | null
+  openedAtMs: number | null
+  changedAtMs: number
+  wanted: boolean
+  removing: boolean
+  /** Rises with each restart. */
+  turn: number
+  node: number | null
+  fence: number
+}
+
+/** Whoever holds a session, by one claim of it: what an earlier holder writes is refused. */
+export type Hold = { accountId: AccountId; id: ConnectionId; node: number; fence: number; turn: number }
+
+type Raw = Omit<SessionRow, 'accountId' | 'id' | 'pairedAtMs' | 'openedAtMs' | 'changedAtMs'> & {
+  accountUuid: string
+  uuid: string
+  pairedAt: Date | null
+  openedAt: Date | null
+  changedAt: Date
+}
+
+const COLUMNS = `account_id as "accountUuid", id as uuid, name, live, state, detail, pairing, asked_phone as "askedPhone", phone,
+  push_name as "pushName", paired_at as "pairedAt", opened_at as "openedAt", changed_at as "changedAt", wanted, removing, turn,
+  node, fence`
+
+/** Of one account, the newest first, those that are being removed left out; `before` is the last id of the page before. */
+export async function listSessions(
+  db: Db,
+  accountId: AccountId,
+  live: boolean,
+  before: ConnectionId | null,
+  limit: number,
+): Promise<SessionRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'web_sessions_list',
+    text: `select ${COLUMNS} from web_sessions
+            where account_id = $1 and live = $2 and not removing and ($3::uuid is null or id < $3)
+            order by id desc limit $4`,
+    values: [toUuid(accountId), live, before && toUuid(before), limit],
+  })
+  return rows.map(toRow)
+}
+
+export async function selectSession(
+  db: Db,
+  accountId: AccountId,
+  live: boolean,
+  name: string,
+): Promise<SessionRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'web_session_by_name',
+    text: `select ${COLUMNS} from web_sessions where account_id = $1 and live = $2 and name = $3 and not removing`,
+    values: [toUuid(accountId), live, name],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** False where the name is taken. */
+export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'web_session_insert',
+    text: `insert into web_sessions (account_id, id, name, live, state, asked_phone, phone, paired_at, opened_at, changed_at, wanted)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10) on conflict do nothing`,
+    values: [
+      toUuid(row.accountId),
+      toUuid(row.id),
+      row.name,
+      row.live,
+      row.state,
+      row.askedPhone,
+      row.phone,
+      row.openedAtMs === null ? null : toIso(row.openedAtMs),
+      toIso(row.changedAtMs),
+      row.wanted,
+    ],
+  })
+  return rowCount === 1
+}
+
+/** Asks its holder, or whoever takes it, to connect it anew; null where there is no such session. */
+export async function restartSession(
+  db: Db,
+  accountId: AccountId,
+  live: boolean,
+  name: string,
+  nowMs: number,
+): Promise<SessionRow | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'web_session_restart',
+    text: `update web_sessions set turn = turn + 1, wanted = live, state = case when live then 'connecting' else state end,
+                  detail = null, pairing = null, changed_at = $4
+            where account_id = $1 and live = $2 and name = $3 and not removing returning ${COLUMNS}`,
+    values: [toUuid(accountId), live, name, toIso(nowMs)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Hides it and frees its name; its holder logs it out and forgets it. Null where there is none. */
+export async function markRemoved(
+  db: Db,
+  accountId: AccountId,
+  live: boolean,
+  name: string,
+): Promise<ConnectionId | null> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'web_session_remove',
+    text: `update web_sessions set removing = true, pairing = null
+            where account_id = $1 and live = $2 and name = $3 and not removing returning id`,
+    values: [toUuid(accountId), live, name],
+  })
+  return rows[0] ? fromUuid('cnn', rows[0].id) : null
+}
+
+/** Sessions that no living node holds and that one shall hold, at most `limit`: this node's from now on. */
+export async function claimSessions(db: Db, node: number, limit: number): Promise<SessionRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'web_sessions_claim',
+    text: `update web_sessions set node = $1, fence = fence + 1
+            where (account_id, id) in (
+              select w.account_id, w.id from web_sessions w
+               where (w.wanted or w.removing) and w.live
+                 and (w.node is null or not exists (select 1 from nodes n where n.id = w.node))
+               order by w.account_id, w.id limit $2 for update skip locked)
+          returning ${COLUMNS}`,
+    values: [node, limit],
+  })
+  return rows.map(toRow)
+}
+
+/** What a node holds. */
+export async function listHeld(db: Db, node: number): Promise<SessionRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'web_sessions_held',
+    text: `select ${COLUMNS} from web_sessions where node = $1 and (wanted or removing)`,
+    values: [node],
+  })
+  return rows.map(toRow)
+}
+
+/** Leaves sessions to whoever takes them. */
+export async function releaseSessions(db: Db, node: number): Promise<void> {
+  await db.query({
+    name: 'web_sessions_release',
+    text: 'update web_sessions set node = null where node = $1',
+    values: [node],
+  })
+}
+
+export type StateChange = {
+  state: SessionState
+  detail: string | null
+  pairing: Buffer | null
+  /** As the open session says; null leaves what is there. */
+  phone: string | null
+  pushName: string | null
+  /** Whether a node shall go on holding it. */
+  wanted: boolean
+  /** Nothing of what linked it is worth anything any more. */
+  unlinked: boolean
+  atMs: number
+}
+
+/** What became of a session, by its holder; null where it is another's by now, was restarted, or is gone. With it, what its listeners were told last. */
+export async function writeState(
+  db: Db,
+  hold: Hold,
+  change: StateChange,
+): Promise<{ name: string; phone: string | null; told: string | null } | null> {
+  const { rows } = await db.query<{ name: string; phone: string | null; told: string | null }>({
+    name: 'web_session_state',
+    text: `update web_sessions set state = $5, detail = $6, pairing = $7, wanted = $10, changed_at = $12,
+                  phone = case when $11 then null else coalesce($8, phone) end,
+                  push_name = case when $11 then null else coalesce($9, push_name) end,
+                  paired_at = case when $11 then null when $5 = 'open' then coalesce(paired_at, $12) else paired_at end,
+                  opened_at = case when $5 = 'open' then $12 else opened_at end
+            where account_id = $1 and id = $2 and node = $3 and fence = $4 and turn = $13 and not removing
+          returning name, phone, told`,
+    values: [
+      toUuid(hold.accountId),
+      toUuid(hold.id),
+      hold.node,
+      hold.fence,
+      change.state,
+      change.detail,
+      change.pairing,
+      change.phone,
+      change.pushName,
+      change.wanted,
+      change.unlinked,
+      toIso(change.atMs),
+      hold.turn,
+    ],
+  })
+  return rows[0] ?? null
+}
+
+/** Notes what its listeners have been told. */
+export async function writeTold(db: Db, { accountId, id }: Hold, told: string): Promise<void> {
+  await db.query({
+    name: 'web_session_told',
+    text: 'update web_sessions set told = $3 where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id), told],
+  })
+}
+
+/** Keeps others from taking it until the transaction ends; false where this claim of it is over. */
+export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'web_session_lock_hold',
+    text: `select 1 from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4 for share`,
+    values: [toUuid(accountId), toUuid(id), node, fence],
+  })
+  return rowCount === 1
+}
+
+/** Forgets a session, its keys and its chats; false where it is another's. */
+export async function deleteSession(db: Db, hold: Hold): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'web_session_delete',
+    text: `with gone as (
+             delete from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4 returning account_id, id),
+           keys as (delete from web_session_keys k using gone where k.account_id = gone.account_id and k.session_id = gone.id),
+           chats as (delete from web_session_chats c using gone where c.account_id = gone.account_id and c.session_id = gone.id)
+           select 1 from gone`,
+    values: [toUuid(hold.accountId), toUuid(hold.id), hold.node, hold.fence],
+  })
+  return rowCount === 1
+}
+
+/** Forgets a session that nobody ever held: a test key's. */
+export async function deleteUnheld(db: Db, accountId: AccountId, id: ConnectionId): Promise<void> {
+  await db.query({
+    name: 'web_session_delete_unheld',
+    text: 'delete from web_sessions where account_id = $1 and id = $2 and not live',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+}
+
+export async function countSessions(db: Db, accountId: AccountId, live: boolean): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'web_sessions_count',
+    text: 'select count(*)::integer as n from web_sessions where account_id = $1 and live = $2 and not removing',
+    values: [toUuid(accountId), live],
+  })
+  return rows[0]!.n
+}
+
+function toRow({ accountUuid, uuid, pairedAt, openedAt, changedAt, ...rest }: Raw): SessionRow {
+  return {
+    ...rest,
+    accountId: fromUuid('acc', accountUuid),
+    id: fromUuid('cnn', uuid),
+    pairedAtMs: pairedAt?.getTime() ?? null,
+    openedAtMs: openedAt?.getTime() ?? null,
+    changedAtMs: changedAt.getTime(),
+  }
+}

@@ -1,0 +1,25 @@
+import { success } from '../../contract/envelope.ts'
+import { WebSessionParams, WebSessionView } from '../../contract/web-session.ts'
+import type { WebSessions } from '../../core/sessions/sessions.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/chatapp-sessions/{name}/restart` */
+export const chatappSessionsRestart = (deps: { webSessions: WebSessions }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/chatapp-sessions/:name/restart',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Restart a web session',
+      description:
+        'Connects it anew. One that was logged out, or that nobody linked in time, is linked anew.',
+      tags: ['Web sessions'],
+      params: WebSessionParams,
+      errors: ['NOT_FOUND'],
+      response: { 200: success(WebSessionView) },
+    },
+    handler: async request => ({
+      success: true,
+      data: await deps.webSessions.restart(request.caller, request.params.name),
+    }),
+  })

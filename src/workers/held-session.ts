@@ -1,0 +1,156 @@
+import type { Io, LinkLog } from '../channels/provider.ts'
+import {
+  NotTheHolder,
+  type SessionIo,
+  type SessionKeys,
+  type SessionLink,
+  type SessionNews,
+} from '../channels/shared/session.ts'
+import type { HeldKeys } from '../core/sessions/keys.ts'
+import type { Standing, Standings } from '../core/sessions/standing.ts'
+import type { Hold, SessionRow } from '../core/sessions/store.ts'
+import { patiently } from '../infra/patiently.ts'
+import type { Clock } from '../lib/clock.ts'
+
+/** A web session that this node holds: its link, and what it says of itself on the way to the store. */
+export type HeldSession = {
+  readonly hold: Hold
+  /** By what configuration it was opened. */
+  readonly revision: string
+  /** True until it is closed, or has turned out to be another's. */
+  isHeld(): boolean
+  /** Takes it off the phone's list of linked devices, as far as that is possible within `timeoutMs`. */
+  logOut(timeoutMs: number): Promise<void>
+  /** Resolves when it is closed and what it said last is stored. */
+  close(): Promise<void>
+}
+
+export type HeldSessionDeps = {
+  clock: Clock
+  log: LinkLog
+  standings: Standings
+  keysOf(hold: Hold, patience: () => boolean): HeldKeys
+  openLink(io: SessionIo): Promise<SessionLink>
+  io(): Io
+  /** Takes messages from now on; returns what ends that. */
+  attach(link: SessionLink): () => void
+  sentText(messageId: string): Promise<string | null>
+  /** True while stopping: then no database that is away is waited for. */
+  stopping(): boolean
+}
+
+/** Opens a session that was claimed, in the background. */
+export function holdSession(
+  row: SessionRow,
+  hold: Hold,
+  revision: string,
+  deps: HeldSessionDeps,
+): HeldSession {
+  let held = true
+  let detach: (() => void) | null = null
+  let said: Promise<void> = Promise.resolve()
+  const patience = () => held && !deps.stopping()
+  const stored = deps.keysOf(hold, patience)
+  const opening = open()
+
+  async function open(): Promise<SessionLink | null> {
+    try {
+      return await deps.openLink({
+        ...deps.io(),
+        accountId: row.accountId,
+        name: row.name,
+        askedPhone: row.askedPhone,
+        pairedAtMs: row.pairedAtMs,
+        keys,
+        sentText: deps.sentText,
+        tell,
+        chats: chats => later(() => deps.standings.noteChats(hold, chats)),
+      })
+    } catch (error) {
+      deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
+      const detail = error instanceof Error ? error.message : 'it could not be opened'
+      later(() => note({ state: 'closed', detail, goesOn: false }))
+      return null
+    }
+  }
+
+  const keys: SessionKeys = {
+    read: stored.read,
+    async write(changes) {
+      if (!held || !(await stored.write(changes))) {
+        letGo()
+        throw new NotTheHolder()
+      }
+    },
+  }
+
+  /** Messages go by what is true now; the store follows, one word after the other. */
+  function tell(news: SessionNews): void {
+    if (news.state === 'open') attach()
+    else letOut()
+    later(() => note(standingOf(news)))
+  }
+
+  function attach(): void {
+    // It may say so before `open` has returned it.
+    void opening.then(link => {
+      if (link && held && isOpen) detach ??= deps.attach(link)
+    })
+    isOpen = true
+  }
+  let isOpen = false
+
+  function letOut(): void {
+    isOpen = false
+    detach?.()
+    detach = null
+  }
+
+  function letGo(): void {
+    held = false
+    letOut()
+  }
+
+  async function note(standing: Standing): Promise<void> {
+    if (!(await deps.standings.note(hold, standing))) letGo()
+  }
+
+  function later(work: () => Promise<void>): void {
+    said = said
+      .then(() => (held ? patiently(deps.clock, patience, work) : undefined))
+      .catch(error =>
+        deps.log.warn({ err: error, session: row.name }, 'what a web session said is not stored'),
+      )
+  }
+
+  return {
+    hold,
+    revision,
+    isHeld: () => held,
+    async logOut(timeoutMs) {
+      const link = await opening
+      const time = new AbortController()
+      const cancel = deps.clock.after(timeoutMs, () => time.abort())
+      await link?.logOut(time.signal)
+      cancel()
+    },
+    async close() {
+      letOut()
+      const link = await opening
+      await link?.close()
+      await said
+      held = false
+    },
+  }
+}
+
+function standingOf(news: SessionNews): Standing {
+  switch (news.state) {
+    case 'qr':
+      return { state: 'qr', pairing: { qr: news.text, untilMs: news.untilMs } }
+    case 'pairing_code':
+      return { state: 'pairing_code', pairing: { code: news.code, untilMs: news.untilMs } }
+    default:
+      return news
+  }
+}

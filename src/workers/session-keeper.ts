@@ -1,0 +1,131 @@
+import type { LinkLog } from '../channels/provider.ts'
+import {
+  claimSessions,
+  deleteSession,
+  type Hold,
+  listHeld,
+  releaseSessions,
+  type SessionRow,
+} from '../core/sessions/store.ts'
+import type { Database } from '../infra/db.ts'
+import type { ConnectionId } from '../lib/ids.ts'
+import type { HeldSession } from './held-session.ts'
+
+export type SessionKeeper = {
+  /** Takes sessions that nobody holds, and brings those of this node in step with the store; for the loop. */
+  round(): Promise<void>
+  /** Closes them all and leaves them to others. */
+  stop(): Promise<void>
+}
+
+/** By what a session is opened; another revision opens it anew. */
+type Settings = { revision: string }
+
+export type SessionKeeperDeps<S extends Settings> = {
+  db: Database
+  log: LinkLog
+  node(): number
+  /** Whether this node can hold sessions at all: one without the library leaves them to those that have it. */
+  able(): boolean
+  settingsOf(row: SessionRow): Promise<S>
+  open(row: SessionRow, hold: Hold, settings: S): HeldSession
+}
+
+/** Taken in one step. */
+const CLAIMED_AT_ONCE = 50
+/** A phone that is off does not answer, and the far side does not need it. */
+const LOG_OUT_MS = 8_000
+
+/**
+ * Holds web sessions: each is one node's at a time, by a claim with a fencing number.
+ * A node whose lease is over lets go of all of them; whoever takes one over reads its
+ * keys anew, and what the earlier holder still writes is refused.
+ */
+export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<S>): SessionKeeper {
+  const { db } = deps
+  const held = new Map<ConnectionId, HeldSession>()
+  /** Being logged out and forgotten, which takes seconds. */
+  const leaving = new Map<ConnectionId, Promise<void>>()
+  let heldAs = deps.node()
+  let stopped = false
+
+  async function round(): Promise<void> {
+    if (stopped || !deps.able()) return
+    await leaveLost()
+    await claimSessions(db, heldAs, CLAIMED_AT_ONCE)
+    const rows = await listHeld(db, heldAs)
+    await closeGone(rows)
+    for (const row of rows) await bringInStep(row)
+  }
+
+  /** With the node's lease all of its claims are gone. */
+  async function leaveLost(): Promise<void> {
+    if (deps.node() === heldAs) return
+    await closeAll()
+    heldAs = deps.node()
+  }
+
+  async function closeGone(rows: readonly SessionRow[]): Promise<void> {
+    const wanted = new Set(rows.map(row => row.id))
+    const gone = [...held].filter(([id, session]) => !wanted.has(id) || !session.isHeld())
+    await Promise.all(gone.map(([id]) => close(id)))
+  }
+
+  async function bringInStep(row: SessionRow): Promise<void> {
+    if (leaving.has(row.id)) return
+    if (row.removing) return startLeaving(row)
+    const settings = await deps.settingsOf(row)
+    const session = held.get(row.id)
+    if (session && isSame(session, row, settings)) return
+    await close(row.id)
+    held.set(row.id, open(row, settings))
+  }
+
+  function isSame({ hold, revision }: HeldSession, row: SessionRow, settings: S): boolean {
+    return hold.fence === row.fence && hold.turn === row.turn && revision === settings.revision
+  }
+
+  function open(row: SessionRow, settings: S): HeldSession {
+    return deps.open(row, holdOf(row), settings)
+  }
+
+  function startLeaving(row: SessionRow): void {
+    const done = leave(row)
+      .catch(error => deps.log.warn({ err: error, session: row.name }, 'a web session could not be removed'))
+      .finally(() => leaving.delete(row.id))
+    leaving.set(row.id, done)
+  }
+
+  /** One that was never linked has nothing to be logged out of. */
+  async function leave(row: SessionRow): Promise<void> {
+    const linked = row.pairedAtMs !== null
+    const session = held.get(row.id) ?? (linked ? open(row, await deps.settingsOf(row)) : null)
+    held.delete(row.id)
+    if (linked) await session?.logOut(LOG_OUT_MS)
+    await session?.close()
+    await deleteSession(db, holdOf(row))
+  }
+
+  function holdOf({ accountId, id, fence, turn }: SessionRow): Hold {
+    return { accountId, id, node: heldAs, fence, turn }
+  }
+
+  async function close(id: ConnectionId): Promise<void> {
+    const session = held.get(id)
+    held.delete(id)
+    await session?.close()
+  }
+
+  async function closeAll(): Promise<void> {
+    await Promise.all([...[...held.keys()].map(close), ...leaving.values()])
+  }
+
+  return {
+    round,
+    async stop() {
+      stopped = true
+      await closeAll()
+      await releaseSessions(db, heldAs).catch(() => {})
+    },
+  }
+}
