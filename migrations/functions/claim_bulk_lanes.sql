@@ -1,8 +1,10 @@
 drop function if exists claim_bulk_lanes;
 
--- Takes lanes that no living node holds and whose account has something to send. Waits
--- for nobody: a lane in which a dead node's last statement is still at work is taken later.
-create function claim_bulk_lanes(p_node bigint, p_limit integer)
+-- Takes lanes that no living node holds and whose account has something to send; those
+-- too that are this node's by the store alone, since an answer was lost. `p_held` are the
+-- lanes that it knows of. Waits for nobody: a lane in which a dead node's last statement
+-- is still at work is taken later.
+create function claim_bulk_lanes(p_node bigint, p_limit integer, p_held uuid[])
 returns table (account_id uuid, fence bigint)
 language plpgsql
 as $$
@@ -12,7 +14,8 @@ declare
 begin
   for r in
     select l.account_id from bulk_lanes l
-     where (l.node is null or not exists (select 1 from nodes n where n.id = l.node))
+     where (l.node is null or not exists (select 1 from nodes n where n.id = l.node)
+            or l.node = p_node and l.account_id <> all (p_held))
        and exists (
          select 1 from bulk_jobs j where j.account_id = l.account_id and j.status in ('queued', 'running') and j.ended_at is null)
      order by l.account_id limit p_limit for update skip locked

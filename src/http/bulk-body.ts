@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../contract/errors.ts'
 import { IntakeCut } from '../core/bulk/intake.ts'
-import { type BulkPart, invalidBody } from '../core/bulk/said.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/said.ts'
+import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
 import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
@@ -18,7 +18,7 @@ export type BulkBodyLimits = {
 
 /** Longest value of a member that is none of ours. */
 const MOST_MEMBER_BYTES = 1_048_576
-/** A sender who brings less than this in such a time is not waited for. */
+/** A sender who is waited for so long, and brings less than this meanwhile, is not waited for any more. */
 const STALL_MS = 30_000
 const LEAST_BYTES_IN_TIME = 16 * 1024
 /** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
@@ -33,15 +33,14 @@ export async function* readBulkBody(
   request: IncomingMessage,
   limits: BulkBodyLimits,
   clock: Clock,
-): AsyncGenerator<readonly BulkPart[]> {
+): AsyncGenerator<BulkPiece> {
   if (Number(request.headers['content-length']) > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
   const reader = createReader(limits.mostMessageBytes)
   let bytes = 0
   for await (const chunk of patiently(request, limits.timeoutMs, clock)) {
     bytes += chunk.length
     if (bytes > limits.mostBytes) throw new Problem('PAYLOAD_TOO_LARGE')
-    const parts = guarded(() => reader.push(chunk))
-    if (parts.length > 0) yield parts
+    yield { parts: guarded(() => reader.push(chunk)), bytes: chunk.length }
   }
   guarded(reader.end)
 }
@@ -76,13 +75,29 @@ async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Cl
   }
 }
 
-/** Ends when the body took too long in all, or when hardly anything came for a while. */
+/**
+ * Ends when the body took too long in all, or when hardly anything came in a long time of waiting
+ * for it: what we take to store a piece is not the sender's.
+ */
 function createWatch(timeoutMs: number, clock: Clock) {
   let over = false
   let giveUp = () => {}
+  /** Of the wait, and in it, since the last look. */
+  let waitedMs = 0
   let heard = 0
+  let sinceMs = 0
+  let cancelStall: Cancel = () => {}
   const cancelAll = clock.after(timeoutMs, end)
-  let cancelStall = clock.after(STALL_MS, look)
+
+  function end(): void {
+    over = true
+    giveUp()
+  }
+
+  function wait(): void {
+    sinceMs = clock.monotonic()
+    cancelStall = clock.after(STALL_MS - waitedMs, look)
+  }
 
   function look(): void {
     if (heard < LEAST_BYTES_IN_TIME) {
@@ -90,17 +105,14 @@ function createWatch(timeoutMs: number, clock: Clock) {
       return
     }
     heard = 0
-    cancelStall = clock.after(STALL_MS, look)
-  }
-
-  function end(): void {
-    over = true
-    giveUp()
+    waitedMs = 0
+    wait()
   }
 
   return {
     /** What comes first. Not by Promise.race, which would keep every chunk for as long as nothing is over. */
     orOver<T>(next: Promise<T>): Promise<T | 'over'> {
+      wait()
       return new Promise((resolve, reject) => {
         giveUp = () => resolve('over')
         if (over) giveUp()
@@ -108,6 +120,8 @@ function createWatch(timeoutMs: number, clock: Clock) {
       })
     },
     heard(bytes: number) {
+      cancelStall()
+      waitedMs += clock.monotonic() - sinceMs
       heard += bytes
     },
     stop() {
@@ -171,12 +185,14 @@ function createReader(mostMessageBytes: number) {
   }
 }
 
+/** A message may be nested as deeply as the body of a send. */
+const DEEPEST = 32
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 
 /** `from` is the index of the first of them. */
 function readItems(items: Buffer, from: number): unknown[] {
-  const result = parseJson(Buffer.concat([OPEN, items, CLOSE]))
+  const result = parseJson(Buffer.concat([OPEN, items, CLOSE]), { maxDepth: DEEPEST + 1 })
   if (!result.ok) throw new IntakeCut(invalidBody(`messages${moved(result.path, from)}`, result.message))
   if (result.hasNulls) dropNulls(result.value)
   return result.value as unknown[]

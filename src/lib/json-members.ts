@@ -37,6 +37,7 @@ export type JsonMembers = {
   end(): void
 }
 
+const NOTHING: Buffer = Buffer.alloc(0)
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
@@ -68,7 +69,9 @@ type Place =
 export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   const keys = new Set<string>()
   /** What came and was not handed out yet; `at` is the next byte to look at. */
-  let held: Buffer = Buffer.alloc(0)
+  let held = NOTHING
+  /** Where `held` lies, when that is memory of our own. */
+  let room = NOTHING
   let at = 0
   let place: Place = 'start'
   let key = ''
@@ -81,7 +84,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   let firstItem = true
 
   function push(bytes: Buffer): JsonPart[] {
-    held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+    append(bytes)
     const parts: JsonPart[] = []
     while (at < held.length) {
       const before = { at, place }
@@ -92,6 +95,21 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     handOutItems(parts)
     forget()
     return parts
+  }
+
+  /** Room doubles where it is short: however small its pieces, a long value is copied a few times, not with each of them. */
+  function append(bytes: Buffer): void {
+    const length = held.length
+    if (length === 0) {
+      held = bytes
+      return
+    }
+    if (room.length < length + bytes.length) {
+      room = Buffer.allocUnsafeSlow(Math.max(length + bytes.length, 2 * room.length))
+      held.copy(room)
+    }
+    bytes.copy(room, length)
+    held = room.subarray(0, length + bytes.length)
   }
 
   function step(parts: JsonPart[]): void {
@@ -167,6 +185,8 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
       itemsEnd = -1
       return
     }
+    // No value begins so; a reader of the value alone would take it for a byte order mark.
+    if (code === 0xef) throw malformed()
     begin = at
     place = 'in value'
     depth = 0
@@ -281,8 +301,14 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
   /** Drops what nobody needs any more. */
   function forget(): void {
     const keepFrom = place === 'in value' || place === 'in item' ? begin : at
-    // A copy, so that a few bytes do not hold on to all that came with them.
-    held = keepFrom >= held.length ? Buffer.alloc(0) : Buffer.from(held.subarray(keepFrom))
+    if (keepFrom >= held.length) {
+      held = NOTHING
+      room = NOTHING
+    } else if (keepFrom > 0 || held.buffer !== room.buffer) {
+      // A copy, so that a few bytes do not hold on to all that came with them; elsewhere, since parts of it were handed out.
+      room = Buffer.from(held.subarray(keepFrom))
+      held = room
+    }
     at -= keepFrom
     begin -= keepFrom
   }

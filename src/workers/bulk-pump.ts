@@ -1,4 +1,5 @@
 import type { AccountSnapshot } from '../contract/caller.ts'
+import type { JobRef } from '../core/bulk/job.ts'
 import type { SendingJob } from '../core/bulk/lane-store.ts'
 import {
   claimLanes,
@@ -49,8 +50,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   const lanes = new Map<AccountId, BulkLane>()
   const dirty = new Set<AccountId>()
   const lost = new Set<AccountId>()
-  /** How the store knows a job. */
-  const noted = new Map<string, string>()
+  /** How the store knows the jobs of an account. */
+  const noted = new Map<AccountId, Map<JobRef['id'], string>>()
   const fetches = createBatcher<RowAsk, StoredRow[]>({
     flush: asks => readWaiting(db, asks),
     maxItems: FETCHED_AT_ONCE,
@@ -106,7 +107,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
 
   async function claim(): Promise<void> {
     if (clock.monotonic() < nextClaimMs) return
-    const leases = await claimLanes(db, heldAs, CLAIMED_AT_ONCE)
+    const leases = await claimLanes(db, heldAs, CLAIMED_AT_ONCE, [...lanes.keys()])
     nextClaimMs = leases.length < CLAIMED_AT_ONCE ? clock.monotonic() + CLAIM_EVERY_MS : nextClaimMs
     for (const lease of leases) {
       lanes.set(lease.accountId, createBulkLane(lease, laneDeps))
@@ -135,9 +136,9 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     const jobs = Map.groupBy(await listSending(db, accountIds), job => job.accountId)
     for (const accountId of accountIds) await update(accountId, jobs.get(accountId) ?? [])
     const turns = accountIds.flatMap(accountId => lanes.get(accountId)?.turns() ?? [])
-    const news = turns.filter(turn => noted.get(turn.id) !== `${turn.status} ${turn.handedBelow}`)
+    const news = turns.filter(turn => noted.get(turn.accountId)?.get(turn.id) !== standOf(turn))
     await noteTurns(db, news, clock.now())
-    for (const turn of news) noted.set(turn.id, `${turn.status} ${turn.handedBelow}`)
+    for (const turn of news) noted.get(turn.accountId)?.set(turn.id, standOf(turn))
     for (const accountId of accountIds) lanes.get(accountId)?.run()
   }
 
@@ -145,7 +146,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     const account = await deps.account(accountId)
     if (account) lanes.get(accountId)?.update(jobs, account)
     // What was written by others, or undone by a pause, is written anew.
-    for (const job of jobs) noted.set(job.id, `${job.status} ${job.handedBelow}`)
+    noted.set(accountId, new Map(jobs.map(job => [job.id, standOf(job)])))
   }
 
   async function leaveIdle(): Promise<void> {
@@ -156,10 +157,12 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   async function leave(accountIds: readonly AccountId[]): Promise<void> {
     const left = accountIds.filter(accountId => lanes.has(accountId))
     await Promise.all(left.map(accountId => lanes.get(accountId)!.stop()))
-    for (const accountId of left) lanes.delete(accountId)
+    for (const accountId of left) {
+      lanes.delete(accountId)
+      noted.delete(accountId)
+    }
     await releaseLanes(db, heldAs, left)
     if (left.length > 0) nextClaimMs = Number.NEGATIVE_INFINITY
-    if (lanes.size === 0) noted.clear()
   }
 
   return {
@@ -176,4 +179,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
       lanes.clear()
     },
   }
+}
+
+function standOf({ status, handedBelow }: { status: string; handedBelow: number }): string {
+  return `${status} ${handedBelow}`
 }

@@ -100,3 +100,14 @@ test('a row that was stored although nobody heard of it is sent, once, with its 
   expect(await readBulkRows(account, id, '?status=failed')).toEqual([])
   expect(mostInASecond(await sentTimes(app, id))).toBe(RATE)
 })
+
+test('a lane that was to be given up when the database went away is found again', async () => {
+  const first = await begin(bulkRows(2))
+  await app.during(proxy.loseAt('release_bulk_lanes', 'before'))
+  proxy.set('cut')
+  await app.pass(AWAY_MS)
+  proxy.set('open')
+  await untilBulk(app, account, first, 'completed')
+  const second = await begin(bulkRows(2))
+  expect((await untilBulk(app, account, second, 'completed')).counts.sent).toBe(2)
+})

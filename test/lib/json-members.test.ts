@@ -121,3 +121,11 @@ test('holds no more than what is open', () => {
   for (let at = 0; at < 200; at++) members.push(Buffer.from(`${'x'.repeat(100_000)}", "`))
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(30_000_000)
 })
+
+test('a long value costs little more in small pieces than in large ones', () => {
+  const long = 'x'.repeat(4_000_000)
+  const text = JSON.stringify({ list: [long, long] })
+  const lengths = new Array<number>(Math.ceil(text.length / 100)).fill(100)
+  const found = read(text, lengths, { ...LIMITS, maxItemBytes: 10_000_000 })
+  expect(found.list).toEqual([long, long])
+})

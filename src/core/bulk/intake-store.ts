@@ -79,11 +79,17 @@ export async function rejectIncomplete(
     name: 'bulk_reject_incomplete',
     text: `with gone as (
              update bulk_jobs set ${INCOMPLETE('$3', '$4')}
-              where account_id = $1 and id = $2 and status = 'accepting' returning account_id, id)
-           insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
+              where account_id = $1 and id = $2 and status = 'accepting' returning 1)
+           ${SWEEP_ROWS}`,
     values: [toUuid(accountId), toUuid(id), why, toIso(nowMs)],
   })
 }
+
+/** Rows that were stored behind a sweep that gave the job up are swept once more. */
+const SWEEP_ROWS = `insert into bulk_sweeps (account_id, job_id) select $1, $2
+  where exists (select 1 from gone) or not exists (
+    select 1 from bulk_jobs where account_id = $1 and id = $2 and error_code is distinct from 'INTAKE_INCOMPLETE')
+  on conflict do nothing`
 
 const INCOMPLETE = (why: string, now: string) =>
   `status = 'rejected', key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
@@ -114,8 +120,8 @@ export async function dropAccepting(db: Db, { accountId, id }: JobRef): Promise<
   await db.query({
     name: 'bulk_drop',
     text: `with gone as (
-             delete from bulk_jobs where account_id = $1 and id = $2 and status = 'accepting' returning account_id, id)
-           insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
+             delete from bulk_jobs where account_id = $1 and id = $2 and status = 'accepting' returning 1)
+           ${SWEEP_ROWS}`,
     values: [toUuid(accountId), toUuid(id)],
   })
 }

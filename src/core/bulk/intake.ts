@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
+import type { AccountId, Ids } from '../../lib/ids.ts'
 import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import { createIdentity } from './identity.ts'
 import {
@@ -16,7 +16,7 @@ import {
   rejectIncomplete,
 } from './intake-store.ts'
 import type { Job, JobId, JobRef } from './job.ts'
-import { type BulkPart, createSaid, type Said } from './said.ts'
+import { type BulkPiece, createSaid, type Said } from './said.ts'
 
 /** The body ended before it was whole: nobody is there to be answered, or what came is no JSON from there on. */
 export class IntakeCut extends Error {
@@ -32,7 +32,7 @@ export type BulkRequest = {
   caller: Caller
   key: string
   /** As it comes in; throws a Problem, or an IntakeCut. */
-  parts: AsyncIterable<readonly BulkPart[]>
+  pieces: AsyncIterable<BulkPiece>
 }
 
 export type BulkIntake = {
@@ -53,8 +53,9 @@ export type BulkIntakeDeps = {
 const PIECE_BYTES = 1_048_576
 /** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
 const SHOWN_AFTER_MS = 250
-/** Jobs that come in at the same time, on one node. */
+/** Jobs that come in at the same time, on one node: of all accounts, and of one. */
 const MOST_AT_ONCE = 16
+const MOST_OF_AN_ACCOUNT = 8
 /** How long a request waits for another one with its key, and how often it looks; in ms. */
 const WAIT_FOR_OTHER_MS = 10_000
 const LOOK_EVERY_MS = 50
@@ -68,22 +69,30 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   const { db, clock } = deps
   /** What this node is taking in just now. */
   const atWork = new Set<JobId>()
-  let requests = 0
+  /** The accounts of the requests that are being read. */
+  const requests: AccountId[] = []
 
   async function take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
+    const { account } = request.caller
     checkSubscription(request.caller)
-    if (requests >= MOST_AT_ONCE) {
+    enter(account.id)
+    try {
+      const known = await findByKey(db, account.id, request.key)
+      return known ? await compare(request) : await store(request)
+    } finally {
+      requests.splice(requests.indexOf(account.id), 1)
+    }
+  }
+
+  /** Each holds a connection and some memory for as long as its sender likes: none may have all of the places. */
+  function enter(accountId: AccountId): void {
+    const ofAccount = requests.filter(each => each === accountId).length
+    if (requests.length >= MOST_AT_ONCE || ofAccount >= MOST_OF_AN_ACCOUNT) {
       throw new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are coming in at once.', {
         retryAfterSeconds: 5,
       })
     }
-    requests++
-    try {
-      const known = await findByKey(db, request.caller.account.id, request.key)
-      return known ? await compare(request) : await store(request)
-    } finally {
-      requests--
-    }
+    requests.push(accountId)
   }
 
   // --- a key that is new ------------------------------------------------------
@@ -93,13 +102,14 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     const identity = createIdentity()
     const rows = createRowWriter(request, said)
     try {
-      for await (const parts of request.parts) {
+      for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
           const texts = said.take(part).map(canonicalize)
           if (texts.length === 0) continue
           identity.add(texts)
           await rows.add(texts)
         }
+        said.passed(bytes)
       }
       said.end()
       await rows.flush()
@@ -134,7 +144,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     let line: Promise<void> = Promise.resolve()
     // A body that takes its time is seen to be on its way, however little of it is here.
     const cancelShow = clock.after(SHOWN_AFTER_MS, () => {
-      if (said.total > 0 && stored === 0) hand().catch(() => {})
+      if (said.total > 0 && stored === 0 && !said.isRefused()) hand().catch(() => {})
     })
 
     async function make(): Promise<void> {
@@ -192,7 +202,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         cancelShow()
         await line
         await writing.catch(() => {})
-        const incomplete = !(error instanceof Problem)
+        const incomplete = !(error instanceof Problem || said.isRefused())
         // Cut before anything was stored: the sender, who heard no answer, still finds it.
         if (incomplete && isCutMidway(error, said)) await make().catch(() => {})
         if (made !== 'made') return
@@ -211,11 +221,12 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     const said = createSaid()
     const identity = createIdentity()
     try {
-      for await (const parts of request.parts) {
+      for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
           const texts = said.take(part).map(canonicalize)
           if (texts.length > 0) identity.add(texts)
         }
+        said.passed(bytes)
       }
     } catch (error) {
       throw error instanceof IntakeCut ? error.problem : error

@@ -6,12 +6,17 @@ import { JOB_COLUMNS, type Job, type JobRef, type RawJob, toJob } from './job.ts
 
 export type LaneLease = { accountId: AccountId; fence: number }
 
-/** Takes lanes that wait for a node (migrations/functions/claim_bulk_lanes.sql), at most `limit`. */
-export async function claimLanes(db: Db, node: number, limit: number): Promise<LaneLease[]> {
+/** Takes lanes that wait for a node (migrations/functions/claim_bulk_lanes.sql), at most `limit`; `held` it has already. */
+export async function claimLanes(
+  db: Db,
+  node: number,
+  limit: number,
+  held: readonly AccountId[],
+): Promise<LaneLease[]> {
   const { rows } = await db.query<{ account_id: string; fence: number }>({
     name: 'claim_bulk_lanes',
-    text: 'select * from claim_bulk_lanes($1, $2)',
-    values: [node, limit],
+    text: 'select * from claim_bulk_lanes($1, $2, $3)',
+    values: [node, limit, bareArray(held.map(toUuid))],
   })
   return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), fence: row.fence }))
 }

@@ -11,26 +11,38 @@ export type BulkPart =
   | { kind: 'messages' }
   | { kind: 'rows'; rows: readonly unknown[] }
 
+/** What came at once. */
+export type BulkPiece = { parts: readonly BulkPart[]; bytes: number }
+
 /**
  * What the body of a job has said by now, and what is wrong with it. The keys may
- * come in any order, the answer must not depend on it: a fault of the messages
- * waits for the rate, which is looked at before them.
+ * come in any order, the answer must not depend on it: that the body is no JSON is
+ * said before the rate, and the rate before the messages. So a fault waits for the
+ * rest of the body, of a long one for as much of it as may be asked of a sender.
  */
 export type Said = {
   name: string
   perSecond: number | null
   total: number
-  /** Takes a part; the rows of it that are fit to be stored. Throws the refusal once it is certain. */
+  /** Takes a part; the rows of it that are fit to be stored. Throws a refusal that nothing can come before. */
   take(part: BulkPart): readonly object[]
+  /** All of a piece was taken. Throws what is wrong once it is certain enough. */
+  passed(bytes: number): void
+  /** Nothing of it will be stored any more. */
+  isRefused(): boolean
   /** The body is over: throws what is still wrong. The rate is known from here on. */
   end(): void
 }
+
+/** So much of a refused body is read on for what must be said instead. */
+const READ_ON_BYTES = 1_048_576
 
 export function createSaid(): Said {
   let name = ''
   let perSecond: number | null = null
   let total = 0
   let held: Problem | null = null
+  let readOnBytes = 0
 
   function take(part: BulkPart): readonly object[] {
     switch (part.kind) {
@@ -39,12 +51,13 @@ export function createSaid(): Said {
         return []
       case 'perSecond':
         perSecond = readRate(part.value)
-        if (held) throw held
+        // Whatever is wrong with the messages comes after it.
+        if (perSecond === null) held = new Problem('MESSAGES_PER_SECOND_INVALID')
         return []
       case 'messages':
         return []
       case 'no messages':
-        hold(new Problem('MESSAGES_REQUIRED'))
+        held ??= new Problem('MESSAGES_REQUIRED')
         return []
       case 'rows':
         return takeRows(part.rows)
@@ -55,16 +68,16 @@ export function createSaid(): Said {
     if (held) return []
     const wrong = rows.findIndex(row => faultOf(row) !== null)
     if (wrong !== -1) {
-      hold(invalidMessage(total + wrong, faultOf(rows[wrong])!))
+      held = invalidMessage(total + wrong, faultOf(rows[wrong])!)
       return []
     }
     total += rows.length
     return rows as readonly object[]
   }
 
-  function hold(problem: Problem): void {
-    held ??= problem
-    if (perSecond !== null) throw held
+  /** Where the rate is still to come, it is waited for. */
+  function isCertain(): boolean {
+    return held !== null && (perSecond !== null || held.code === 'MESSAGES_PER_SECOND_INVALID')
   }
 
   return {
@@ -78,6 +91,12 @@ export function createSaid(): Said {
       return total
     },
     take,
+    passed(bytes) {
+      if (!isCertain()) return
+      readOnBytes += bytes
+      if (readOnBytes > READ_ON_BYTES) throw held!
+    },
+    isRefused: () => held !== null,
     end() {
       if (perSecond === null) throw new Problem('MESSAGES_PER_SECOND_INVALID')
       if (held) throw held
@@ -102,10 +121,10 @@ function readName(value: unknown): string {
   return value
 }
 
-function readRate(value: unknown): number {
+/** Null for what is none; it is never lowered to one. */
+function readRate(value: unknown): number | null {
   const fits = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_PER_SECOND
-  if (!fits) throw new Problem('MESSAGES_PER_SECOND_INVALID')
-  return value
+  return fits ? value : null
 }
 
 /** What makes an item no message at all; its other faults are found by the validation. */

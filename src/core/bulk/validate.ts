@@ -50,7 +50,16 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
   async function round(): Promise<boolean> {
     const jobs = await claimValidations(db, deps.node(), JOBS_IN_A_ROUND)
     let more = false
-    for (const job of jobs) if (await bringOn(job)) more = true
+    const failed: unknown[] = []
+    for (const job of jobs) {
+      try {
+        if (await bringOn(job)) more = true
+      } catch (error) {
+        // One that cannot be brought on keeps no other from its turn.
+        failed.push(error)
+      }
+    }
+    if (failed.length > 0) throw failed[0]
     return more || jobs.length >= JOBS_IN_A_ROUND
   }
 

@@ -52,8 +52,8 @@ export const messagesBulkCreate = (deps: {
         const key = readKey(request.headers['idempotency-key'])
         if (caller.account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
         requireJson(request)
-        const parts = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
-        const { job, replayed } = await deps.bulkIntake.take({ caller, key, parts })
+        const pieces = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
+        const { job, replayed } = await deps.bulkIntake.take({ caller, key, pieces })
         if (replayed) reply.header('Idempotency-Replayed', 'true')
         reply.code(202)
         return { success: true, ...viewJob(job) }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { Problem } from '../../../src/contract/errors.ts'
 import { createBulkIntake, IntakeCut } from '../../../src/core/bulk/intake.ts'
-import type { BulkPart } from '../../../src/core/bulk/said.ts'
+import type { BulkPart, BulkPiece } from '../../../src/core/bulk/said.ts'
 import { listJobs, sweepRows } from '../../../src/core/bulk/store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds } from '../../../src/lib/ids.ts'
@@ -32,10 +32,10 @@ function createCaller(): Caller {
   } as Caller
 }
 
-async function* say(...pieces: (BulkPart[] | Error)[]): AsyncGenerator<readonly BulkPart[]> {
+async function* say(...pieces: (BulkPart[] | Error)[]): AsyncGenerator<BulkPiece> {
   for (const piece of pieces) {
     if (piece instanceof Error) throw piece
-    yield piece
+    yield { parts: piece, bytes: 1_000 }
   }
 }
 
@@ -56,7 +56,7 @@ async function countRows(): Promise<number> {
 
 test('what was cut before anything was stored is told by a rejected job', async () => {
   const caller = createCaller()
-  const taking = createIntake().take({ caller, key: 'k', parts: say([RATE, rows(3)], CUT) })
+  const taking = createIntake().take({ caller, key: 'k', pieces: say([RATE, rows(3)], CUT) })
   await expect(taking).rejects.toBe(CUT.problem)
   expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toMatchObject([
     { status: 'rejected', errorCode: 'INTAKE_INCOMPLETE', total: 0 },
@@ -70,7 +70,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   const { job } = await createIntake().take({
     caller,
     key: 'k',
-    parts: say([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
+    pieces: say([rows(40, long)], [rows(2), RATE], [rows(1, 'x'.repeat(2_000_000))], [rows(60, long)]),
   })
   expect(job).toMatchObject({ status: 'validating', total: 103 })
   const { rows: stored } = await database.db.query<{ n: number; body: string }>({
@@ -84,7 +84,7 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
   const refused = createIntake().take({
     caller,
     key: 'other',
-    parts: say([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
+    pieces: say([RATE, rows(40, long)], [{ kind: 'rows', rows: [null] }]),
   })
   await expect(refused).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
   expect(await listJobs(database.db, caller.account.id, {}, null, 10)).toHaveLength(1)
@@ -95,12 +95,12 @@ test('pieces of any size are stored in their order, and swept piece by piece whe
 test('a job of a dead node is rejected by whoever looks', async () => {
   const caller = createCaller()
   const { promise: gone, reject: cut } = Promise.withResolvers<never>()
-  async function* hanging(): AsyncGenerator<readonly BulkPart[]> {
-    yield [RATE, rows(40, 'x'.repeat(60_000))]
+  async function* hanging(): AsyncGenerator<BulkPiece> {
+    yield { parts: [RATE, rows(40, 'x'.repeat(60_000))], bytes: 1_000 }
     await gone
   }
   const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => 99 })
-  const taking = dead.take({ caller, key: 'k', parts: hanging() })
+  const taking = dead.take({ caller, key: 'k', pieces: hanging() })
   taking.catch(() => {})
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
   while ((await read())?.total === undefined || (await read())!.total === 0);
@@ -112,17 +112,79 @@ test('a job of a dead node is rejected by whoever looks', async () => {
   expect(await read()).toMatchObject({ status: 'rejected' })
 })
 
+test('rows that are stored behind the sweep that gave their job up are swept, too', async () => {
+  const caller = createCaller()
+  while ((await sweepRows(database.db, 10_000)) > 0);
+  const before = await countRows()
+  const { promise: swept, resolve: goOn } = Promise.withResolvers<void>()
+  async function* slow(): AsyncGenerator<BulkPiece> {
+    const parts = [RATE, rows(40, 'x'.repeat(60_000))]
+    yield { parts, bytes: 1_000 }
+    await swept
+    yield { parts: parts.slice(1), bytes: 1_000 }
+  }
+  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => 99 })
+  const taking = dead.take({ caller, key: 'k', pieces: slow() })
+  taking.catch(() => {})
+  const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
+  while (((await read())?.total ?? 0) === 0);
+  await createIntake().sweep()
+  while ((await sweepRows(database.db, 10_000)) > 0);
+  goOn()
+  await expect(taking).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  while ((await sweepRows(database.db, 10_000)) > 0);
+  expect(await countRows()).toBe(before)
+})
+
+test('a long body that is wrong is refused soon, not at its end', async () => {
+  let read = 0
+  async function* endless(): AsyncGenerator<BulkPiece> {
+    yield { parts: [RATE, { kind: 'rows', rows: [null] }], bytes: 100 }
+    for (;;) {
+      yield { parts: [rows(10)], bytes: 100_000 }
+      read += 100_000
+    }
+  }
+  const taking = createIntake().take({ caller: createCaller(), key: 'k', pieces: endless() })
+  await expect(taking).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+  expect(read).toBeLessThan(1_200_000)
+})
+
+test('no account takes all the room there is for bodies', async () => {
+  const caller = createCaller()
+  const { promise: gone, reject: cut } = Promise.withResolvers<never>()
+  async function* hanging(): AsyncGenerator<BulkPiece> {
+    yield { parts: [RATE], bytes: 100 }
+    await gone
+  }
+  const intake = createIntake()
+  const taking = Array.from({ length: 8 }, (_, at) =>
+    intake.take({ caller, key: `hanging ${at}`, pieces: hanging() }).catch(() => {}),
+  )
+  const ninth = intake.take({ caller, key: 'k', pieces: say([RATE, rows(1)]) })
+  await expect(ninth).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  const other = await intake.take({ caller: createCaller(), key: 'k', pieces: say([RATE, rows(1)]) })
+  expect(other.job.status).toBe('validating')
+  cut(CUT)
+  await Promise.all(taking)
+  const again = await intake.take({ caller, key: 'k', pieces: say([RATE, rows(1)]) })
+  expect(again.job.status).toBe('validating')
+})
+
 test('the same key again says the same or conflicts, whatever the pieces were', async () => {
   const caller = createCaller()
   const intake = createIntake()
-  const first = await intake.take({ caller, key: 'k', parts: say([RATE, rows(4)]) })
+  const first = await intake.take({ caller, key: 'k', pieces: say([RATE, rows(4)]) })
   const pieces = rows(4).rows
   const again = await intake.take({
     caller,
     key: 'k',
-    parts: say([{ kind: 'rows', rows: pieces.slice(0, 1) }], [{ kind: 'rows', rows: pieces.slice(1) }, RATE]),
+    pieces: say(
+      [{ kind: 'rows', rows: pieces.slice(0, 1) }],
+      [{ kind: 'rows', rows: pieces.slice(1) }, RATE],
+    ),
   })
   expect(again).toMatchObject({ replayed: true, job: { id: first.job.id } })
-  const other = intake.take({ caller, key: 'k', parts: say([RATE, rows(5)]) })
+  const other = intake.take({ caller, key: 'k', pieces: say([RATE, rows(5)]) })
   await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
 })

@@ -82,6 +82,18 @@ test.each([
   await expectRefusal(body, 'INVALID_REQUEST_BODY')
 })
 
+test.each([
+  ['a wrong rate', '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]'],
+  ['no messages', '{"messagesPerSecond": 5, "messages": []'],
+  ['no message', '{"messagesPerSecond": 5, "messages": [null]'],
+  ['a wrong rate', { messagesPerSecond: 0, messages: [null], name: 5 }],
+  ['no message', { messagesPerSecond: 5, messages: [null], name: 5 }],
+  ['a wrong rate', '{"messagesPerSecond": 0, "messages": [{"to": "+12025552000"}]} x'],
+  ['a mark inside', '{"messagesPerSecond": \ufeff5, "messages": [{"to": "+12025552000"}]}'],
+])('INVALID_REQUEST_BODY comes before %s', async (_, body) => {
+  await expectRefusal(body, 'INVALID_REQUEST_BODY')
+})
+
 test.each([0, 11, 2.5, '5', null, -1, true, [5], undefined, 1e300])(
   'messagesPerSecond %j is refused, and never lowered',
   async messagesPerSecond => {

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { readBulkBody } from '../../src/http/bulk-body.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+const LIMITS = { mostBytes: 1_000_000, mostMessageBytes: 100_000, timeoutMs: 3_600_000 }
+
+/** A body that is written by hand, and the pieces that are read of it. */
+function start() {
+  const clock = createFakeClock()
+  const body = new PassThrough()
+  const request = Object.assign(body, { headers: {} }) as unknown as IncomingMessage
+  return { clock, body, pieces: readBulkBody(request, LIMITS, clock) }
+}
+
+test('time that we take ourselves is not the sender’s', async () => {
+  const { clock, body, pieces } = start()
+  body.write('{"messagesPerSecond": 5, ')
+  await pieces.next()
+  await clock.advance(60_000)
+  body.end('"messages": []}')
+  expect((await pieces.next()).value).toMatchObject({ parts: [{ kind: 'messages' }] })
+  expect((await pieces.next()).done).toBe(true)
+})
+
+test('a sender who brings a byte a second is waited for no longer than one who brings none', async () => {
+  const { clock, body, pieces } = start()
+  const reading = (async () => {
+    for await (const piece of pieces) expect(piece.bytes).toBe(1)
+  })()
+  reading.catch(() => {})
+  let over = false
+  reading.catch(() => {
+    over = true
+  })
+  body.write('{')
+  for (let seconds = 0; seconds < 29; seconds++) {
+    await clock.advance(1_000)
+    body.write(' ')
+  }
+  expect(over).toBe(false)
+  await clock.advance(2_000)
+  await expect(reading).rejects.toMatchObject({ problem: { code: 'REQUEST_TIMEOUT' } })
+})
+
+test('one who brings enough may take as long as the body may', async () => {
+  const { clock, body, pieces } = start()
+  const reading = (async () => {
+    let bytes = 0
+    for await (const piece of pieces) bytes += piece.bytes
+    return bytes
+  })()
+  body.write('{"messagesPerSecond": 5,')
+  for (let minutes = 0; minutes < 20; minutes++) {
+    await clock.advance(29_000)
+    body.write(' '.repeat(20_000))
+  }
+  body.end('"messages": []}')
+  expect(await reading).toBeGreaterThan(400_000)
+})
