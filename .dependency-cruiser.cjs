@@ -19,17 +19,22 @@ const CORE = [
   'connections',
   'senders',
   'callbacks',
+  'sessions',
   'sandbox',
   'media',
   'templates',
   'routing',
   'consent',
   'inbound',
+  'bots',
   'outbox',
   'messages',
   'bulk',
   'fraud',
   'verification',
+  'audit',
+  'people',
+  'overview',
 ]
 
 /** What a room may know by its types alone. */
@@ -75,6 +80,20 @@ module.exports = {
     ...Object.entries(TYPES).map(typesOnly),
     ...CORE.map(roomOrder),
     {
+      name: 'console-alone',
+      comment: 'the console speaks the HTTP APIs alone, by the SDK: what it does, an API user can do',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^(src|sdk|test|scripts)/', pathNot: '^sdk/index\\.ts$' },
+    },
+    {
+      name: 'sdk-alone',
+      comment: 'the SDK knows the API by what was generated from it',
+      severity: 'error',
+      from: { path: '^sdk/' },
+      to: { path: '^(src|console|test|scripts)/' },
+    },
+    {
       name: 'provider-alone',
       comment: 'a provider imports its own files, provider.ts, shared/ and http/, never another provider',
       severity: 'error',
@@ -99,7 +118,7 @@ module.exports = {
     {
       name: 'shipped-code-needs-shipped-packages',
       severity: 'error',
-      from: { path: '^(src|bin)/' },
+      from: { path: '^(src|sdk|bin)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
     {

@@ -1,0 +1,48 @@
+import type { Away } from './away.ts'
+
+/** What every request says of whoever is signed in. */
+export type Identity = {
+  csrfToken: string | null
+  accountId: string | null
+  mode: 'live' | 'test'
+}
+
+export type ConsoleFetchDeps = {
+  identity(): Identity
+  away: Away
+  /** Asks for the password again; false where it is not given. */
+  signInAgain(): Promise<boolean>
+}
+
+/** Where a 401 is an answer and not the end of a session. */
+const DOORS = /^\/api\/console\/(?:setup|login|session|invitations)\b/
+
+/**
+ * Sends requests as whoever is signed in. One whose session has ended waits
+ * until they have signed in again and is then repeated: what was typed is not lost.
+ */
+export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetchDeps) {
+  async function attempt(request: Request): Promise<Response> {
+    try {
+      const response = await fetch(withIdentity(request.clone(), identity()))
+      away.tell(response.status === 502 || response.status === 503 || response.status === 504)
+      return response
+    } catch (error) {
+      if (!request.signal.aborted) away.tell(true)
+      throw error
+    }
+  }
+
+  return async (request: Request): Promise<Response> => {
+    const response = await attempt(request)
+    if (response.status !== 401 || DOORS.test(new URL(request.url).pathname)) return response
+    return (await signInAgain()) ? attempt(request) : response
+  }
+}
+
+function withIdentity(request: Request, { csrfToken, accountId, mode }: Identity): Request {
+  if (request.method !== 'GET' && csrfToken !== null) request.headers.set('X-CSRF-Token', csrfToken)
+  if (accountId !== null) request.headers.set('X-Posthorn-Account', accountId)
+  request.headers.set('X-Posthorn-Mode', mode)
+  return request
+}

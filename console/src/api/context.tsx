@@ -1,0 +1,58 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext } from 'react'
+import { type Posthorn, PosthornError } from '../../../sdk/index.ts'
+import type { Away } from './away.ts'
+import type { ConsoleFetchDeps } from './console-fetch.ts'
+
+export type ApiContext = {
+  api: Posthorn
+  away: Away
+  /** As whoever is signed in, for what the client cannot say: streams and uploads with progress. */
+  fetch: (request: Request) => Promise<Response>
+  identity: ConsoleFetchDeps['identity']
+}
+
+const Context = createContext<ApiContext | null>(null)
+
+export function useApiContext(): ApiContext {
+  const context = useContext(Context)
+  if (!context) throw new Error('outside of ApiProvider')
+  return context
+}
+
+/** The client; reads go through `useRead`, which keeps and refreshes them. */
+export function useApi(): Posthorn {
+  return useApiContext().api
+}
+
+const STALE_MS = 10_000
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        // What the server said is not asked for twice; silence is.
+        retry: (count, error) => !(error instanceof PosthornError && error.status < 500) && count < 2,
+        refetchOnWindowFocus: true,
+      },
+      mutations: { retry: false },
+    },
+  })
+}
+
+export function ApiProvider({
+  value,
+  client,
+  children,
+}: {
+  value: ApiContext
+  client: QueryClient
+  children: ReactNode
+}) {
+  return (
+    <Context value={value}>
+      <QueryClientProvider client={client}>{children}</QueryClientProvider>
+    </Context>
+  )
+}

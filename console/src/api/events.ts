@@ -1,0 +1,46 @@
+export type ServerEvent = { event: string; data: string }
+
+/** The largest unfinished event that is held, in characters. */
+const MOST_CHARACTERS = 4_000_000
+
+/** The events of a `text/event-stream` body, as they come. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  let rest = ''
+  const text = body.pipeThrough(
+    new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>,
+  )
+  for await (const piece of iterate(text)) {
+    const blocks = (rest + piece).split(/\r?\n\r?\n/)
+    rest = blocks.pop()!
+    if (rest.length > MOST_CHARACTERS) throw new Error('an event without an end')
+    for (const block of blocks) {
+      const event = parse(block)
+      if (event) yield event
+    }
+  }
+}
+
+/** Streams are not iterable in every browser. */
+async function* iterate<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Null for a comment, which only keeps the connection open. */
+function parse(block: string): ServerEvent | null {
+  const data: string[] = []
+  let event = 'message'
+  for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith('event:')) event = line.slice(6).trim()
+    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+  }
+  return data.length === 0 ? null : { event, data: data.join('\n') }
+}

@@ -1,0 +1,32 @@
+import { PosthornError } from '../../../sdk/index.ts'
+
+/** What to tell a person of a request that went wrong, and what they can do. */
+export type Fault = { title: string; text: string; requestId: string | null; again: boolean }
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof PosthornError)) {
+    return {
+      title: 'The server does not answer',
+      text: 'This goes on by itself as soon as it is back.',
+      requestId: null,
+      again: true,
+    }
+  }
+  const { code, message, requestId, retryAfterSeconds } = error
+  const wait = retryAfterSeconds === null ? '' : ` Try again in ${retryAfterSeconds} s.`
+  return {
+    title: TITLES[code] ?? 'That did not work',
+    text: `${message}${wait}`,
+    requestId,
+    again: error.status === 429 || error.status >= 500,
+  }
+}
+
+const TITLES: Partial<Record<PosthornError['code'], string>> = {
+  FORBIDDEN: 'You may not do that',
+  NOT_FOUND: 'This is not there',
+  RATE_LIMITED: 'Too many requests',
+  INSUFFICIENT_BALANCE: 'The wallet does not cover this',
+  INTERNAL_ERROR: 'Something went wrong on the server',
+  SERVICE_UNAVAILABLE: 'The server cannot answer right now',
+}

@@ -1,0 +1,131 @@
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
+import { useApiContext } from './context.tsx'
+
+type ReadPath = PathsWith<'get'>
+type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
+
+export type ReadOptions = {
+  enabled?: boolean
+  /** Asks again and again while the page is looked at, in ms. */
+  everyMs?: number | undefined
+}
+
+/**
+ * What `path` answers, kept and refreshed:
+ *
+ *     const wallet = useRead('/api/v2/wallet')
+ *     const message = useRead('/api/v2/messages/{messageId}', { path: { messageId } })
+ */
+export function useRead<P extends ReadPath>(path: P, init?: ReadInit<P>, options: ReadOptions = {}) {
+  const { api } = useApiContext()
+  return useQuery<Answer<P, 'get'>>({
+    queryKey: useKey(path, init),
+    queryFn: ({ signal }) => read(api, path, { ...init, signal } as ReadInit<P>),
+    enabled: options.enabled ?? true,
+    ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
+  })
+}
+
+/** Paths that answer with a page and a cursor. */
+export type PagedPath = {
+  [P in ReadPath]: Answer<P, 'get'> extends { data: unknown[]; nextCursor: string | null } ? P : never
+}[ReadPath]
+
+type Row<P extends PagedPath> = Answer<P, 'get'> extends { data: (infer R)[] } ? R : never
+type PagedQuery = Record<string, string | number | undefined>
+const PAGE_ROWS = 100
+
+/** All rows of a list, page by page as they are wanted. Empty filters are left out. */
+export function useReadPages<P extends PagedPath>(
+  path: P,
+  init: { query?: PagedQuery; path?: Record<string, string> } = {},
+  options: ReadOptions = {},
+) {
+  const { api } = useApiContext()
+  const query = { limit: PAGE_ROWS, ...withoutEmpty(init.query ?? {}) }
+  const pages = useInfiniteQuery<
+    Answer<P, 'get'>,
+    Error,
+    InfiniteData<Answer<P, 'get'>>,
+    readonly unknown[],
+    string | null
+  >({
+    queryKey: useKey(path, { ...init, query }),
+    queryFn: ({ pageParam, signal }) =>
+      read(api, path, {
+        ...init,
+        query: { ...query, ...(pageParam !== null && { cursor: pageParam }) },
+        signal,
+      } as never),
+    initialPageParam: null,
+    getNextPageParam: last => (last as { nextCursor: string | null }).nextCursor,
+    enabled: options.enabled ?? true,
+    placeholderData: keepPreviousData,
+    ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
+  })
+  const rows = (pages.data?.pages ?? []).flatMap(page => (page as unknown as { data: Row<P>[] }).data)
+  return { ...pages, rows }
+}
+
+export type PagedRead<R> = {
+  rows: R[]
+  isPending: boolean
+  isPlaceholderData: boolean
+  error: Error | null
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage(): unknown
+  refetch(): unknown
+}
+
+/**
+ * Something that changes things, and the paths whose answers it makes old:
+ *
+ *     const revoke = useAction((api, id: string) => api.delete('/api/v2/api-keys/{keyId}', { path: { keyId: id } }),
+ *       { changes: ['/api/v2/api-keys'] })
+ */
+export function useAction<I, R>(
+  run: (api: Posthorn, input: I) => Promise<R>,
+  options: { changes?: readonly string[]; onDone?: (result: R, input: I) => void } = {},
+) {
+  const { api } = useApiContext()
+  const forget = useForget()
+  return useMutation<R, Error, I>({
+    mutationFn: input => run(api, input),
+    onSuccess(result, input) {
+      forget(options.changes ?? [])
+      options.onDone?.(result, input)
+    },
+  })
+}
+
+/** Reads anew what was read from these paths, and below them. */
+export function useForget(): (paths: readonly string[]) => void {
+  const client = useQueryClient()
+  return paths =>
+    void client.invalidateQueries({
+      predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),
+    })
+}
+
+/** What is read for one account or mode is nobody else's. */
+function useKey(path: string, init: unknown): readonly unknown[] {
+  const { accountId, mode } = useApiContext().identity()
+  return [path, init ?? null, path.startsWith('/api/v2') ? `${accountId} ${mode}` : null]
+}
+
+function read<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>): Promise<Answer<P, 'get'>> {
+  return api.get(path as never, init as never) as Promise<Answer<P, 'get'>>
+}
+
+function withoutEmpty(query: PagedQuery): PagedQuery {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ''))
+}

@@ -1,0 +1,46 @@
+import { DirectionProvider, MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { useState } from 'react'
+import { createPosthorn } from '../../sdk/index.ts'
+import { createAway } from './api/away.ts'
+import { createConsoleFetch, type Identity } from './api/console-fetch.ts'
+import { type ApiContext, ApiProvider, createQueryClient } from './api/context.tsx'
+import { createAgain } from './session/again.ts'
+import { SessionGate } from './session/gate.tsx'
+import { ErrorBoundary } from './shell/error-boundary.tsx'
+import { theme } from './theme/theme.ts'
+
+/** Everything that there is once. */
+function createParts() {
+  const away = createAway()
+  const again = createAgain()
+  const who: { identity: Identity } = { identity: { csrfToken: null, accountId: null, mode: 'test' } }
+  const identity = () => who.identity
+  const send = createConsoleFetch({ identity, away, signInAgain: again.ask })
+  const context: ApiContext = {
+    api: createPosthorn({ baseUrl: location.origin, fetch: send, retries: 1 }),
+    away,
+    fetch: send,
+    identity,
+  }
+  const identify = (identity: Identity) => {
+    who.identity = identity
+  }
+  return { context, client: createQueryClient(), again, identify }
+}
+
+export function App() {
+  const [{ context, client, again, identify }] = useState(createParts)
+  return (
+    <DirectionProvider detectDirection>
+      <MantineProvider theme={theme} defaultColorScheme="auto">
+        <Notifications position="bottom-right" limit={4} />
+        <ErrorBoundary>
+          <ApiProvider value={context} client={client}>
+            <SessionGate again={again} identify={identify} />
+          </ApiProvider>
+        </ErrorBoundary>
+      </MantineProvider>
+    </DirectionProvider>
+  )
+}

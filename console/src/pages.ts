@@ -1,0 +1,98 @@
+import {
+  FlaskConical,
+  Gauge,
+  KeyRound,
+  type LucideIcon,
+  MessagesSquare,
+  Rocket,
+  SendHorizontal,
+} from 'lucide-react'
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { Need } from './session/session.ts'
+
+/** One screen. The navigation, the palette, the routes and the tests are drawn from this table. */
+export type Page = {
+  /** Where it is; its first step must be none of the server's own: api, docs, media, webhooks, metrics. */
+  path: string
+  title: string
+  section: Section
+  icon: LucideIcon
+  need: Need
+  component: LazyExoticComponent<ComponentType<Record<string, string | undefined>>>
+  /** Where its path has parameters: they are its props. */
+  pattern?: string
+  /** Other words by which the palette finds it. */
+  words?: string
+  /** After `g`. */
+  shortcut?: string
+  /** Reached by the palette and by links alone. */
+  hidden?: true
+}
+
+export const SECTIONS = ['', 'Messages', 'Channels', 'Developers', 'Account', 'Operator'] as const
+export type Section = (typeof SECTIONS)[number]
+
+/** In the order in which the navigation shows them. */
+export const PAGES: readonly Page[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    section: '',
+    icon: Gauge,
+    need: 'member',
+    component: lazy(() => import('./pages/overview/overview.tsx')),
+    words: 'home dashboard statistics charts',
+    shortcut: 'o',
+  },
+  {
+    path: '/welcome',
+    title: 'Get started',
+    section: '',
+    icon: Rocket,
+    need: 'member',
+    component: lazy(() => import('./pages/welcome/welcome.tsx')),
+    words: 'onboarding first message curl typescript python',
+  },
+  {
+    path: '/messages',
+    title: 'Messages',
+    section: 'Messages',
+    icon: MessagesSquare,
+    need: 'member',
+    // The message that is open stands in the URL.
+    pattern: '/messages/:messageId?',
+    component: lazy(() => import('./pages/messages/messages.tsx')),
+    words: 'explorer log timeline delivery status',
+    shortcut: 'm',
+  },
+  {
+    path: '/send',
+    title: 'Send',
+    section: 'Messages',
+    icon: SendHorizontal,
+    need: 'member',
+    component: lazy(() => import('./pages/send/send.tsx')),
+    words: 'playground compose new message estimate price',
+    shortcut: 's',
+  },
+  {
+    path: '/sandbox',
+    title: 'Sandbox inbox',
+    section: 'Messages',
+    icon: FlaskConical,
+    need: 'member',
+    component: lazy(() => import('./pages/sandbox/sandbox.tsx')),
+    words: 'test messages codes otp received',
+    shortcut: 'x',
+  },
+  {
+    path: '/keys',
+    title: 'API keys',
+    section: 'Developers',
+    icon: KeyRound,
+    need: 'member',
+    component: lazy(() => import('./pages/keys/keys.tsx')),
+    words: 'token secret rotate revoke scopes',
+    shortcut: 'k',
+  },
+]

@@ -1,0 +1,32 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
+import { ShieldAlert } from 'lucide-react'
+import { Snippet } from '../../parts/code.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+
+/** The key itself, which nobody can read again. */
+export function ShowKey({ apiKey, onClose }: { apiKey: string | null; onClose: () => void }) {
+  return (
+    <Modal
+      opened={apiKey !== null}
+      onClose={onClose}
+      title="Your new key"
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      {apiKey !== null && (
+        <Stack>
+          <Snippet code={apiKey} label="The new key" />
+          <Alert color="brass" variant="light" icon={<ShieldAlert size={16} />}>
+            This is the only time that it is shown: we keep nothing but its hash. Put it where your program
+            finds its secrets.
+          </Alert>
+          <Group justify="flex-end">
+            <CopyButton text={apiKey} label="Copy" />
+            <Button onClick={onClose}>I have it</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

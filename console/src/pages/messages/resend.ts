@@ -1,0 +1,11 @@
+import type { Message } from '../../../../sdk/index.ts'
+
+/** The send page with this message filled in; null where its words are not kept. */
+export function resendLink(message: Message): string | null {
+  const { to, channel, messageType, text, subject, templateId } = message
+  if (messageType === 'otp' || (text === null && templateId === null)) return null
+  const query = new URLSearchParams({ to, channel, messageType })
+  if (text !== null) query.set('text', text)
+  if (subject !== null) query.set('subject', subject)
+  return `/send?${query}`
+}

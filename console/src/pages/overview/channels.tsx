@@ -1,0 +1,96 @@
+import { Skeleton, Table, Text } from '@mantine/core'
+import type { Channel, MessageStats, ProviderMessagePolicy } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { Card } from '../../parts/page.tsx'
+import { StatusBadge, type Tone } from '../../parts/status-badge.tsx'
+import type { spanOf } from './period.ts'
+
+/** So many failures of what is known make a channel one to look at. */
+const POOR = 0.1
+
+/** How each channel does: who carries it, and how much of it arrives. */
+export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
+  const stats = useRead('/api/v2/stats', { query: { ...span, groupBy: 'channel' } })
+  const policies = useRead('/api/v2/messages/policies')
+  if (!stats.data || !policies.data)
+    return (
+      <Card title="Channels">
+        {stats.error ? <Text c="dimmed">Not readable right now.</Text> : <Skeleton h={180} />}
+      </Card>
+    )
+  const totals = totalsOf(stats.data.data)
+  const carried = policies.data.data
+  return (
+    <Card title="Channels" flush>
+      <Table.ScrollContainer minWidth={420}>
+        <Table verticalSpacing={9} horizontalSpacing="md" fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Channel</Table.Th>
+              <Table.Th>Carried by</Table.Th>
+              <Table.Th ta="end">Sent</Table.Th>
+              <Table.Th ta="end">Delivered</Table.Th>
+              <Table.Th ta="end">Failed</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody className="ph-num">
+            {CHANNELS.map(channel => {
+              const own = totals.get(channel)
+              const health = healthOf(
+                own,
+                carried.filter(policy => policy.channel === channel),
+              )
+              return (
+                <Table.Tr key={channel}>
+                  <Table.Td>{channelName(channel)}</Table.Td>
+                  <Table.Td>
+                    <StatusBadge status={health.text} tone={health.tone} label={health.text} />
+                  </Table.Td>
+                  <Table.Td ta="end">{(own?.sent ?? 0).toLocaleString()}</Table.Td>
+                  <Table.Td ta="end">{share(own?.delivered, own)}</Table.Td>
+                  <Table.Td ta="end">{share(own && own.failed + own.undelivered, own)}</Table.Td>
+                </Table.Tr>
+              )
+            })}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Card>
+  )
+}
+
+type Totals = { sent: number; delivered: number; undelivered: number; failed: number }
+
+function totalsOf({ rows }: MessageStats): Map<Channel, Totals> {
+  const totals = new Map<Channel, Totals>()
+  for (const row of rows) {
+    if (row.channel === null) continue
+    const own = totals.get(row.channel) ?? { sent: 0, delivered: 0, undelivered: 0, failed: 0 }
+    own.sent += row.sent
+    own.delivered += row.delivered
+    own.undelivered += row.undelivered
+    own.failed += row.failed
+    totals.set(row.channel, own)
+  }
+  return totals
+}
+
+function healthOf(
+  own: Totals | undefined,
+  policies: readonly ProviderMessagePolicy[],
+): { text: string; tone: Tone } {
+  const enabled = policies.filter(policy => policy.enabled)
+  if (enabled.length === 0) return { text: 'Nobody', tone: 'still' }
+  const real = enabled.filter(policy => policy.providerKey !== 'sandbox')
+  const text = [...new Set((real.length > 0 ? real : enabled).map(policy => policy.providerKey))].join(', ')
+  const known = own ? own.delivered + own.undelivered + own.failed : 0
+  const poor = own !== undefined && known > 0 && (own.failed + own.undelivered) / known > POOR
+  if (poor) return { text, tone: 'warn' }
+  return { text, tone: real.length > 0 ? 'good' : 'still' }
+}
+
+function share(part: number | undefined, own: Totals | undefined): string {
+  const known = own ? own.delivered + own.undelivered + own.failed : 0
+  return part === undefined || known === 0 ? '–' : `${((100 * part) / known).toFixed(1)} %`
+}

@@ -1,0 +1,37 @@
+import { Skeleton } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Tone } from '../../parts/status-badge.tsx'
+import classes from './figure.module.css'
+
+/** One number, what it is, and where it comes from. */
+export function Figure({
+  label,
+  value,
+  note,
+  tone,
+  href,
+  format = number => number.toLocaleString(),
+}: {
+  label: string
+  value: number | undefined
+  note?: string | undefined
+  tone?: Tone | undefined
+  href?: string
+  format?: (value: number) => string
+}) {
+  const content = (
+    <>
+      <span className={classes.label}>{label}</span>
+      <span className={classes.value} data-tone={tone}>
+        {value === undefined ? <Skeleton h={26} w={64} /> : format(value)}
+      </span>
+      <span className={classes.note}>{note ?? '\u00a0'}</span>
+    </>
+  )
+  if (href === undefined) return <div className={`ph-card ${classes.figure}`}>{content}</div>
+  return (
+    <Link href={href} className={`ph-card ${classes.figure}`}>
+      {content}
+    </Link>
+  )
+}

@@ -1,0 +1,47 @@
+import { Anchor, Skeleton, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import { useRead } from '../../api/use-read.ts'
+import { Card } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import classes from './latest.module.css'
+
+const LOOK_EVERY_MS = 5_000
+const ROWS = 7
+
+/** The last messages, as they come. */
+export function Latest() {
+  const messages = useRead('/api/v2/messages', { query: { limit: ROWS } }, { everyMs: LOOK_EVERY_MS })
+  return (
+    <Card
+      title="Latest"
+      flush
+      aside={
+        <Anchor component={Link} href="/messages" size="sm">
+          All messages
+        </Anchor>
+      }
+    >
+      {messages.isPending && <Skeleton h={180} m="md" w="auto" />}
+      {messages.error && (
+        <Text c="dimmed" p="md">
+          Not readable with your role, or not right now.
+        </Text>
+      )}
+      {messages.data?.data.length === 0 && (
+        <Text c="dimmed" p="md">
+          Nothing yet.
+        </Text>
+      )}
+      {messages.data?.data.map(({ messageId, to, status, createdAt }) => (
+        <Link key={messageId} href={`/messages/${messageId}`} className={classes.row}>
+          <StatusBadge status={status} />
+          <bdi className="ph-truncate ph-num">{to}</bdi>
+          <span className={classes.when}>
+            <Time at={createdAt} />
+          </span>
+        </Link>
+      ))}
+    </Card>
+  )
+}

@@ -1,0 +1,126 @@
+import { Anchor, Grid, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { Link } from 'wouter'
+import { useRead } from '../../api/use-read.ts'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { formatMoney } from '../../parts/money.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
+import { Channels } from './channels.tsx'
+import { Figure } from './figure.tsx'
+import { Latest } from './latest.tsx'
+import { PERIODS, periodOf, spanOf } from './period.ts'
+
+const Charts = lazy(() => import('./charts.tsx'))
+const LOOK_EVERY_MS = 10_000
+
+/** How it goes: what was sent, what became of it, and what it cost. */
+export default function Overview() {
+  const { membership, mode } = useSession()
+  const [filters, setFilters] = useFilters(['period'])
+  const period = periodOf(filters.period)
+  const stats = useRead('/api/v2/stats', { query: spanOf(period) }, { everyMs: LOOK_EVERY_MS })
+  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: LOOK_EVERY_MS })
+  const total = stats.data?.data.total
+  const currency = stats.data?.data.currency ?? membership?.account.currency ?? 'USD'
+  const settled = total === undefined ? 0 : total.delivered + total.undelivered + total.failed
+
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Period"
+          value={period.id}
+          onChange={id => setFilters({ period: id === PERIODS[0].id ? null : id })}
+          data={PERIODS.map(({ id, label }) => ({ value: id, label }))}
+        />
+      }
+    >
+      {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
+      <Stack gap="lg">
+        <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+          <Figure label="Sent" value={total?.sent} href="/messages" />
+          <Figure
+            label="Delivered"
+            value={total?.delivered}
+            note={total && settled > 0 ? `${percent(total.delivered, settled)} of what is known` : undefined}
+            href="/messages?status=delivered"
+          />
+          <Figure
+            label="Failed"
+            value={total && total.failed + total.undelivered}
+            tone={total && total.failed + total.undelivered > 0 ? 'bad' : undefined}
+            href="/messages?status=failed"
+          />
+          <Figure
+            label="Unknown"
+            value={stats.data?.data.now.unknown}
+            note="right now"
+            tone={stats.data && stats.data.data.now.unknown > 0 ? 'odd' : undefined}
+            href="/messages?status=unknown"
+          />
+          <Figure
+            label="Waiting"
+            value={stats.data?.data.now.waiting}
+            note="right now"
+            href="/messages?status=queued"
+          />
+          {mode === 'live' ? (
+            <Figure
+              label="Cost"
+              value={total?.cost}
+              format={amount => formatMoney(amount, currency)}
+              note={wallet.data && `${formatMoney(wallet.data.data.balance, currency)} in the wallet`}
+            />
+          ) : (
+            <Figure
+              label="Wallet"
+              value={wallet.data?.data.balance}
+              format={amount => formatMoney(amount, currency)}
+              note="tests cost nothing"
+            />
+          )}
+        </SimpleGrid>
+        <Card title="Messages over time">
+          {stats.data && stats.data.data.rows.length === 0 ? (
+            <EmptyNote
+              title={mode === 'test' ? 'No test messages in this period' : 'Nothing was sent in this period'}
+              text={
+                <>
+                  <Anchor component={Link} href="/send">
+                    Send one
+                  </Anchor>{' '}
+                  by hand, or{' '}
+                  <Anchor component={Link} href="/welcome">
+                    from your own code
+                  </Anchor>
+                  .
+                </>
+              }
+            />
+          ) : (
+            <Suspense fallback={<Skeleton h={260} />}>
+              {stats.data ? <Charts stats={stats.data.data} /> : <Skeleton h={260} />}
+            </Suspense>
+          )}
+        </Card>
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, lg: 7 }}>
+            <Channels span={spanOf(period)} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 5 }}>
+            <Latest />
+          </Grid.Col>
+        </Grid>
+      </Stack>
+    </Page>
+  )
+}
+
+function percent(part: number, whole: number): string {
+  return `${((100 * part) / whole).toFixed(part === whole ? 0 : 1)} %`
+}

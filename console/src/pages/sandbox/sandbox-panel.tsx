@@ -1,0 +1,100 @@
+import { Button, Stack, Tabs, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { SandboxMessage } from '../../../../sdk/index.ts'
+import { channelName } from '../../parts/channel-name.ts'
+import { Snippet } from '../../parts/code.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Facts, SidePanel } from '../../parts/side-panel.tsx'
+import { Time } from '../../parts/time.tsx'
+
+export function SandboxPanel({ message, onClose }: { message: SandboxMessage | null; onClose: () => void }) {
+  return (
+    <SidePanel
+      opened={message !== null}
+      onClose={onClose}
+      title={message && <bdi>{message.to}</bdi>}
+      foot={
+        message && (
+          <Button component={Link} href={`/messages/${message.messageId}`} variant="default">
+            Its timeline
+          </Button>
+        )
+      }
+    >
+      {message && (
+        <Stack gap="lg">
+          <Facts
+            facts={[
+              ['Channel', channelName(message.channel)],
+              ['From', message.sender ?? '–'],
+              ['Came', <Time key="came" at={message.receivedAt} />],
+              ['Tries', message.attempts],
+              [
+                'Message',
+                <span key="id" className="ph-mono">
+                  {message.messageId} <CopyButton text={message.messageId} what="the id" small />
+                </span>,
+              ],
+              message.template && ['Template', `${message.template.name} (${message.template.language})`],
+            ]}
+          />
+          {message.subject !== null && (
+            <Text fw={600} size="lg" className="ph-words">
+              {message.subject}
+            </Text>
+          )}
+          <Words message={message} />
+          {message.media?.map(file => (
+            <Text key={file.sha256} size="sm">
+              {file.fileName}{' '}
+              <Text span c="dimmed">
+                {file.mimetype}, {file.sizeBytes.toLocaleString()} bytes
+              </Text>
+            </Text>
+          ))}
+        </Stack>
+      )}
+    </SidePanel>
+  )
+}
+
+function Words({ message: { text, html, template } }: { message: SandboxMessage }) {
+  if (html !== null) return <Html html={html} />
+  if (text !== null && text !== '')
+    return (
+      <Text className="ph-words" component="div">
+        {text}
+      </Text>
+    )
+  if (template === null) return null
+  return <Snippet code={JSON.stringify(template, null, 2)} label="What the template was given" />
+}
+
+/** Shown in a frame that may run and load nothing: these are somebody else's words. */
+function Html({ html }: { html: string }) {
+  return (
+    <Tabs defaultValue="seen">
+      <Tabs.List mb="sm">
+        <Tabs.Tab value="seen">As seen</Tabs.Tab>
+        <Tabs.Tab value="source">Source</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="seen">
+        <iframe
+          title="The e-mail"
+          sandbox=""
+          srcDoc={html}
+          style={{
+            width: '100%',
+            height: 420,
+            border: '1px solid var(--ph-line)',
+            borderRadius: 8,
+            background: 'white',
+          }}
+        />
+      </Tabs.Panel>
+      <Tabs.Panel value="source">
+        <Snippet code={html} label="The source" />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,76 @@
+import { Button } from '@mantine/core'
+import { FlaskConical } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { SandboxMessage } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { channelName } from '../../parts/channel-name.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { SandboxPanel } from './sandbox-panel.tsx'
+
+const LOOK_EVERY_MS = 2_000
+
+/** What the sandbox took instead of a provider, codes included. */
+export default function Sandbox() {
+  const [filters, setFilters] = useFilters(['to'])
+  const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters }, { everyMs: LOOK_EVERY_MS })
+  const [open, setOpen] = useState<SandboxMessage | null>(null)
+  return (
+    <Page
+      title="Sandbox inbox"
+      lead="What test keys sent, and live keys over channels that have no connection yet. Nothing of it left this server."
+    >
+      <FilterBar onClear={filters.to === undefined ? null : () => setFilters({ to: null })}>
+        <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
+      </FilterBar>
+      <DataList
+        label="Messages in the sandbox"
+        read={inbox}
+        columns={COLUMNS}
+        rowKey={message => `${message.messageId} ${message.attempts}`}
+        onOpen={setOpen}
+        opened={open && `${open.messageId} ${open.attempts}`}
+        empty={
+          <EmptyNote
+            icon={FlaskConical}
+            title={
+              filters.to === undefined ? 'Nothing has come in yet' : 'Nothing has come in for this recipient'
+            }
+            text={
+              filters.to === undefined
+                ? 'Send something in test mode, and it appears here at once.'
+                : 'Recipients are compared as a whole, as their message has them.'
+            }
+            action={
+              <Button component={Link} href="/send">
+                Send a message
+              </Button>
+            }
+          />
+        }
+      />
+      <SandboxPanel message={open} onClose={() => setOpen(null)} />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<SandboxMessage>[] = [
+  { title: 'To', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  { title: 'Channel', width: '140px', wideOnly: true, render: ({ channel }) => channelName(channel) },
+  { title: 'From', width: '120px', wideOnly: true, render: ({ sender }) => <bdi>{sender ?? '–'}</bdi> },
+  { title: 'Words', width: 'minmax(160px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
+  { title: 'Came', width: '110px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
+]
+
+export function wordsOf({ subject, text, html, template, media }: SandboxMessage): string {
+  if (subject !== null) return subject
+  if (text !== null && text !== '') return text
+  if (template !== null) return `Template ${template.name}: ${template.body.join(', ')}`
+  if (media !== null && media.length > 0) return media.map(({ fileName }) => fileName).join(', ')
+  return html === null ? '' : 'HTML'
+}

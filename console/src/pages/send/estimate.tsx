@@ -1,0 +1,108 @@
+import { Skeleton, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleX } from 'lucide-react'
+import type { Estimate as EstimateData } from '../../../../sdk/index.ts'
+import { useApi, useApiContext } from '../../api/context.tsx'
+import { faultOf } from '../../api/fault.ts'
+import { channelName } from '../../parts/channel-name.ts'
+import { Money } from '../../parts/money.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { inWords } from '../../parts/status-badge.tsx'
+import { formatTime } from '../../parts/time.tsx'
+import { type Draft, toBody } from './draft.ts'
+
+/** What a send of this would do, by the API's own word. */
+export function Estimate({ draft }: { draft: Draft }) {
+  const api = useApi()
+  const { accountId, mode } = useApiContext().identity()
+  const body = toBody(draft)
+  const estimate = useQuery({
+    queryKey: ['/api/v2/messages/estimate', body, `${accountId} ${mode}`],
+    queryFn: ({ signal }) => api.post('/api/v2/messages/estimate', { body: body as never, signal }),
+    enabled: body.to !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return (
+    <Card title="What it would do">
+      <div aria-live="polite">
+        {body.to === '' ? (
+          <Text c="dimmed">Say to whom: the route, the parts and the price appear here.</Text>
+        ) : estimate.error ? (
+          <Text c="var(--ph-bad)">{faultOf(estimate.error).text}</Text>
+        ) : estimate.data ? (
+          <Told estimate={estimate.data.data} />
+        ) : (
+          <Skeleton h={120} />
+        )}
+      </div>
+    </Card>
+  )
+}
+
+function Told({ estimate }: { estimate: EstimateData }) {
+  const { deliverable, reasons, resolved, rendered, sms, billing, scheduledAt } = estimate
+  return (
+    <Stack gap="md">
+      <Text
+        fw={600}
+        c={deliverable ? 'var(--ph-good)' : 'var(--ph-bad)'}
+        style={{ display: 'flex', alignItems: 'center', gap: 8 }}
+      >
+        {deliverable ? <CircleCheck size={17} aria-hidden /> : <CircleX size={17} aria-hidden />}
+        {deliverable ? 'It would go' : 'It would not go'}
+      </Text>
+      {reasons.map(reason => (
+        <Text key={`${reason.code} ${reason.path}`} size="sm">
+          {reason.path !== '' && <span className="ph-mono">{reason.path} </span>}
+          {reason.message}
+        </Text>
+      ))}
+      <Facts
+        facts={[
+          resolved && ['Channel', channelName(resolved.channel)],
+          resolved && ['Provider', resolved.provider],
+          resolved && ['Sender', inWords(resolved.senderSource)],
+          sms && [
+            'Parts',
+            <span key="parts" className="ph-num">
+              {sms.parts} ({sms.characters} characters of {sms.encoding})
+            </span>,
+          ],
+          billing && [
+            'Price',
+            <span key="price">
+              <Money amount={billing.estimatedCost} currency={billing.currency} />{' '}
+              <Text span c="dimmed" size="sm">
+                from the {billing.source}
+              </Text>
+            </span>,
+          ],
+          scheduledAt === null ? null : ['Leaves', formatTime(scheduledAt)],
+        ]}
+      />
+      {rendered && (
+        <div>
+          {rendered.subject !== null && (
+            <Text fw={600} className="ph-words">
+              {rendered.subject}
+            </Text>
+          )}
+          <div
+            className="ph-words"
+            style={{
+              padding: '10px 14px',
+              borderRadius: '14px 14px 14px 4px',
+              background: 'var(--ph-chosen)',
+              width: 'fit-content',
+              maxWidth: '100%',
+            }}
+          >
+            {rendered.text}
+          </div>
+        </div>
+      )}
+    </Stack>
+  )
+}

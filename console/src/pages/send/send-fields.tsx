@@ -1,0 +1,122 @@
+import { Group, SegmentedControl, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useRead } from '../../api/use-read.ts'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import type { Draft } from './draft.ts'
+
+const TYPES = [
+  { value: 'free_text', label: 'Free text' },
+  { value: 'utility', label: 'Utility' },
+  { value: 'marketing', label: 'Marketing' },
+  { value: 'otp', label: 'OTP' },
+]
+
+export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
+  const templates = useRead('/api/v2/templates')
+  const account = useRead('/api/v2/account')
+  const { getInputProps, values } = fields
+  const usable = (templates.data?.data ?? []).filter(
+    ({ status }) => status === 'approved' || status === 'active',
+  )
+  const template = usable.find(({ id }) => id === values.templateId)
+  const senders = (account.data?.data.smsSenders ?? []).filter(({ status }) => status === 'approved')
+  const isMail = values.channel === 'email_user' || (values.channel === 'auto' && values.to.includes('@'))
+
+  function chooseTemplate(id: string | null): void {
+    const chosen = usable.find(each => each.id === id)
+    fields.setValues({
+      templateId: id ?? '',
+      variables: placeholdersOf(chosen).map(() => ''),
+    })
+  }
+
+  return (
+    <>
+      <TextInput
+        label="To"
+        placeholder="+12025550123, someone@example.com"
+        autoComplete="off"
+        autoFocus
+        dir="ltr"
+        {...getInputProps('to')}
+      />
+      <Group grow align="flex-start">
+        <Select
+          label="Channel"
+          allowDeselect={false}
+          data={[
+            { value: 'auto', label: 'Automatic' },
+            ...CHANNELS.map(value => ({ value, label: channelName(value) })),
+          ]}
+          {...getInputProps('channel')}
+        />
+        {senders.length > 0 && (
+          <Select
+            label="From"
+            placeholder="The default"
+            clearable
+            data={senders.map(({ id, name }) => ({ value: id, label: name }))}
+            {...getInputProps('sender')}
+            onChange={id => fields.setFieldValue('sender', id ?? '')}
+          />
+        )}
+      </Group>
+      <Stack gap={4}>
+        <Text size="sm" fw={500} component="span" id="type-label">
+          Type
+        </Text>
+        <SegmentedControl data={TYPES} aria-labelledby="type-label" {...getInputProps('messageType')} />
+      </Stack>
+      {usable.length > 0 && (
+        <Select
+          label="Template"
+          placeholder="None: words of your own"
+          clearable
+          searchable
+          data={usable.map(({ id, name, language }) => ({
+            value: id,
+            label: language ? `${name} (${language})` : name,
+          }))}
+          {...getInputProps('templateId')}
+          value={values.templateId === '' ? null : values.templateId}
+          onChange={chooseTemplate}
+        />
+      )}
+      {template ? (
+        placeholdersOf(template).map((name, at) => (
+          <TextInput key={name} label={`{{${name}}}`} {...getInputProps(`variables.${at}`)} />
+        ))
+      ) : (
+        <Words form={{ fields }} isMail={isMail} />
+      )}
+      <TextInput
+        label="Later"
+        description="Empty: at once. By your clock."
+        type="datetime-local"
+        {...getInputProps('scheduleAt')}
+      />
+    </>
+  )
+}
+
+function Words({ form: { fields }, isMail }: { form: Pick<ApiForm<Draft>, 'fields'>; isMail: boolean }) {
+  const { getInputProps, values } = fields
+  return (
+    <>
+      {isMail && <TextInput label="Subject" {...getInputProps('subject')} />}
+      {values.messageType === 'otp' && (
+        <TextInput
+          label="Code"
+          description="It goes out in the words of your OTP template"
+          autoComplete="off"
+          {...getInputProps('otpCode')}
+        />
+      )}
+      <Textarea label="Text" autosize minRows={4} maxRows={16} {...getInputProps('text')} />
+    </>
+  )
+}
+
+function placeholdersOf(template: { indexedPlaceholders?: string[] | null } | undefined): string[] {
+  return template?.indexedPlaceholders ?? []
+}

@@ -1,0 +1,91 @@
+import { Button, Grid, Stack } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useRef, useState } from 'react'
+import { useLocation, useSearch } from 'wouter'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { Snippets } from '../../parts/code.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { sendSnippets } from '../../parts/snippets.ts'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+import { MessagePanel } from '../messages/message-panel.tsx'
+import { type Draft, draftFrom, EMPTY, fieldOf, toBody } from './draft.ts'
+import { Estimate } from './estimate.tsx'
+import { SendFields } from './send-fields.tsx'
+
+const SETTLE_MS = 350
+
+/** A send by hand: what it would do and cost while one writes, and the request that does it. */
+export default function Send() {
+  const api = useApi()
+  const forget = useForget()
+  const { mode } = useSession()
+  const [, go] = useLocation()
+  const search = useSearch()
+  const [sent, setSent] = useState<string | null>(null)
+  // The same words are one send, however often the button is pressed or the line breaks.
+  const once = useRef({ body: '', key: '' })
+
+  const form = useApiForm<Draft, Awaited<ReturnType<typeof send>>>({
+    initial: draftFrom(search),
+    send,
+    fieldOf,
+    onDone(result) {
+      once.current = { body: '', key: '' }
+      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
+      if ('tracking' in result) {
+        setSent(result.tracking.messageId)
+        tellDone(mode === 'test' ? 'It is in the sandbox.' : 'It is on its way.')
+      }
+    },
+  })
+
+  function send(draft: Draft) {
+    const body = toBody(draft)
+    const text = JSON.stringify(body)
+    if (once.current.body !== text) once.current = { body: text, key: crypto.randomUUID() }
+    return api.post('/api/v2/messages/send', { body, idempotencyKey: once.current.key })
+  }
+
+  const [settled] = useDebouncedValue(form.fields.values, SETTLE_MS)
+
+  function clear(): void {
+    form.fields.setValues(EMPTY)
+    form.fields.clearErrors()
+    form.setFault(null)
+    go('/send', { replace: true })
+  }
+
+  return (
+    <Page
+      title="Send"
+      lead="Write a message and see how it would go, before it goes."
+      actions={
+        <Button variant="default" onClick={clear}>
+          Start over
+        </Button>
+      }
+    >
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Card>
+            <ApiForm form={form} submitLabel={mode === 'test' ? 'Send to the sandbox' : 'Send'}>
+              <SendFields form={form} />
+            </ApiForm>
+          </Card>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack gap="lg">
+            <Estimate draft={settled} />
+            <Card title="The same by the API">
+              <Snippets codes={sendSnippets(toBody(settled))} />
+            </Card>
+          </Stack>
+        </Grid.Col>
+      </Grid>
+      <MessagePanel messageId={sent} onClose={() => setSent(null)} />
+    </Page>
+  )
+}

@@ -1,0 +1,154 @@
+import { Alert, Anchor, Button, Group, Stack, Text, TextInput, ThemeIcon } from '@mantine/core'
+import { ArrowRight, Check } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import { faultOf } from '../../api/fault.ts'
+import { useAction, useRead } from '../../api/use-read.ts'
+import { FaultNote } from '../../parts/api-form.tsx'
+import { Snippets } from '../../parts/code.tsx'
+import { Page } from '../../parts/page.tsx'
+import { sendSnippets } from '../../parts/snippets.ts'
+import { Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
+import { wordsOf } from '../sandbox/sandbox.tsx'
+import classes from './welcome.module.css'
+
+const TO = '+12025550123'
+const TEXT = 'Hello from Posthorn'
+const LOOK_EVERY_MS = 1_000
+
+/** From nothing to a first message on the screen, with a key that works as pasted. */
+export default function Welcome() {
+  const { session, membership } = useSession()
+  const [startedAt] = useState(() => new Date().toISOString())
+  const key = useAction(
+    (api, _: null) =>
+      api.post('/api/v2/api-keys', {
+        body: { name: 'First steps', mode: 'test', permissions: ['messages:create', 'messages:read'] },
+      }),
+    { changes: ['/api/v2/api-keys'] },
+  )
+  const send = useAction(
+    (api, _: null) =>
+      api.post('/api/v2/messages/send', {
+        body: { to: TO, text: TEXT },
+        idempotencyKey: crypto.randomUUID(),
+      }),
+    { changes: ['/api/v2/sandbox', '/api/v2/messages', '/api/v2/stats'] },
+  )
+  const inbox = useRead('/api/v2/sandbox/messages', { query: { limit: 5 } }, { everyMs: LOOK_EVERY_MS })
+  const apiKey = key.data?.data.apiKey
+  const arrived = (inbox.data?.data ?? []).filter(message => message.receivedAt >= startedAt)
+
+  return (
+    <Page
+      narrow
+      title={`Welcome, ${session.user.name}`}
+      lead={`Three steps to the first message of ${membership?.account.name ?? 'your account'}. It goes to the sandbox: nothing leaves this server, and nothing costs.`}
+    >
+      <Stack gap="lg">
+        <Step number={1} title="Take a test key" done={apiKey !== undefined}>
+          {apiKey === undefined ? (
+            <Group>
+              <Button loading={key.isPending} onClick={() => key.mutate(null)}>
+                Make a test key
+              </Button>
+            </Group>
+          ) : (
+            <Stack gap="xs">
+              <TextInput
+                readOnly
+                aria-label="The test key"
+                value={apiKey}
+                classNames={{ input: 'ph-mono' }}
+                onFocus={event => event.currentTarget.select()}
+              />
+              <Text size="sm" c="dimmed">
+                It is shown this once, and stands in the snippets below.{' '}
+                <Anchor component={Link} href="/keys">
+                  All keys
+                </Anchor>
+              </Text>
+            </Stack>
+          )}
+          <FaultNote fault={key.error ? faultOf(key.error) : null} />
+        </Step>
+        <Step number={2} title="Send with it" done={arrived.length > 0}>
+          <Snippets codes={sendSnippets({ to: TO, text: TEXT }, apiKey)} />
+          <Group mt="sm">
+            <Button variant="default" loading={send.isPending} onClick={() => send.mutate(null)}>
+              Or send it from here
+            </Button>
+          </Group>
+          <FaultNote fault={send.error ? faultOf(send.error) : null} />
+        </Step>
+        <Step number={3} title="See it arrive" done={arrived.length > 0}>
+          <div aria-live="polite">
+            {arrived.length === 0 ? (
+              <Text c="dimmed">Waiting for the first message: it appears here by itself.</Text>
+            ) : (
+              <Stack gap="xs">
+                {arrived.map(message => (
+                  <div key={message.messageId} className={classes.bubble}>
+                    <Text size="sm" c="dimmed">
+                      <bdi>{message.to}</bdi> · <Time at={message.receivedAt} />
+                    </Text>
+                    <div className="ph-words">{wordsOf(message)}</div>
+                  </div>
+                ))}
+              </Stack>
+            )}
+          </div>
+        </Step>
+        {arrived.length > 0 && (
+          <Alert color="verdigris" variant="light" icon={<Check size={16} />} title="It works">
+            <Text>Next: see every step that it took, or connect a provider and send for real.</Text>
+            <Group mt="sm" gap="xs">
+              <Button
+                component={Link}
+                href={`/messages/${arrived[0]!.messageId}`}
+                size="xs"
+                rightSection={<ArrowRight size={14} />}
+              >
+                Its timeline
+              </Button>
+              <Button component="a" href="/docs" target="_blank" rel="noreferrer" size="xs" variant="default">
+                API reference
+              </Button>
+            </Group>
+          </Alert>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function Step({
+  number,
+  title,
+  done,
+  children,
+}: {
+  number: number
+  title: string
+  done: boolean
+  children: ReactNode
+}) {
+  return (
+    <section className={`ph-card ${classes.step}`}>
+      <ThemeIcon radius="xl" size={26} variant={done ? 'filled' : 'default'} aria-hidden>
+        {done ? (
+          <Check size={15} />
+        ) : (
+          <Text size="sm" fw={600}>
+            {number}
+          </Text>
+        )}
+      </ThemeIcon>
+      <div style={{ minWidth: 0, flex: 1 }}>
+        <h2 className={classes.title}>{title}</h2>
+        {children}
+      </div>
+    </section>
+  )
+}

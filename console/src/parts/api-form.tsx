@@ -1,0 +1,141 @@
+import { Alert, Button, Group, Stack } from '@mantine/core'
+import { type UseFormReturnType, useForm } from '@mantine/form'
+import { TriangleAlert } from 'lucide-react'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ErrorDetail, PosthornError } from '../../../sdk/index.ts'
+import { type Fault, faultOf } from '../api/fault.ts'
+
+export type ApiForm<V extends Record<string, unknown>> = {
+  fields: UseFormReturnType<V>
+  /** What is wrong with the whole, or with something that has no field here. */
+  fault: Fault | null
+  busy: boolean
+  submit(event?: FormEvent): Promise<void>
+  setFault(fault: Fault | null): void
+}
+
+/**
+ * A form whose faults are the API's own: each at its field, by the path that
+ * the API names, the rest above the button.
+ *
+ *     const form = useApiForm({ initial: { name: '' }, send: values => api.post('/api/v2/…', { body: values }) })
+ *     <ApiForm form={form} submitLabel="Create">
+ *       <TextInput label="Name" {...form.fields.getInputProps('name')} />
+ *     </ApiForm>
+ */
+export function useApiForm<V extends Record<string, unknown>, R>(options: {
+  initial: V
+  send: (values: V) => Promise<R>
+  onDone?: (result: R, values: V) => void
+  /** The API's name of a field, where the form's is another. */
+  fieldOf?: (path: string) => string
+  /** True where it took care of the error itself. */
+  onError?: (error: unknown) => boolean
+}): ApiForm<V> {
+  const { send, onDone, fieldOf = path => path, onError } = options
+  const fields = useForm<V>({ mode: 'controlled', initialValues: options.initial })
+  const [fault, setFault] = useState<Fault | null>(null)
+  const [busy, setBusy] = useState(false)
+
+  async function submit(event?: FormEvent): Promise<void> {
+    event?.preventDefault()
+    if (busy) return
+    setBusy(true)
+    setFault(null)
+    fields.clearErrors()
+    try {
+      const values = fields.getValues()
+      onDone?.(await send(values), values)
+    } catch (error) {
+      if (!onError?.(error)) show(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  function show(error: unknown): void {
+    const details = error instanceof PosthornError ? error.details : []
+    const homeless = details.filter(detail => !place(detail))
+    if (details.length === 0) setFault(faultOf(error))
+    else if (homeless.length > 0) setFault({ ...faultOf(error), text: homeless.map(sentence).join(' ') })
+    focusFirst(details)
+  }
+
+  /** True where the form has the field that is meant. */
+  function place({ path, message }: ErrorDetail): boolean {
+    const field = fieldOf(path).replaceAll(/\[(\d+)\]/g, '.$1')
+    if (!fields.getInputNode(field)) return false
+    fields.setFieldError(field, capitalized(message))
+    return true
+  }
+
+  function focusFirst(details: readonly ErrorDetail[]): void {
+    for (const { path } of details) {
+      const node = fields.getInputNode(fieldOf(path).replaceAll(/\[(\d+)\]/g, '.$1'))
+      if (node) {
+        node.focus()
+        return
+      }
+    }
+  }
+
+  return { fields, fault, busy, submit, setFault }
+}
+
+/** The form around its fields, what is wrong with it, and its button. */
+export function ApiForm<V extends Record<string, unknown>>({
+  form,
+  submitLabel,
+  children,
+  extra,
+  disabled = false,
+  danger = false,
+  fullWidth = false,
+}: {
+  form: ApiForm<V>
+  submitLabel: string
+  children?: ReactNode
+  /** Beside the button, such as a way out. */
+  extra?: ReactNode
+  disabled?: boolean
+  danger?: boolean
+  fullWidth?: boolean
+}) {
+  return (
+    <form onSubmit={form.submit} noValidate>
+      <Stack gap="md">
+        {children}
+        <FaultNote fault={form.fault} />
+        <Group justify="flex-end" gap="sm">
+          {extra}
+          <Button
+            type="submit"
+            loading={form.busy}
+            disabled={disabled}
+            fullWidth={fullWidth}
+            {...(danger && { color: 'red.8' })}
+          >
+            {submitLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+export function FaultNote({ fault }: { fault: Fault | null }) {
+  if (!fault) return null
+  return (
+    <Alert color="red" variant="light" icon={<TriangleAlert size={16} />} title={fault.title} role="alert">
+      {fault.text}
+    </Alert>
+  )
+}
+
+function sentence({ path, message }: ErrorDetail): string {
+  return `${path}: ${message}.`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { faultOf } from '../api/fault.ts'
+import { FaultNote } from './api-form.tsx'
+
+/**
+ * Asks before something that cannot be taken back. `typed` must be typed first,
+ * for what takes much with it.
+ */
+export function ConfirmDialog({
+  opened,
+  onClose,
+  title,
+  text,
+  confirmLabel,
+  run,
+  typed,
+  danger = true,
+}: {
+  opened: boolean
+  onClose: () => void
+  title: string
+  text: ReactNode
+  /** What happens: "Revoke the key", never "OK". */
+  confirmLabel: string
+  run: () => Promise<unknown>
+  typed?: string
+  danger?: boolean
+}) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const [typing, setTyping] = useState('')
+
+  function close(): void {
+    setError(null)
+    setTyping('')
+    onClose()
+  }
+
+  async function confirm(): Promise<void> {
+    setBusy(true)
+    setError(null)
+    try {
+      await run()
+      close()
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Modal opened={opened} onClose={close} title={title}>
+      <Stack>
+        <Text component="div">{text}</Text>
+        {typed !== undefined && (
+          <TextInput
+            label={`Type ${typed} to go on`}
+            value={typing}
+            onChange={event => setTyping(event.currentTarget.value)}
+            data-autofocus
+          />
+        )}
+        <FaultNote fault={error === null ? null : faultOf(error)} />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={close}>
+            Keep it
+          </Button>
+          <Button
+            loading={busy}
+            disabled={typed !== undefined && typing !== typed}
+            onClick={confirm}
+            {...(danger && { color: 'red.8' })}
+          >
+            {confirmLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

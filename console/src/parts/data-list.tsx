@@ -1,0 +1,170 @@
+import { Button, Loader, Skeleton } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import type { PagedRead } from '../api/use-read.ts'
+import classes from './data-list.module.css'
+import { ReadFault } from './fault-note.tsx'
+
+export type Column<R> = {
+  title: string
+  /** As in CSS grid: `120px`, `minmax(160px, 2fr)`. */
+  width: string
+  render: (row: R) => ReactNode
+  align?: 'end'
+  /** Left out where the screen is narrow. */
+  wideOnly?: boolean
+}
+
+const ROW_PX = 44
+/** Rows before and behind those that are seen. */
+const OVERSCAN = 12
+/** So close to the end the next page is asked for. */
+const NEAR_END_ROWS = 30
+const PHONE = '(max-width: 48em)'
+
+/**
+ * Rows of any number: only those are drawn that are seen, and pages are fetched
+ * as one comes near them. Arrows go through them, Enter opens one.
+ */
+export function DataList<R>({
+  label,
+  read,
+  columns,
+  rowKey,
+  onOpen,
+  opened,
+  empty,
+  height = 'calc(100dvh - 250px)',
+}: {
+  /** What the rows are, for those who do not see them. */
+  label: string
+  read: PagedRead<R>
+  columns: readonly Column<R>[]
+  rowKey: (row: R) => string
+  onOpen?: (row: R) => void
+  /** The key of the row that is open. */
+  opened?: string | null
+  /** In the place of the rows when there are none. */
+  empty: ReactNode
+  height?: string
+}) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = read
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    getItemKey: index => rowKey(rows[index]!),
+  })
+  const seen = virtual.getVirtualItems()
+  const last = seen.at(-1)?.index ?? 0
+
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && last >= rows.length - NEAR_END_ROWS) fetchNextPage()
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+
+  if (read.isPending) return <ListSkeleton />
+  if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
+  if (rows.length === 0) return <div className="ph-card">{empty}</div>
+
+  const shown = window.matchMedia(PHONE).matches
+    ? columns.filter(column => column.wideOnly !== true)
+    : columns
+  const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
+
+  return (
+    <div className="ph-card" style={{ overflow: 'hidden' }}>
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        style={{ maxHeight: height }}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+      >
+        <div
+          role="table"
+          aria-label={label}
+          aria-rowcount={hasNextPage ? -1 : rows.length + 1}
+          data-stale={read.isPlaceholderData || undefined}
+          className={classes.table}
+        >
+          <div role="row" className={classes.head} style={template}>
+            {shown.map(column => (
+              <span key={column.title} role="columnheader" data-align={column.align}>
+                {column.title}
+              </span>
+            ))}
+          </div>
+          <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
+            {seen.map(item => {
+              const row = rows[item.index]!
+              const key = rowKey(row)
+              return (
+                <div
+                  key={item.key}
+                  role="row"
+                  aria-rowindex={item.index + 2}
+                  className={classes.row}
+                  data-open={key === opened || undefined}
+                  data-clickable={onOpen !== undefined || undefined}
+                  style={{ ...template, transform: `translateY(${item.start}px)` }}
+                  tabIndex={onOpen ? 0 : undefined}
+                  onClick={onOpen && (() => onOpen(row))}
+                  onKeyDown={onOpen && (event => onRowKey(event, () => onOpen(row)))}
+                >
+                  {shown.map(column => (
+                    <span key={column.title} role="cell" data-align={column.align}>
+                      {column.render(row)}
+                    </span>
+                  ))}
+                </div>
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      <ListFoot read={read} />
+    </div>
+  )
+}
+
+function onRowKey(event: KeyboardEvent<HTMLElement>, open: () => void): void {
+  if (event.target !== event.currentTarget) return
+  const { key, currentTarget } = event
+  if (key === 'Enter' || key === ' ') open()
+  else if (key === 'ArrowDown') (currentTarget.nextElementSibling as HTMLElement | null)?.focus()
+  else if (key === 'ArrowUp') (currentTarget.previousElementSibling as HTMLElement | null)?.focus()
+  else return
+  event.preventDefault()
+}
+
+function ListFoot<R>({ read }: { read: PagedRead<R> }) {
+  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage, error } = read
+  return (
+    <div className={classes.foot} aria-live="polite">
+      <span className="ph-num">
+        {rows.length.toLocaleString()}
+        {hasNextPage ? ' so far' : rows.length === 1 ? ' row' : ' rows'}
+      </span>
+      {isFetchingNextPage && <Loader size={12} aria-label="Loading more" />}
+      {error !== null && hasNextPage && (
+        <Button size="compact-xs" variant="subtle" onClick={() => fetchNextPage()}>
+          The next page could not be read: try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function ListSkeleton() {
+  return (
+    <div className="ph-card" style={{ padding: 16 }} aria-busy="true">
+      {Array.from({ length: 8 }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+        <Skeleton key={at} h={16} my={14} w={`${96 - (at % 4) * 9}%`} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import classes from './status-badge.module.css'
+
+/** How a status is to be taken. */
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'odd' | 'still'
+
+/** Every status that the API has; one that is new here is shown without a tone. */
+const TONES: Readonly<Record<string, Tone>> = {
+  sent: 'good',
+  delivered: 'good',
+  read: 'good',
+  verified: 'good',
+  approved: 'good',
+  active: 'good',
+  completed: 'good',
+  open: 'good',
+  up: 'good',
+  connected: 'good',
+  accepted: 'good',
+  captured: 'good',
+  scheduled: 'busy',
+  queued: 'busy',
+  sending: 'busy',
+  running: 'busy',
+  validating: 'busy',
+  accepting: 'busy',
+  connecting: 'busy',
+  held: 'busy',
+  pending: 'warn',
+  paused: 'warn',
+  throttled: 'warn',
+  retry: 'warn',
+  qr: 'warn',
+  pairing_code: 'warn',
+  half_open: 'warn',
+  flagged: 'warn',
+  failed: 'bad',
+  undelivered: 'bad',
+  rejected: 'bad',
+  exhausted: 'bad',
+  banned: 'bad',
+  suspended: 'bad',
+  down: 'bad',
+  logged_out: 'bad',
+  invalid: 'bad',
+  revoked: 'bad',
+  unknown: 'odd',
+}
+
+const WORDS: Readonly<Record<string, string>> = { qr: 'Scan the code' }
+
+/** A status as a dot and a word: never by its colour alone. */
+export function StatusBadge({
+  status,
+  tone = TONES[status] ?? 'still',
+  label,
+}: {
+  status: string
+  tone?: Tone
+  label?: string
+}) {
+  return (
+    <span className={classes.badge} data-tone={tone}>
+      <span className={classes.dot} aria-hidden />
+      {label ?? WORDS[status] ?? inWords(status)}
+    </span>
+  )
+}
+
+/** `half_open` is "Half open". */
+export function inWords(word: string): string {
+  const text = word.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,77 @@
+import { Tooltip } from '@mantine/core'
+import { useSyncExternalStore } from 'react'
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+/** From the smallest: how long it is in ms, and up to how many of it are told. */
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ['second', 1_000, 60],
+  ['minute', 60_000, 60],
+  ['hour', 3_600_000, 24],
+  ['day', 86_400_000, 30],
+  ['month', 2_592_000_000, 12],
+  ['year', 31_536_000_000, Number.POSITIVE_INFINITY],
+]
+
+export function formatTime(iso: string): string {
+  return absolute.format(new Date(iso))
+}
+
+export function formatRelative(iso: string, nowMs: number): string {
+  const byMs = new Date(iso).getTime() - nowMs
+  for (const [unit, ms, most] of UNITS) {
+    if (Math.abs(byMs) / ms < most) return relative.format(Math.round(byMs / ms), unit)
+  }
+  return ''
+}
+
+/** How long ago, and on looking closer exactly when; `exact` shows the time of day instead. */
+export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
+  const nowMs = useNow()
+  return (
+    <Tooltip label={formatTime(at)}>
+      <time dateTime={at} className="ph-num">
+        {exact ? clock.format(new Date(at)) : formatRelative(at, nowMs)}
+      </time>
+    </Tooltip>
+  )
+}
+
+/** "Never", or a dash, where there is no time. */
+export function MaybeTime({ at, none = '–' }: { at: string | null; none?: string }) {
+  return at === null ? <span style={{ color: 'var(--ph-quiet)' }}>{none}</span> : <Time at={at} />
+}
+
+const TICK_MS = 15_000
+const ticker = createTicker()
+
+/** The time, told anew some times a minute to all who show it. */
+function useNow(): number {
+  return useSyncExternalStore(ticker.subscribe, ticker.now)
+}
+
+function createTicker() {
+  const listeners = new Set<() => void>()
+  let nowMs = Date.now()
+  let timer: ReturnType<typeof setInterval> | undefined
+  function tick(): void {
+    nowMs = Date.now()
+    for (const listener of listeners) listener()
+  }
+  return {
+    now: () => nowMs,
+    subscribe(listener: () => void) {
+      if (listeners.size === 0) {
+        nowMs = Date.now()
+        timer = setInterval(tick, TICK_MS)
+      }
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) clearInterval(timer)
+      }
+    },
+  }
+}

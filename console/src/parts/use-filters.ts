@@ -1,0 +1,36 @@
+import { useCallback, useMemo } from 'react'
+import { useLocation, useSearch } from 'wouter'
+
+/**
+ * Filters that live in the URL: a link has them, and so has "back".
+ *
+ *     const [filters, setFilters] = useFilters(['status', 'channel', 'to'])
+ */
+export function useFilters<const N extends string>(
+  names: readonly N[],
+): [Partial<Record<N, string>>, (change: Partial<Record<N, string | null>>) => void] {
+  const search = useSearch()
+  const [path, go] = useLocation()
+  const wanted = names.join(' ')
+  const filters = useMemo(() => {
+    const given = new URLSearchParams(search)
+    const found = wanted.split(' ').flatMap(name => {
+      const value = given.get(name)
+      return value === null || value === '' ? [] : [[name, value]]
+    })
+    return Object.fromEntries(found) as Partial<Record<N, string>>
+  }, [search, wanted])
+  const change = useCallback(
+    (part: Partial<Record<N, string | null>>) => {
+      const next = new URLSearchParams(search)
+      for (const [name, value] of Object.entries(part) as [string, string | null | undefined][]) {
+        if (value === null || value === undefined || value === '') next.delete(name)
+        else next.set(name, value)
+      }
+      const text = next.toString()
+      go(text === '' ? path : `${path}?${text}`, { replace: true })
+    },
+    [search, path, go],
+  )
+  return [filters, change]
+}

@@ -1,0 +1,37 @@
+/** Requests whose session has ended wait here, all of them for one answer. */
+export type Again = {
+  /** True once they have signed in again, false where they gave up. */
+  ask(): Promise<boolean>
+  answer(signedIn: boolean): void
+  isAsked(): boolean
+  subscribe(listener: () => void): () => void
+}
+
+export function createAgain(): Again {
+  const listeners = new Set<() => void>()
+  let waiting: { promise: Promise<boolean>; resolve(signedIn: boolean): void } | null = null
+
+  function tell(): void {
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    ask() {
+      if (!waiting) {
+        waiting = Promise.withResolvers<boolean>()
+        tell()
+      }
+      return waiting.promise
+    },
+    answer(signedIn) {
+      waiting?.resolve(signedIn)
+      waiting = null
+      tell()
+    },
+    isAsked: () => waiting !== null,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Mode, Session } from './session.ts'
+
+/** The account and mode that somebody works in, kept for the next visit. */
+export type Choice = { accountId: string | null; mode: Mode }
+
+const KEY = 'posthorn-choice'
+
+export function loadChoice(): Choice {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Choice>
+    return { accountId: kept.accountId ?? null, mode: kept.mode === 'live' ? 'live' : 'test' }
+  } catch {
+    return { accountId: null, mode: 'test' }
+  }
+}
+
+export function saveChoice(choice: Choice): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(choice))
+  } catch {
+    // Then it is not kept.
+  }
+}
+
+/** The chosen account if it is one of theirs, else their first. */
+export function fitChoice(choice: Choice, { memberships }: Session): Choice {
+  const ids = memberships.map(({ account }) => account.id)
+  const accountId =
+    choice.accountId !== null && ids.includes(choice.accountId) ? choice.accountId : (ids[0] ?? null)
+  return { ...choice, accountId }
+}

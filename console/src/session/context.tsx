@@ -1,0 +1,29 @@
+import { createContext, useContext } from 'react'
+import type { Choice } from './choice.ts'
+import { type Membership, type Mode, mayOpen, type Need, type Session } from './session.ts'
+
+export type SessionContext = {
+  session: Session
+  choice: Choice
+  choose(choice: Partial<Choice>): void
+  /** After something that changed who they are: their name, their second factor. */
+  refresh(session: Session): void
+  signOut(): Promise<void>
+}
+
+const Context = createContext<SessionContext | null>(null)
+export const SessionProvider = Context.Provider
+
+/** Who is signed in, and what they work in. */
+export function useSession(): SessionContext & {
+  membership: Membership | null
+  mode: Mode
+  /** Whether they may open what needs `need`; the API refuses it too. */
+  may(need: Need): boolean
+} {
+  const context = useContext(Context)
+  if (!context) throw new Error('outside of SessionProvider')
+  const { session, choice } = context
+  const membership = session.memberships.find(({ account }) => account.id === choice.accountId) ?? null
+  return { ...context, membership, mode: choice.mode, may: need => mayOpen(need, session, membership) }
+}

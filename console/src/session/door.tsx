@@ -1,0 +1,24 @@
+import { Box, Center, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Wordmark } from '../parts/wordmark.tsx'
+import classes from './door.module.css'
+
+/** The frame of what is seen before somebody is signed in. */
+export function Door({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+  return (
+    <Center component="main" className={classes.door}>
+      <Box className={classes.panel}>
+        <Wordmark size={26} />
+        <Stack gap={4} mt="xl" mb="lg">
+          <Title order={1}>{title}</Title>
+          {lead !== undefined && (
+            <Text c="dimmed" size="md">
+              {lead}
+            </Text>
+          )}
+        </Stack>
+        {children}
+      </Box>
+    </Center>
+  )
+}

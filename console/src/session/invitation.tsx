@@ -1,0 +1,94 @@
+import { Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type InvitationPreview, PosthornError } from '../../../sdk/index.ts'
+import { useApi } from '../api/context.tsx'
+import { faultOf } from '../api/fault.ts'
+import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
+import { Door } from './door.tsx'
+import type { Session } from './session.ts'
+
+type Props = { token: string; onSession: (session: Session) => void; onLeave: () => void }
+
+/** Whoever follows a link that somebody sent them: to join an account, or to a new password. */
+export function InvitationPage({ token, onSession, onLeave }: Props) {
+  const api = useApi()
+  const preview = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => api.post('/api/console/invitations/read', { body: { token } }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (preview.isPending) {
+    return (
+      <Door title="One moment">
+        <Skeleton h={140} />
+      </Door>
+    )
+  }
+  if (preview.error) {
+    return (
+      <Door title="This link does not work" lead="It is used, withdrawn, or too old. Ask for a new one.">
+        <Stack>
+          <FaultNote fault={faultOf(preview.error)} />
+          <Button variant="default" onClick={onLeave}>
+            To the sign-in
+          </Button>
+        </Stack>
+      </Door>
+    )
+  }
+  return <Accept token={token} preview={preview.data.data} onSession={onSession} />
+}
+
+function Accept({
+  token,
+  preview,
+  onSession,
+}: Pick<Props, 'token' | 'onSession'> & { preview: InvitationPreview }) {
+  const api = useApi()
+  const [second, setSecond] = useState(false)
+  const isNew = !preview.hasLogin && preview.kind === 'invitation'
+  const form = useApiForm({
+    initial: { name: '', password: '', totp: '' },
+    send: ({ name, password, totp }) =>
+      api.post('/api/console/invitations/accept', {
+        body: { token, password, ...(isNew && { name }), ...(totp !== '' && { totp }) },
+      }),
+    onDone: ({ data }) => onSession(data),
+    onError(error) {
+      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !second
+      if (asked) setSecond(true)
+      return asked
+    },
+  })
+  const { getInputProps } = form.fields
+  const known = preview.hasLogin && preview.kind === 'invitation'
+  return (
+    <Door title={titleOf(preview)} lead={preview.email}>
+      <ApiForm form={form} submitLabel={preview.kind === 'reset' ? 'Set password' : 'Join'} fullWidth>
+        {isNew && <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />}
+        <PasswordInput
+          label={known ? 'Your password' : 'New password'}
+          description={
+            known ? 'Of the login that you have already' : 'At least 10 characters; a sentence is fine'
+          }
+          autoComplete={known ? 'current-password' : 'new-password'}
+          {...getInputProps('password')}
+        />
+        {second && (
+          <TextInput label="Code" autoComplete="one-time-code" autoFocus {...getInputProps('totp')} />
+        )}
+      </ApiForm>
+      {preview.kind === 'reset' && (
+        <Text size="sm" c="dimmed" mt="md">
+          The second factor, if you had one, ends with the old password.
+        </Text>
+      )}
+    </Door>
+  )
+}
+
+function titleOf({ kind, accountName, role }: InvitationPreview): string {
+  if (kind === 'reset') return 'Choose a new password'
+  return accountName === null ? 'Join as operator' : `Join ${accountName} as ${role ?? 'member'}`
+}

@@ -1,0 +1,87 @@
+import { Anchor, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { PosthornError } from '../../../sdk/index.ts'
+import { useApi } from '../api/context.tsx'
+import { ApiForm, useApiForm } from '../parts/api-form.tsx'
+import { Door } from './door.tsx'
+import type { Session } from './session.ts'
+
+/** E-mail and password, and the second factor where there is one. */
+export function LoginForm({
+  email = '',
+  onSession,
+  submitLabel = 'Sign in',
+}: {
+  /** Whose it must be; asked for when empty. */
+  email?: string
+  onSession: (session: Session) => void
+  submitLabel?: string
+}) {
+  const api = useApi()
+  const [second, setSecond] = useState(false)
+  const form = useApiForm({
+    initial: { email, password: '', totp: '' },
+    send: ({ totp, ...body }) =>
+      api.post('/api/console/login', { body: { ...body, ...(totp !== '' && { totp }) } }),
+    onDone: ({ data }) => onSession(data),
+    onError(error) {
+      const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !second
+      if (asked) setSecond(true)
+      return asked
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel={second ? 'Verify' : submitLabel} fullWidth>
+      {second ? (
+        <Stack gap="sm">
+          <TextInput
+            label="Code"
+            description="From your authenticator app, or a recovery code"
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            data-autofocus
+            autoFocus
+            {...form.fields.getInputProps('totp')}
+          />
+          <Anchor component="button" type="button" size="sm" onClick={() => setSecond(false)}>
+            Use another login
+          </Anchor>
+        </Stack>
+      ) : (
+        <>
+          {email === '' ? (
+            <TextInput
+              label="E-mail"
+              type="email"
+              autoComplete="username"
+              autoFocus
+              {...form.fields.getInputProps('email')}
+            />
+          ) : (
+            <Text size="md">
+              Signed in as <b>{email}</b>
+            </Text>
+          )}
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            {...(email !== '' && { autoFocus: true, 'data-autofocus': true })}
+            {...form.fields.getInputProps('password')}
+          />
+        </>
+      )}
+    </ApiForm>
+  )
+}
+
+export function LoginPage({ onSession }: { onSession: (session: Session) => void }) {
+  return (
+    <Door title="Sign in" lead="To send, and to see what became of it.">
+      <LoginForm onSession={onSession} />
+      <Text size="sm" c="dimmed" mt="lg">
+        No login, or forgot the password? An owner of your account, or the operator of this server, sends you
+        a link.
+      </Text>
+    </Door>
+  )
+}

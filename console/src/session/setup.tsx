@@ -1,0 +1,45 @@
+import { PasswordInput, TextInput } from '@mantine/core'
+import { useApi } from '../api/context.tsx'
+import { ApiForm, useApiForm } from '../parts/api-form.tsx'
+import { Door } from './door.tsx'
+import type { Session } from './session.ts'
+
+/** The first visit to an empty server makes the operator's login. */
+export function SetupPage({
+  asksForToken,
+  onSession,
+}: {
+  asksForToken: boolean
+  onSession: (session: Session) => void
+}) {
+  const api = useApi()
+  const form = useApiForm({
+    initial: { name: '', email: '', password: '', operatorToken: '' },
+    send: ({ operatorToken, ...body }) =>
+      api.post('/api/console/setup', { body: { ...body, ...(asksForToken && { operatorToken }) } }),
+    onDone: ({ data }) => onSession(data),
+  })
+  const { getInputProps } = form.fields
+  return (
+    <Door title="Set up Posthorn" lead="The first login is yours: the operator’s. You invite the others.">
+      <ApiForm form={form} submitLabel="Create login" fullWidth>
+        <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />
+        <TextInput label="E-mail" type="email" autoComplete="username" {...getInputProps('email')} />
+        <PasswordInput
+          label="Password"
+          description="At least 10 characters; a sentence is fine"
+          autoComplete="new-password"
+          {...getInputProps('password')}
+        />
+        {asksForToken && (
+          <PasswordInput
+            label="Operator token"
+            description="This server can be reached from elsewhere: it is in operator-token of its data directory, or what POSTHORN_OPERATOR_TOKEN says"
+            autoComplete="off"
+            {...getInputProps('operatorToken')}
+          />
+        )}
+      </ApiForm>
+    </Door>
+  )
+}

@@ -1,0 +1,34 @@
+import { Loader } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useSyncExternalStore } from 'react'
+import { useApiContext } from '../api/context.tsx'
+import classes from './frame.module.css'
+
+const ASK_EVERY_MS = 2_000
+
+/** Says that the server is away, asks whether it is back, and then reads everything anew. */
+export function AwayBanner() {
+  const { away } = useApiContext()
+  const client = useQueryClient()
+  const isAway = useSyncExternalStore(away.subscribe, away.isAway)
+  useEffect(() => {
+    if (!isAway) return
+    const timer = setInterval(async () => {
+      const ready = await fetch('/readyz', { cache: 'no-store' }).then(
+        answer => answer.ok,
+        () => false,
+      )
+      if (!ready) return
+      away.tell(false)
+      void client.invalidateQueries()
+    }, ASK_EVERY_MS)
+    return () => clearInterval(timer)
+  }, [isAway, away, client])
+  if (!isAway) return null
+  return (
+    <div className={classes.away} role="status">
+      <Loader size={14} color="currentColor" />
+      The server does not answer. What you see may be old; this goes on by itself.
+    </div>
+  )
+}

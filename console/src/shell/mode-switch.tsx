@@ -1,0 +1,27 @@
+import { SegmentedControl, Tooltip } from '@mantine/core'
+import { useSession } from '../session/context.tsx'
+import type { Mode } from '../session/session.ts'
+
+/** Live messages, or those of test keys, which go to the sandbox alone. */
+export function ModeSwitch() {
+  const { mode, choose } = useSession()
+  return (
+    <Tooltip
+      label={
+        mode === 'test' ? 'Everything goes to the sandbox, and costs nothing' : 'Real messages, real money'
+      }
+    >
+      <SegmentedControl
+        size="xs"
+        aria-label="Mode"
+        value={mode}
+        onChange={value => choose({ mode: value as Mode })}
+        data={[
+          { value: 'test', label: 'Test' },
+          { value: 'live', label: 'Live' },
+        ]}
+        color={mode === 'test' ? 'brass.6' : 'verdigris.7'}
+      />
+    </Tooltip>
+  )
+}

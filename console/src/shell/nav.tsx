@@ -1,0 +1,44 @@
+import { Link, useLocation } from 'wouter'
+import { PAGES, type Page, SECTIONS } from '../pages.ts'
+import { useSession } from '../session/context.tsx'
+import classes from './frame.module.css'
+
+/** The pages that whoever is signed in may open. */
+export function Nav() {
+  const { may } = useSession()
+  const [path] = useLocation()
+  const shown = PAGES.filter(page => page.hidden !== true && may(page.need))
+  const here = nearest(shown, path)
+  return (
+    <nav aria-label="Pages">
+      {SECTIONS.map(section => {
+        const pages = shown.filter(page => page.section === section)
+        if (pages.length === 0) return null
+        return (
+          <div key={section}>
+            {section !== '' && <div className={classes.section}>{section}</div>}
+            {pages.map(page => (
+              <Link
+                key={page.path}
+                href={page.path}
+                className={classes.link}
+                aria-current={page === here ? 'page' : undefined}
+              >
+                <page.icon size={16} strokeWidth={1.9} aria-hidden />
+                {page.title}
+              </Link>
+            ))}
+          </div>
+        )
+      })}
+    </nav>
+  )
+}
+
+/** The page whose path goes furthest with `path`. */
+function nearest(pages: readonly Page[], path: string): Page | undefined {
+  const fitting = pages.filter(
+    page => path === page.path || (page.path !== '/' && path.startsWith(`${page.path}/`)),
+  )
+  return fitting.toSorted((left, right) => right.path.length - left.path.length)[0]
+}

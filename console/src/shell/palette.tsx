@@ -1,0 +1,88 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
+import { BookOpen, FlaskConical, LogOut, Moon, Search, Sun, Users, Zap } from 'lucide-react'
+import { useLocation } from 'wouter'
+import { PAGES } from '../pages.ts'
+import { useSession } from '../session/context.tsx'
+
+const ICON = { size: 16, strokeWidth: 1.9 }
+
+/** Every page and everything that can be done from everywhere, by its words. */
+export function Palette() {
+  const [, go] = useLocation()
+  const { session, may, mode, choose, signOut, membership } = useSession()
+  const { setColorScheme } = useMantineColorScheme()
+
+  const pages: SpotlightActionData[] = PAGES.filter(page => may(page.need)).map(page => ({
+    id: page.path,
+    label: page.title,
+    ...(page.section !== '' && { description: page.section }),
+    keywords: page.words ?? '',
+    leftSection: <page.icon {...ICON} />,
+    onClick: () => go(page.path),
+  }))
+  const accounts: SpotlightActionData[] = session.memberships
+    .filter(({ account }) => account.id !== membership?.account.id)
+    .map(({ account }) => ({
+      id: account.id,
+      label: `Switch to ${account.name}`,
+      leftSection: <Users {...ICON} />,
+      onClick: () => choose({ accountId: account.id }),
+    }))
+  const other = mode === 'test' ? ('live' as const) : ('test' as const)
+  const actions: SpotlightActionData[] = [
+    ...accounts,
+    {
+      id: 'mode',
+      label: other === 'live' ? 'Switch to live mode' : 'Switch to test mode',
+      leftSection: other === 'live' ? <Zap {...ICON} /> : <FlaskConical {...ICON} />,
+      onClick: () => choose({ mode: other }),
+    },
+    {
+      id: 'light',
+      label: 'Light colours',
+      keywords: 'theme',
+      leftSection: <Sun {...ICON} />,
+      onClick: () => setColorScheme('light'),
+    },
+    {
+      id: 'dark',
+      label: 'Dark colours',
+      keywords: 'theme',
+      leftSection: <Moon {...ICON} />,
+      onClick: () => setColorScheme('dark'),
+    },
+    {
+      id: 'docs',
+      label: 'API reference',
+      keywords: 'documentation openapi',
+      leftSection: <BookOpen {...ICON} />,
+      onClick: () => void window.open('/docs', '_blank', 'noreferrer'),
+    },
+    {
+      id: 'out',
+      label: 'Sign out',
+      keywords: 'log out leave',
+      leftSection: <LogOut {...ICON} />,
+      onClick: () => void signOut(),
+    },
+  ]
+  return (
+    <Spotlight
+      actions={[
+        { group: 'Pages', actions: pages },
+        { group: 'Do', actions },
+      ]}
+      shortcut="mod + K"
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      nothingFound="Nothing is called that"
+      searchProps={{
+        leftSection: <Search size={16} />,
+        placeholder: 'Go to a page, or do something',
+        'aria-label': 'Search',
+      }}
+    />
+  )
+}

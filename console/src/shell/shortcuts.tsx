@@ -1,0 +1,85 @@
+import { Group, Kbd, Modal, Stack, Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { useLocation } from 'wouter'
+import { PAGES } from '../pages.ts'
+import { useSession } from '../session/context.tsx'
+import { MOD } from './keys.ts'
+
+const OPEN = 'posthorn-shortcuts'
+/** How long `g` waits for the letter of a page, in ms. */
+const SEQUENCE_MS = 1_200
+
+export function openShortcuts(): void {
+  window.dispatchEvent(new Event(OPEN))
+}
+
+/** `g` and a letter goes to a page, `/` to the first filter, `?` shows all of them. */
+export function Shortcuts() {
+  const [, go] = useLocation()
+  const { may } = useSession()
+  const [opened, setOpened] = useState(false)
+  const reachable = PAGES.filter(page => page.shortcut !== undefined && may(page.need))
+
+  useEffect(() => {
+    let startedMs = Number.NEGATIVE_INFINITY
+    function onKey(event: KeyboardEvent): void {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      const inSequence = event.timeStamp - startedMs < SEQUENCE_MS
+      startedMs = Number.NEGATIVE_INFINITY
+      const page = inSequence ? reachable.find(({ shortcut }) => shortcut === event.key) : undefined
+      if (page) go(page.path)
+      if (event.key === 'g') startedMs = event.timeStamp
+      if (event.key === '?') setOpened(true)
+      if (event.key === '/' && focusFilter()) event.preventDefault()
+    }
+    const open = () => setOpened(true)
+    window.addEventListener('keydown', onKey)
+    window.addEventListener(OPEN, open)
+    return () => {
+      window.removeEventListener('keydown', onKey)
+      window.removeEventListener(OPEN, open)
+    }
+  }, [go, reachable])
+
+  return (
+    <Modal opened={opened} onClose={() => setOpened(false)} title="Keyboard shortcuts">
+      <Stack gap={6}>
+        <Shortcut keys={[`${MOD}K`]} does="Search pages and actions" />
+        <Shortcut keys={['/']} does="To the first filter of a list" />
+        <Shortcut keys={['↑', '↓']} does="Through the rows of a list" />
+        <Shortcut keys={['Enter']} does="Open the row" />
+        <Shortcut keys={['Esc']} does="Close what is open" />
+        <Shortcut keys={['?']} does="This page" />
+        {reachable.map(page => (
+          <Shortcut key={page.path} keys={['g', page.shortcut!]} does={page.title} />
+        ))}
+      </Stack>
+    </Modal>
+  )
+}
+
+function Shortcut({ keys, does }: { keys: readonly string[]; does: string }) {
+  return (
+    <Group justify="space-between">
+      <Text>{does}</Text>
+      <Group gap={4}>
+        {keys.map(key => (
+          <Kbd key={key}>{key}</Kbd>
+        ))}
+      </Group>
+    </Group>
+  )
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  )
+}
+
+function focusFilter(): boolean {
+  const filter = document.querySelector<HTMLElement>('#main [data-filter]')
+  filter?.focus()
+  return filter !== null
+}

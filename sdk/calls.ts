@@ -1,0 +1,49 @@
+import type { Paths } from './api.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** Paths that answer `M`. */
+export type PathsWith<M extends Method> = {
+  [P in keyof Paths]: Paths[P] extends Record<M, unknown> ? P : never
+}[keyof Paths]
+
+type Operation<P extends keyof Paths, M extends Method> = Paths[P][M & keyof Paths[P]]
+
+/** What `path` answers to `M` when all is well. */
+export type Answer<P extends keyof Paths, M extends Method> = Success<Operation<P, M>>
+
+type Success<O> = O extends { responses: infer R }
+  ? ContentOf<R[keyof R & (200 | 201 | 202 | 204 | 207)]>
+  : never
+type ContentOf<R> = R extends { content: infer C } ? C[keyof C] : never
+
+/** What is said with a request: its parameters and body, as far as the operation has them. */
+export type Init<O> = Path<O> & Query<O> & Body<O> & Extras
+
+type Extras = {
+  /** Makes a repetition safe, and with it the client's own retries. */
+  idempotencyKey?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** Instead of JSON. */
+  parseAs?: 'text' | 'blob'
+}
+
+type Path<O> = O extends { parameters: { path: infer P } } ? { path: P } : { path?: never }
+type Query<O> = O extends { parameters: { query: infer Q } }
+  ? { query: Q }
+  : O extends { parameters: { query?: infer Q } }
+    ? { query?: Q }
+    : { query?: never }
+type Body<O> = O extends { requestBody: { content: infer C } } ? { body: C[keyof C] } : { body?: never }
+
+/** What may be said with `M` of `path`. */
+export type CallInit<P extends keyof Paths, M extends Method> = Init<Operation<P, M>>
+
+/** Left out where nothing must be said. */
+type Arguments<I> = Record<never, never> extends I ? [init?: I] : [init: I]
+
+export type Call<M extends Method> = <P extends PathsWith<M>>(
+  path: P,
+  ...init: Arguments<CallInit<P, M>>
+) => Promise<Answer<P, M>>

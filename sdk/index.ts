@@ -1,0 +1,110 @@
+import createClient from 'openapi-fetch'
+import type { ErrorBody, Paths } from './api.ts'
+import type { Call, Init, Method } from './calls.ts'
+import { PosthornError, PosthornUnreachable } from './error.ts'
+import { createRetryingFetch, type RetryOptions } from './retries.ts'
+
+export type * from './api.ts'
+export type { Answer, CallInit, PathsWith } from './calls.ts'
+export { type ErrorCode, type ErrorDetail, PosthornError, PosthornUnreachable } from './error.ts'
+
+export type PosthornOptions = RetryOptions & {
+  /** Where the server is, such as `https://messages.example.com`; in a browser, by default where the page came from. */
+  baseUrl?: string
+  /** `ph_live_…` or `ph_test_…`, for `/api/v2`. */
+  apiKey?: string
+  /** For `/api/admin`. */
+  operatorToken?: string
+  /** More headers of every request, asked for anew each time. */
+  headers?: (request: Request) => Record<string, string>
+  fetch?: (request: Request) => Promise<Response>
+}
+
+export type Posthorn = { [M in Method]: Call<M> }
+
+/**
+ * The client of the whole API, typed by its OpenAPI description.
+ *
+ *     const posthorn = createPosthorn({ baseUrl, apiKey: 'ph_test_…' })
+ *     const sent = await posthorn.post('/api/v2/messages/send', {
+ *       body: { to: '+12025550123', text: 'Hello' },
+ *       idempotencyKey: 'order-1234',
+ *     })
+ *
+ * A call answers with the body of a success, and throws `PosthornError` for
+ * every other answer, `PosthornUnreachable` where there was none. Reads, and
+ * what has an `idempotencyKey`, are retried.
+ */
+export function createPosthorn(options: PosthornOptions): Posthorn {
+  const { baseUrl = '', apiKey, operatorToken, headers } = options
+  const client = createClient<Paths>({
+    baseUrl,
+    headers: {
+      ...(apiKey !== undefined && { 'X-API-Key': apiKey }),
+      ...(operatorToken !== undefined && { Authorization: `Bearer ${operatorToken}` }),
+    },
+    fetch: createRetryingFetch(options.fetch ?? (request => fetch(request)), options),
+  })
+  if (headers) {
+    client.use({
+      onRequest({ request }) {
+        for (const [name, value] of Object.entries(headers(request))) request.headers.set(name, value)
+      },
+    })
+  }
+
+  // What fits which path is for `Call` to say.
+  const request = client.request as unknown as UntypedRequest
+
+  async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
+    const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
+    const result = await request(method, path, {
+      params: { path: params, query },
+      body,
+      ...(signal && { signal }),
+      ...(parseAs && { parseAs }),
+      headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
+    }).catch(rethrow)
+    if (result.error !== undefined) throw toError(result.response, result.error)
+    return result.data
+  }
+
+  const bind = (method: Method) => (path: string, init?: Init<unknown>) => call(method, path, init)
+  return {
+    get: bind('get'),
+    post: bind('post'),
+    put: bind('put'),
+    patch: bind('patch'),
+    delete: bind('delete'),
+  } as Posthorn
+}
+
+type UntypedRequest = (
+  method: Method,
+  path: string,
+  init: object,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>
+
+type AnyInit = {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+  idempotencyKey?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  parseAs?: 'text' | 'blob'
+}
+
+function rethrow(error: unknown): never {
+  if (error instanceof Error && error.name === 'AbortError') throw error
+  throw new PosthornUnreachable('The server cannot be reached.', null, error)
+}
+
+function toError(response: Response, body: unknown): Error {
+  if (isErrorBody(body)) return new PosthornError(response.status, body)
+  return new PosthornUnreachable(`Something else answered, with status ${response.status}.`, response.status)
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  return typeof body === 'object' && body !== null && 'code' in body && 'error' in body
+}

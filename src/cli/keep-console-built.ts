@@ -1,0 +1,30 @@
+import { isConsoleStale, startConsoleBuild } from '../infra/console-build.ts'
+import type { ConsoleFiles } from '../infra/console-files.ts'
+import type { Log } from '../infra/log.ts'
+import type { Progress } from '../infra/progress.ts'
+
+/**
+ * Builds the console once when there is none, or its sources are newer, beside
+ * the server that serves already. Returns at once; `stop` gives it up.
+ */
+export function keepConsoleBuilt(deps: { files: ConsoleFiles; log: Log; progress: Progress }): {
+  stop(): void
+} {
+  if (!isConsoleStale()) return { stop() {} }
+  const { files, log, progress } = deps
+  const build = startConsoleBuild()
+  let stopped = false
+  progress
+    .step('building the console (once; the API serves meanwhile)', () => build.done)
+    .catch(error => {
+      if (stopped) return
+      files.fail((error as Error).message)
+      log.error({ err: error }, 'the console could not be built; everything else works')
+    })
+  return {
+    stop() {
+      stopped = true
+      build.stop()
+    },
+  }
+}

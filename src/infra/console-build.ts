@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, globSync, statSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { MANIFEST } from './console-files.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+/** Where the built console stands, in a checkout as in the published package. */
+export const CONSOLE_DIR = fileURLToPath(new URL('dist/console/', ROOT))
+const BUILD = fileURLToPath(new URL('scripts/console.ts', ROOT))
+/** What it is made from. A directory is newer when a file in it came or went. */
+const SOURCES = ['console', 'console/**', 'sdk', 'sdk/**', 'scripts/console/**', 'package-lock.json']
+
+/** True where there are sources and no build of them; the published package has none. */
+export function isConsoleStale(): boolean {
+  if (!existsSync(BUILD)) return false
+  const built = statSync(CONSOLE_DIR + MANIFEST, { throwIfNoEntry: false })
+  if (!built) return true
+  const cwd = fileURLToPath(ROOT)
+  return globSync(SOURCES, { cwd }).some(file => statSync(new URL(file, ROOT)).mtimeMs > built.mtimeMs)
+}
+
+export type ConsoleBuild = {
+  /** Rejects with what the build said where it did not come to its end. */
+  done: Promise<void>
+  stop(): void
+}
+
+/** The most of its words that are kept of a build that fails. */
+const MOST_WORDS = 4_000
+
+/** Builds the console in a process of its own, which gives way to everything else on the machine. */
+export function startConsoleBuild(): ConsoleBuild {
+  const child = spawn(process.execPath, [BUILD], {
+    cwd: fileURLToPath(ROOT),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  giveWay(child)
+  let said = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MOST_WORDS)
+  })
+  const done = new Promise<void>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => {
+      if (code === 0) resolve()
+      else reject(new Error(said.trim() || `the build ended with ${code ?? 'a signal'}`))
+    })
+  })
+  return { done, stop: () => void child.kill() }
+}
+
+function giveWay({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // Then it does not.
+  }
+}
