@@ -1,8 +1,10 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { createAccountRooms } from './compose/accounts.ts'
+import { type BotRooms, createBotRooms, listBotChores, startBots } from './compose/bots.ts'
 import { createBulkRooms, listBulkChores, startBulk } from './compose/bulk.ts'
 import { type Courier, createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
 import { listChores } from './compose/chores.ts'
@@ -12,6 +14,9 @@ import { createFraudRooms, listFraudChores } from './compose/fraud.ts'
 import { createMediaRooms } from './compose/media.ts'
 import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
 import { identifyOfficial } from './compose/official.ts'
+import { createOverviewRooms, foldTotals } from './compose/overview.ts'
+import { createPeopleRooms, listPeopleChores } from './compose/people.ts'
+import { createSessionRooms, startSessions } from './compose/sessions.ts'
 import {
   createTemplateRooms,
   pollTemplates,
@@ -31,6 +36,8 @@ import { hashToken } from './http/auth.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
+import { CONSOLE_DIR } from './infra/console-build.ts'
+import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
 import type { Log } from './infra/log.ts'
 import { ping } from './infra/ping.ts'
@@ -54,6 +61,8 @@ export type AppOptions = {
   random?: Random
   /** Where uploaded files go; as the configuration says, unless a test says otherwise. */
   files?: FileStore
+  /** Where the built console is; in the checkout's or package's own place unless said otherwise. */
+  consoleFiles?: ConsoleFiles
   /** Checks every answer against its schema: for tests. */
   checkResponses?: boolean
 }
@@ -113,12 +122,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     rooms.officialSenders,
     () => messages,
   )
+  const bots: BotRooms = createBotRooms(base, rooms, consent, providers, lease, () => messages)
   const messages: MessageRooms = createMessageRooms(
     base,
     rooms,
     consent,
     { media },
     templateRooms,
+    bots,
     providers,
     lease,
     () => stopping,
@@ -126,6 +137,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   const fraud = createFraudRooms(base)
   const verificationRooms = createVerificationRooms(base, messages, fraud, lease)
   const bulk = createBulkRooms(base, rooms, messages, lease)
+  const sessions = createSessionRooms(base, rooms, messages, providers, lease, () => stopping)
+  const operatorTokenHash = hashToken(secrets.operatorToken)
+  const people = createPeopleRooms(base, rooms, messages.send, token =>
+    timingSafeEqual(hashToken(token), operatorTokenHash),
+  )
+  const overview = createOverviewRooms(base, providers, messages, lease)
   const callbackRooms = createCallbackRooms(base, lease)
   await callbackRooms.webhooks.refresh()
   await openLinks(base, messages)
@@ -145,6 +162,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   messages.dispatcher.onDue(poll.wakeAt)
   courier = startCallbacks(base, callbackRooms.callbacks)
   const bulkWork = startBulk(base, bulk)
+  const botWork = startBots(base, bots)
+  const sessionWork = startSessions(base, sessions)
   const chores = startChores(
     [
       ...listChores(base, rooms, messages, sandboxMessages),
@@ -158,6 +177,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       forgetVerifications(base),
       ...listFraudChores(base, fraud),
       ...listBulkChores(base, bulk),
+      ...listPeopleChores(base, people),
+      foldTotals(overview),
+      ...listBotChores(base, bots),
     ],
     clock,
     log,
@@ -173,7 +195,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
     ids: base.ids,
     keys: rooms.keys,
-    operatorTokenHash: hashToken(secrets.operatorToken),
+    people: people.access,
+    audit: people.auditLog,
+    operatorTokenHash,
     metrics,
     nodeCount: lease.count,
     routes: listRoutes(
@@ -186,8 +210,13 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...verificationRooms,
         ...fraud,
         ...bulk,
+        ...people,
+        ...overview,
+        ...bots,
+        webSessions: sessions.webSessions,
         sandboxMessages,
         media,
+        consoleFiles: options.consoleFiles ?? createConsoleFiles(CONSOLE_DIR),
         readiness,
         metrics,
         publicUrl: config.publicUrl ?? null,
@@ -209,8 +238,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     bulk.bulkWatch.close()
     await server.close()
     await bulkWork.stop()
+    await botWork.stop()
     await poll.stop()
     await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier?.stop()])
+    await sessionWork.stop()
     stopping = true
     await messages.links.close()
     await messages.settle.idle()
@@ -221,6 +252,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   /** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
   async function leave(): Promise<void> {
     await rooms.keys.flushUsed().catch(() => {})
+    await people.sessions.flushSeen().catch(() => {})
+    await people.auditLog.flush().catch(() => {})
     await fraud.guard.round().catch(() => {})
     await lease.stop().catch(() => {})
     await changes.stop()

@@ -45,13 +45,15 @@ begin
       sent_at = case when i.status = 'failed' then m.sent_at else coalesce(m.sent_at, p_now) end,
       delivered_at = case when i.status in ('delivered', 'read') then coalesce(m.delivered_at, i.at) else m.delivered_at end,
       read_at = case when i.status = 'read' then i.at else m.read_at end,
+      read_after = case when i.status = 'read' then m.status else m.read_after end,
       ended_at = case when i.status in ('undelivered', 'failed') then i.at else m.ended_at end,
       provider_code = coalesce(i.provider_code, m.provider_code),
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
     where m.account_id = i.account_id and m.id = i.message_id and receipt_moves(m.status, i.status)
-    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.sent_at, i.event, i.n
+    returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
+              i.event, i.n
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, a.event, 'message.' || a.status, a.id, p_now
@@ -80,6 +82,17 @@ begin
           from moved m group by m.account_id order by m.account_id
       ) s
      where w.account_id = s.account_id
+  ), counted as (
+    insert into message_deltas (account_id, live, hour, channel, sent, delivered, undelivered, failed, cost)
+      select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel,
+             count(*) filter (where s.message_id is not null and a.status <> 'failed'),
+             count(*) filter (where a.status = 'delivered' or (a.status = 'read' and a.read_after <> 'delivered')),
+             count(*) filter (where a.status = 'undelivered'), count(*) filter (where a.status = 'failed'),
+             coalesce(sum(case when a.funding <> 'wallet' then 0
+                               when a.status = 'failed' and a.sent_at is not null then -a.amount
+                               when a.status <> 'failed' and s.message_id is not null then a.amount else 0 end), 0)
+        from applied a left join settled s on s.account_id = a.account_id and s.message_id = a.id
+       group by a.account_id, a.live, a.channel
   )
   select array_agg(a.n::integer), array_agg(a.status),
          array_agg(a.account_id) filter (where a.status = 'failed' and a.funding = 'pool'),

@@ -25,7 +25,7 @@ begin
            money_at = case when m.money = 'held' then p_now else m.money_at end,
            error_detail = 'no answer within the deadline: counted as sent'
       from due where m.account_id = due.account_id and m.id = due.message_id and m.status = 'unknown'
-    returning m.account_id, m.id, m.amount, m.funding
+    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding
   ), wallet as (
     update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
       from (select a.account_id, sum(a.amount)::bigint as amount from applied a where a.funding = 'wallet'
@@ -36,6 +36,11 @@ begin
       select a.account_id, uuid_at(p_now), 'message.sent', a.id, p_now
         from applied a join accounts c on c.id = a.account_id
        where 'message.sent' = any (c.event_types)
+  ), counted as (
+    insert into message_deltas (account_id, live, hour, channel, sent, cost)
+      select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel, count(*),
+             coalesce(sum(a.amount) filter (where a.funding = 'wallet'), 0)
+        from applied a group by a.account_id, a.live, a.channel
   )
   select count(*) into v_closed from applied;
   return v_closed;

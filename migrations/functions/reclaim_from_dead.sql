@@ -27,12 +27,16 @@ begin
     update messages m set status = 'unknown', unknown_at = p_now, settled_at = p_now,
            error_detail = 'the process ended while the provider was being asked'
       from lost where m.account_id = lost.account_id and m.id = lost.message_id and m.status = 'sending'
-    returning m.account_id, m.id
+    returning m.account_id, m.id, m.live, m.channel
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select k.account_id, uuid_at(p_now), 'message.unknown', k.id, p_now
         from marked k join accounts c on c.id = k.account_id
        where 'message.unknown' = any (c.event_types)
+  ), counted as (
+    insert into message_deltas (account_id, live, hour, channel, unknown)
+      select k.account_id, k.live, date_trunc('hour', p_now, 'UTC'), k.channel, count(*)
+        from marked k group by k.account_id, k.live, k.channel
   ) select (select count(*) from free), (select count(*) from marked) into freed, unknown;
   return next;
 end $$;

@@ -67,7 +67,7 @@ begin
     from unnest(p_id, v_kind) with ordinality as i (id, kind, n)
     where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
-    returning m.account_id, m.id, m.status, m.amount, m.funding, m.money, m.answer, i.n
+    returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer, i.n
   ), wallet as (
     update wallets w set
       held = w.held - s.captured - s.released, captured = w.captured + s.captured, balance = w.balance + s.released
@@ -87,6 +87,12 @@ begin
       select a.account_id, p_event[a.n], 'message.' || a.status, a.id, p_now
         from applied a join accounts c on c.id = a.account_id
        where c.event_types <> '{}' and 'message.' || a.status = any (c.event_types)
+  ), counted as (
+    insert into message_deltas (account_id, live, hour, channel, sent, failed, unknown, cost)
+      select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel, count(*) filter (where a.status = 'sent'),
+             count(*) filter (where a.status = 'failed'), count(*) filter (where a.status = 'unknown'),
+             coalesce(sum(a.amount) filter (where a.funding = 'wallet' and a.status = 'sent'), 0)
+        from applied a where a.status <> 'queued' group by a.account_id, a.live, a.channel
   )
   select array_agg(a.n::integer), array_agg(a.answer) into v_item, v_answer from applied a;
   return query select * from unnest(v_item, v_answer);

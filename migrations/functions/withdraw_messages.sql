@@ -28,7 +28,7 @@ begin
            money = case when m.money = 'held' then 'released' else m.money end,
            money_at = case when m.money = 'held' then p_now else m.money_at end
       from gone where m.account_id = gone.account_id and m.id = gone.message_id
-    returning m.account_id, m.id, m.amount, m.funding
+    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding
   ), wallet as (
     update wallets w set held = w.held - s.amount, balance = w.balance + s.amount
       from (select e.account_id, sum(e.amount)::bigint as amount from ended e where e.funding = 'wallet'
@@ -39,6 +39,11 @@ begin
       select e.account_id, uuid_at(p_now), 'message.' || p_end, e.id, p_now
         from ended e join accounts c on c.id = e.account_id
        where 'message.' || p_end = any (c.event_types)
+  ), counted as (
+    insert into message_deltas (account_id, live, hour, channel, failed, cancelled)
+      select e.account_id, e.live, date_trunc('hour', p_now, 'UTC'), e.channel,
+             case when p_end = 'failed' then count(*) else 0 end, case when p_end = 'cancelled' then count(*) else 0 end
+        from ended e group by e.account_id, e.live, e.channel
   )
   select array_agg(e.account_id), array_agg(e.id) into v_account, v_id from ended e;
 

@@ -3,7 +3,9 @@ import type { Provider } from '../channels/provider.ts'
 import type { ConnectionState } from '../contract/admin.ts'
 import { createAccountAdmin } from '../core/accounts/admin.ts'
 import { createKeys } from '../core/accounts/keys.ts'
+import { createNewKeys } from '../core/accounts/new-key.ts'
 import { createOwnAccount } from '../core/accounts/own.ts'
+import { createOwnKeys } from '../core/accounts/own-keys.ts'
 import { PLATFORM } from '../core/accounts/platform.ts'
 import { createAccountReader } from '../core/accounts/reader.ts'
 import { createAccountSnapshots } from '../core/accounts/snapshots.ts'
@@ -47,6 +49,7 @@ export function createAccountRooms(
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
+  const newKeys = createNewKeys({ db, clock, ids, random })
   const applied = (id: AccountId) => changes.publish('accounts', id)
   const isCodeTemplate = async (accountId: AccountId, id: string) =>
     isTemplateId(id) && (await selectTemplate(db, accountId, id))?.subType === 'otp'
@@ -77,11 +80,12 @@ export function createAccountRooms(
       officialSendersOf: officialSenders.list,
     }),
     ownAccount: createOwnAccount({ db, applied, isCodeTemplate }),
+    ownKeys: createOwnKeys({ db, clock, newKeys }),
     accountAdmin: createAccountAdmin({
       db,
       clock,
       ids,
-      random,
+      newKeys,
       phones,
       openWallet: wallets.open,
       isCodeTemplate,

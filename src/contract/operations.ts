@@ -56,8 +56,7 @@ export type QueueView = Static<typeof QueueView>
 export const QueuesView = Type.Object({
   connections: Type.Array(QueueView),
   deliveries: Type.Object({
-    due: Type.Integer({ minimum: 0, description: 'Webhook deliveries that are due; counted up to 10,000' }),
-    lagMs: Count,
+    waiting: Type.Integer({ minimum: 0, description: 'Webhook deliveries; counted up to 10,000' }),
   }),
   bulk: Type.Object({ running: Count, queued: Count, paused: Count, validating: Count }),
   parkedReceipts: Type.Integer({ minimum: 0, description: 'Counted up to 10,000' }),

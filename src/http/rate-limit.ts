@@ -41,7 +41,7 @@ function rateOf({ plan }: AccountSnapshot, group: RateGroup | 'console'): number
 /** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers (08 to 11) has them. */
 function announce(
   reply: FastifyReply,
-  group: RateGroup,
+  group: RateGroup | 'console',
   burst: number,
   rate: number,
   verdict: Verdict,

@@ -6,20 +6,30 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import type { TObject } from 'typebox'
-import { Problem } from '../contract/errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
-import { authenticate, authenticateOperator, type Keys, requireOwner, requirePermission } from './auth.ts'
+import { type AuditTrail, audited } from './audited.ts'
+import {
+  authenticate,
+  authenticateOperator,
+  authenticatePerson,
+  type Keys,
+  type PeopleAccess,
+  requireOwner,
+  requirePermission,
+  requireSameSite,
+} from './auth.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
 import { acceptAnyBody, acceptJsonBodies, leaveBodies } from './json-body.ts'
-import { allowedMethods, pathOf, swallowedPaths } from './paths.ts'
+import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
 import { responseCompiler } from './responses.ts'
 import type { Route } from './route.ts'
+import { unmatched } from './unmatched.ts'
 import { validatorCompiler } from './validation.ts'
 
 export type ServerDeps = {
@@ -27,6 +37,10 @@ export type ServerDeps = {
   clock: Clock
   ids: Ids
   keys: Keys
+  /** Who is signed in to the console. */
+  people: PeopleAccess
+  /** Where changes are noted. */
+  audit: AuditTrail
   /** SHA-256 of the operator's token; see `hashToken`. */
   operatorTokenHash: Buffer
   metrics: HttpMeter
@@ -103,7 +117,9 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
       defaultSrc: ["'self'"],
       scriptSrc: ["'self'"],
       styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
+      // Previews: of files that are on their way up, and of codes that were drawn here.
+      imgSrc: ["'self'", 'data:', 'blob:'],
+      mediaSrc: ["'self'", 'blob:'],
       fontSrc: ["'self'", 'data:'],
       connectSrc: ["'self'"],
       objectSrc: ["'none'"],
@@ -168,14 +184,6 @@ function createNotFoundHandler(routes: readonly Route[]) {
   }
 }
 
-/** What there is to say where no route answers; sets the header that goes with it. */
-function unmatched(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): Problem {
-  const allowed = allowedMethods(routes, request.url)
-  if (allowed.length === 0) return new Problem('NOT_FOUND')
-  reply.header('Allow', allowed.join(', '))
-  return new Problem('METHOD_NOT_ALLOWED')
-}
-
 function refuseSwallowed(routes: readonly Route[], route: Route): Gate[] {
   const swallowed = swallowedPaths(routes, route)
   if (swallowed.size === 0) return []
@@ -188,7 +196,8 @@ function refuseSwallowed(routes: readonly Route[], route: Route): Gate[] {
 function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: Gate[]): void {
   const { summary: _, tags: __, description: ___, errors: ____, ...schema } = route.schema
   const { form } = route
-  const handler = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
+  const plain = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
+  const handler = route.audit ? audited(route, plain, deps.audit) : plain
   app.route({
     method: route.method,
     url: route.url,
@@ -212,31 +221,40 @@ function handOver(handler: Route['handler']): Handler {
 
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
+function refuseOtherSites({ people }: ServerDeps): Gate {
+  return gate(request => requireSameSite(request, people))
+}
+
+function gate(pass: (request: FastifyRequest) => unknown): Gate {
+  return (request, _reply, done) => {
+    const passed = pass(request)
+    if (passed instanceof Promise) passed.then(() => done(), done)
+    else done()
+  }
+}
+
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
 function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
-  if ('public' in auth) return []
+  if ('public' in auth) return auth.sameSite ? [refuseOtherSites(deps)] : []
+  if ('session' in auth) return [gate(request => authenticatePerson(request, deps.people))]
   if ('operator' in auth) {
-    return [
-      (request, _reply, done) => {
-        authenticateOperator(request, deps.operatorTokenHash)
-        done()
-      },
-    ]
+    return [gate(request => authenticateOperator(request, deps.operatorTokenHash, deps.people))]
   }
   const { permission, ownersOnly } = auth
   const group = route.rateGroup ?? 'api'
 
   function admit(request: FastifyRequest, reply: FastifyReply): void {
     const caller = request.caller!
-    limiter.take(caller.account, group, reply)
+    // What people look at does not take from what programs may send.
+    limiter.take(caller.account, request.signedIn && group === 'api' ? 'console' : group, reply)
     if (permission !== undefined) requirePermission(caller, permission)
     if (ownersOnly) requireOwner(caller)
   }
 
   return [
     (request, reply, done) => {
-      const found = authenticate(request, deps.keys)
+      const found = authenticate(request, deps.keys, deps.people)
       if (!(found instanceof Promise)) {
         request.caller = found
         admit(request, reply)

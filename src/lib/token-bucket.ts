@@ -15,6 +15,8 @@ export type TokenBuckets = {
    * `burst` tokens fit, `ratePerSecond` flow in; both may change between calls.
    */
   take(key: string, ratePerSecond: number, burst: number, nowMs: number): Verdict
+  /** Gives the token back that a call took. */
+  back(key: string, ratePerSecond: number): void
   size(): number
 }
 
@@ -52,5 +54,10 @@ export function createTokenBuckets(maxBuckets: number): TokenBuckets {
     fullAtMs.set(key, untilMs)
   }
 
-  return { take, size: () => fullAtMs.size }
+  function back(key: string, ratePerSecond: number): void {
+    const untilMs = fullAtMs.get(key)
+    if (untilMs !== undefined) fullAtMs.set(key, untilMs - 1000 / ratePerSecond)
+  }
+
+  return { take, back, size: () => fullAtMs.size }
 }

@@ -6,6 +6,7 @@ import type { ConnectionTest } from '../../src/contract/admin.ts'
 import type { Channel } from '../../src/contract/enums.ts'
 import { createAccountAdmin } from '../../src/core/accounts/admin.ts'
 import { createKeys } from '../../src/core/accounts/keys.ts'
+import { createNewKeys } from '../../src/core/accounts/new-key.ts'
 import { createAccountReader } from '../../src/core/accounts/reader.ts'
 import { createAccountSnapshots } from '../../src/core/accounts/snapshots.ts'
 import { accountExists } from '../../src/core/accounts/store.ts'
@@ -65,7 +66,7 @@ export async function openRooms(
     db,
     clock,
     ids,
-    random,
+    newKeys: createNewKeys({ db, clock, ids, random }),
     phones: createPhones({ cacheSize: 10 }),
     openWallet: wallets.open,
     isCodeTemplate: async () => false,

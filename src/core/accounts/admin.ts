@@ -7,6 +7,7 @@ import type {
   KeyCreate,
 } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
+import type { ApiKeyRotate } from '../../contract/api-key.ts'
 import {
   DEFAULT_LIMIT,
   type Page,
@@ -21,13 +22,11 @@ import { createFaults } from '../../contract/faults.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
 import type { Phones } from '../../lib/phone.ts'
-import type { Random } from '../../lib/random.ts'
-import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
 import { assignPools, changedFields, newFields } from './fields.ts'
-import { insertKey, type KeyRow, listKeys, revokeKey } from './key-store.ts'
+import { listKeys, revokeKey } from './key-store.ts'
+import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { checkTemplate, type IsCodeTemplate } from './own.ts'
 import {
   type AccountRow,
@@ -55,6 +54,11 @@ export type AccountAdmin = {
   /** The newest first. */
   list(query: PageQuery): Promise<Page<AdminAccount>>
   createKey(accountId: string, input: KeyCreate): Promise<CreatedKey>
+  rotateKey(
+    accountId: string,
+    keyId: string,
+    input: ApiKeyRotate,
+  ): Promise<CreatedKey & { previous: AdminKey }>
   /** Of a key that was revoked before, nothing changes. */
   revokeKey(accountId: string, keyId: string): Promise<AdminKey>
 }
@@ -63,7 +67,7 @@ export type AccountAdminDeps = {
   db: Database
   clock: Clock
   ids: Ids
-  random: Random
+  newKeys: NewKeys
   phones: Phones
   /** Billing's: an empty wallet, and the opening balance as its first credit. */
   openWallet(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
@@ -71,7 +75,7 @@ export type AccountAdminDeps = {
 }
 
 export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
-  const { db, clock, ids, random, phones } = deps
+  const { db, clock, ids, newKeys, phones } = deps
 
   async function createIn(tx: Db, input: AccountCreate): Promise<CreatedAccount> {
     const faults = createFaults()
@@ -85,32 +89,14 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     await insertAccount(tx, id, fields)
     await putPools(tx, id, assignPools(input.plan?.pool ?? [], []), nextMonthUtcMs(clock.now()))
     await deps.openWallet(tx, id, balance)
-    const live = await addKey(tx, id, ownerKey('live'))
-    const test = await addKey(tx, id, ownerKey('test'))
+    const live = await newKeys.add(tx, id, ownerKey('live'), null)
+    const test = await newKeys.add(tx, id, ownerKey('test'), null)
     const account = viewAccount((await selectAccount(tx, id))!, clock.now())
     return { account, liveKey: live.apiKey, testKey: test.apiKey }
   }
 
   function ownerKey(mode: 'live' | 'test'): KeyCreate {
     return { name: `Owner (${mode})`, mode, role: 'owner', permissions: [...PERMISSIONS] }
-  }
-
-  async function addKey(tx: Db, accountId: AccountId, input: KeyCreate, expiresAtMs: number | null = null) {
-    const apiKey = makeApiKey(input.mode, random)
-    const key: KeyRow = {
-      id: ids.next('key'),
-      accountId,
-      name: input.name,
-      prefix: prefixOf(apiKey),
-      mode: input.mode,
-      role: input.role,
-      permissions: [...new Set(input.permissions)],
-      expiresAtMs,
-      revokedAtMs: null,
-      lastUsedAtMs: null,
-    }
-    await insertKey(tx, key, hashApiKey(apiKey))
-    return { key: viewKey(key), apiKey }
   }
 
   async function update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys> {
@@ -154,12 +140,19 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     const accountId = readAccountId(id)
     const expiresAtMs = readExpiry(input.expiresAt, clock.now())
     if (!(await accountExists(db, accountId))) unknownAccount()
-    return addKey(db, accountId, input, expiresAtMs)
+    const { key, apiKey } = await newKeys.add(db, accountId, input, expiresAtMs)
+    return { key: viewKey(key), apiKey }
+  }
+
+  async function rotate(id: string, keyId: string, { overlapSeconds = OVERLAP_SECONDS }: ApiKeyRotate) {
+    const made = isId('key', keyId) && (await newKeys.rotate(readAccountId(id), keyId, overlapSeconds))
+    if (!made) throw unknownKey()
+    return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
   }
 
   async function revoke(id: string, keyId: string): Promise<AdminKey> {
     const key = isId('key', keyId) ? await revokeKey(db, readAccountId(id), keyId, clock.now()) : null
-    if (!key) throw new Problem('NOT_FOUND', 'API key not found')
+    if (!key) throw unknownKey()
     return viewKey(key)
   }
 
@@ -170,6 +163,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     read,
     list,
     createKey,
+    rotateKey: rotate,
     revokeKey: revoke,
   }
 }
@@ -185,17 +179,6 @@ export function unknownAccount(): never {
 
 function readListCursor(cursor: string): AccountId {
   return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('acc', id ?? ''))[0] as AccountId
-}
-
-function readExpiry(text: string | undefined, nowMs: number): number | null {
-  if (text === undefined) return null
-  const faults = createFaults()
-  const atMs = parseIsoTime(text)
-  if (atMs === null)
-    faults.add('expiresAt', 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
-  else if (atMs <= nowMs) faults.add('expiresAt', 'must be in the future')
-  faults.check()
-  return atMs
 }
 
 /** Amounts carry no currency of their own: another one would make new money of old. */

@@ -65,6 +65,49 @@ export async function listKeys(db: Db, accountId: AccountId): Promise<KeyRow[]> 
   return rows.map(toRow)
 }
 
+/** A page of them, the newest first; with `activeAtMs` those alone that work at that time. */
+export async function pageKeys(
+  db: Db,
+  accountId: AccountId,
+  of: { activeAtMs: number | null; before: KeyId | null },
+  limit: number,
+): Promise<KeyRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'keys_page',
+    text: `select ${COLUMNS} from api_keys
+      where account_id = $1 and ($2::uuid is null or id < $2)
+        and ($3::bigint is null or (revoked_at is null
+             and (expires_at is null or expires_at > to_timestamp($3::bigint / 1000.0))))
+      order by id desc limit $4`,
+    values: [toUuid(accountId), of.before && toUuid(of.before), of.activeAtMs, limit],
+  })
+  return rows.map(toRow)
+}
+
+/** `lock` keeps other changes of the key out until the transaction ends. */
+export async function selectKey(
+  db: Db,
+  accountId: AccountId,
+  id: KeyId,
+  lock = false,
+): Promise<KeyRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: lock ? 'key_lock' : 'key_by_id',
+    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2${lock ? ' for no key update' : ''}`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+/** Lets it go on until then. */
+export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: number): Promise<void> {
+  await db.query({
+    name: 'key_expire',
+    text: 'update api_keys set expires_at = to_timestamp($3 / 1000.0) where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id), atMs],
+  })
+}
+
 /** A key that was revoked before keeps its time. Null where the account has no such key. */
 export async function revokeKey(
   db: Db,

@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
-import { hashToken, type Keys } from '../../../src/http/auth.ts'
+import type { AuditTrail } from '../../../src/http/audited.ts'
+import { hashToken, type Keys, type PeopleAccess } from '../../../src/http/auth.ts'
 import type { FormMedia } from '../../../src/http/forms.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { createServer } from '../../../src/http/server.ts'
@@ -17,6 +18,14 @@ export const KEY = 'ph_test_key'
 const NO_MEDIA: FormMedia = {
   take: () => Promise.reject(new Error('no route here takes files')),
   discard: async () => {},
+}
+
+/** For requests of which none has a cookie. */
+const NOBODY: PeopleAccess = {
+  cookies: { read: () => null },
+  publicOrigin: null,
+  lookup: () => null,
+  callerFor: () => null,
 }
 
 export const OPERATOR_TOKEN = 'operator-token'
@@ -48,6 +57,8 @@ export async function startFrame(
     nodeCount?: () => number
     checkResponses?: boolean
     media?: FormMedia
+    people?: PeopleAccess
+    audit?: AuditTrail
   } = {},
 ): Promise<Frame> {
   const log: Frame['log'] = []
@@ -59,6 +70,8 @@ export async function startFrame(
     clock: options.clock ?? systemClock,
     ids: createIds(systemClock, createRandom()),
     keys: options.keys ?? keysOf({ [KEY]: caller() }),
+    people: options.people ?? NOBODY,
+    audit: options.audit ?? { note: async () => {} },
     operatorTokenHash: hashToken(OPERATOR_TOKEN),
     metrics: {
       httpRequest: (method, route, status, seconds) => void requests.push({ method, route, status, seconds }),

@@ -1,0 +1,112 @@
+import type { Caller } from '../contract/caller.ts'
+import { createAuditLog } from '../core/audit/audit-log.ts'
+import type { Send } from '../core/messages/send.ts'
+import { createAttempts } from '../core/people/attempts.ts'
+import { sweepInvitations } from '../core/people/invitation-store.ts'
+import { createInvitations } from '../core/people/invitations.ts'
+import type { MailState } from '../core/people/members.ts'
+import { createMembers } from '../core/people/members.ts'
+import { createOwnLogin } from '../core/people/own-login.ts'
+import { createPasswords } from '../core/people/passwords.ts'
+import { createPeopleAdmin } from '../core/people/people-admin.ts'
+import { createProof } from '../core/people/proof.ts'
+import { createSessions } from '../core/people/sessions.ts'
+import { createWayIn, isLoopback } from '../core/people/way-in.ts'
+import { SANDBOX } from '../core/routing/route.ts'
+import type { PeopleAccess } from '../http/auth.ts'
+import { createSessionCookies } from '../http/session-cookies.ts'
+import type { Chore } from '../workers/chores.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { Foundation } from './foundation.ts'
+
+export type PeopleRooms = ReturnType<typeof createPeopleRooms>
+
+/** People, how they come in, and what everybody changes. */
+export function createPeopleRooms(
+  base: Foundation,
+  rooms: AccountRooms,
+  send: Send,
+  isOperatorToken: (token: string) => boolean,
+) {
+  const { db, clock, ids, random, seal, changes, log, config } = base
+  const publicUrl = config.publicUrl ?? null
+  const attempts = createAttempts({ clock })
+  const passwords = createPasswords({ random })
+  const sessions = createSessions({ db, clock, ids, random, seal, changes, accounts: rooms.accounts })
+  const proof = createProof({ db, clock, seal, attempts, passwords })
+  const shared = { db, clock, ids, random, seal, attempts, passwords, proof, sessions }
+  const invitations = createInvitations(shared)
+  const members = createMembers({ ...shared, invitations, publicUrl, mail: createMail(base, rooms, send) })
+  const cookies = createSessionCookies({ secure: publicUrl?.startsWith('https:') ?? false })
+  const access: PeopleAccess = {
+    cookies,
+    publicOrigin: publicUrl && new URL(publicUrl).origin,
+    lookup: sessions.lookup,
+    callerFor: sessions.callerFor,
+  }
+  return {
+    access,
+    cookies,
+    sessions,
+    invitations,
+    members,
+    wayIn: createWayIn({
+      ...shared,
+      localOnly: isLoopback(config.host) && publicUrl === null,
+      isOperatorToken,
+    }),
+    ownLogin: createOwnLogin(shared),
+    peopleAdmin: createPeopleAdmin({ ...shared, invitations, members, publicUrl }),
+    auditLog: createAuditLog({ db, ids, log }),
+  }
+}
+
+/**
+ * Links leave like a code of the account's: their words are sealed, and stand in no list. Never by
+ * the sandbox, in whose inbox whoever has any key of the account could read and follow them.
+ */
+function createMail({ ids, log }: Foundation, { connections }: AccountRooms, send: Send) {
+  return async (
+    caller: Caller,
+    { to, subject, text }: { to: string; subject: string; text: string },
+  ): Promise<MailState> => {
+    const carried = await connections.forAccount(caller.account.id)
+    const real = carried.some(
+      ({ enabled, provider, channels }) => enabled && provider !== SANDBOX && channels.includes('email_user'),
+    )
+    if (!real || caller.mode === 'test') return 'no_connection'
+    const body = {
+      to,
+      channel: 'email_user' as const,
+      messageType: 'otp' as const,
+      content: { subject, text },
+    }
+    try {
+      const answer = await send({
+        requestId: ids.next('req'),
+        caller,
+        body,
+        fault: null,
+        headerKey: undefined,
+      })
+      if (answer.status !== 200) return 'failed'
+      return (JSON.parse(answer.body) as { status: string }).status === 'sent' ? 'sent' : 'queued'
+    } catch (error) {
+      log.warn({ err: error }, 'an invitation could not be mailed')
+      return 'failed'
+    }
+  }
+}
+
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+
+/** What people leave behind. */
+export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog }: PeopleRooms): Chore[] {
+  return [
+    { name: 'note session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },
+    { name: 'note late changes', everyMs: SECOND_MS, run: auditLog.flush },
+    { name: 'sweep sessions', everyMs: HOUR_MS, run: sessions.sweep },
+    { name: 'sweep invitations', everyMs: HOUR_MS, run: () => sweepInvitations(db, clock.now()) },
+  ]
+}

@@ -1,0 +1,101 @@
+import type { KeyCreate } from '../../contract/admin.ts'
+import { Problem } from '../../contract/errors.ts'
+import { createFaults } from '../../contract/faults.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId, Ids } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import type { Random } from '../../lib/random.ts'
+import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
+import { expireKey, insertKey, type KeyId, type KeyRow, revokeKey, selectKey } from './key-store.ts'
+
+/** A key, and itself in the clear this once. */
+export type NewKey = { key: KeyRow; apiKey: string }
+
+export type NewKeys = {
+  add(
+    db: Db,
+    accountId: AccountId,
+    input: Omit<KeyCreate, 'expiresAt'>,
+    expiresAtMs: number | null,
+  ): Promise<NewKey>
+  /**
+   * A key in the place of another that works: it may do the same, and ends when that one would
+   * have. The old one goes on for so long. Null where there is none; CONFLICT for one that has
+   * ended; `mayTouch` throws where the caller has no right to it.
+   */
+  rotate(
+    accountId: AccountId,
+    id: KeyId,
+    overlapSeconds: number,
+    mayTouch?: (old: KeyRow) => void,
+  ): Promise<(NewKey & { previous: KeyRow }) | null>
+}
+
+/** A day: long enough to move what uses the old one. */
+export const OVERLAP_SECONDS = 86_400
+
+export function createNewKeys(deps: { db: Database; clock: Clock; ids: Ids; random: Random }): NewKeys {
+  const { db, clock, ids, random } = deps
+
+  async function add(
+    tx: Db,
+    accountId: AccountId,
+    input: Omit<KeyCreate, 'expiresAt'>,
+    expiresAtMs: number | null,
+  ): Promise<NewKey> {
+    const apiKey = makeApiKey(input.mode, random)
+    const key: KeyRow = {
+      id: ids.next('key'),
+      accountId,
+      name: input.name,
+      prefix: prefixOf(apiKey),
+      mode: input.mode,
+      role: input.role,
+      permissions: [...new Set(input.permissions)],
+      expiresAtMs,
+      revokedAtMs: null,
+      lastUsedAtMs: null,
+    }
+    await insertKey(tx, key, hashApiKey(apiKey))
+    return { key, apiKey }
+  }
+
+  async function end(tx: Db, old: KeyRow, overlapSeconds: number): Promise<KeyRow> {
+    const nowMs = clock.now()
+    if (overlapSeconds === 0) return (await revokeKey(tx, old.accountId, old.id, nowMs))!
+    const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + overlapSeconds * 1000)
+    await expireKey(tx, old.accountId, old.id, expiresAtMs)
+    return { ...old, expiresAtMs }
+  }
+
+  return {
+    add,
+    rotate: (accountId, id, overlapSeconds, mayTouch = () => {}) =>
+      db.transaction(async tx => {
+        const old = await selectKey(tx, accountId, id, true)
+        if (!old) return null
+        mayTouch(old)
+        const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
+        if (ended) throw new Problem('CONFLICT', 'The key has ended: make a new one.')
+        const made = await add(tx, accountId, old, old.expiresAtMs)
+        return { ...made, previous: await end(tx, old, overlapSeconds) }
+      }),
+  }
+}
+
+/** When a key is to end, as it was asked for; throws VALIDATION_ERROR for what is no time to come. */
+export function readExpiry(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined) return null
+  const faults = createFaults()
+  const atMs = parseIsoTime(text)
+  if (atMs === null)
+    faults.add('expiresAt', 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
+  else if (atMs <= nowMs) faults.add('expiresAt', 'must be in the future')
+  faults.check()
+  return atMs
+}
+
+export function unknownKey(): Problem {
+  return new Problem('NOT_FOUND', 'API key not found')
+}

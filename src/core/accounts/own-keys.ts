@@ -1,0 +1,91 @@
+import type { ApiKey, ApiKeyCreate, ApiKeyRotate } from '../../contract/api-key.ts'
+import type { Caller } from '../../contract/caller.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isId } from '../../lib/ids.ts'
+import { type KeyId, type KeyRow, pageKeys, revokeKey, selectKey } from './key-store.ts'
+import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
+import { viewKey } from './views.ts'
+
+/**
+ * An account's own keys. Nobody makes, rotates or revokes a key that may do more than they may
+ * themselves: FORBIDDEN.
+ */
+export type OwnKeys = {
+  /** The newest first. */
+  list(caller: Caller, query: PageQuery & { active?: boolean }): Promise<Page<ApiKey>>
+  create(caller: Caller, input: ApiKeyCreate): Promise<{ key: ApiKey; apiKey: string }>
+  /** Of a key that was revoked before, nothing changes. */
+  revoke(caller: Caller, id: string): Promise<ApiKey>
+  rotate(
+    caller: Caller,
+    id: string,
+    input: ApiKeyRotate,
+  ): Promise<{ key: ApiKey; apiKey: string; previous: ApiKey }>
+}
+
+export function createOwnKeys(deps: { db: Database; clock: Clock; newKeys: NewKeys }): OwnKeys {
+  const { db, clock, newKeys } = deps
+
+  return {
+    async list({ account }, { limit = DEFAULT_LIMIT, cursor, active }) {
+      const before = cursor === undefined ? null : readKeyCursor(cursor)
+      const activeAtMs = active ? clock.now() : null
+      const rows = await pageKeys(db, account.id, { activeAtMs, before }, limit + 1)
+      return pageOf(rows, limit, viewKey, row => writeCursor(row.id))
+    },
+
+    async create(caller, input) {
+      const wanted = { ...input, role: input.role ?? 'member' }
+      requireHolding(caller, wanted)
+      const { key, apiKey } = await newKeys.add(
+        db,
+        caller.account.id,
+        wanted,
+        readExpiry(input.expiresAt, clock.now()),
+      )
+      return { key: viewKey(key), apiKey }
+    },
+
+    async revoke(caller, id) {
+      const accountId = caller.account.id
+      const key = isId('key', id) ? await selectKey(db, accountId, id) : null
+      if (!key) throw unknownKey()
+      requireHolding(caller, key)
+      return viewKey((await revokeKey(db, accountId, key.id, clock.now())) ?? key)
+    },
+
+    async rotate(caller, id, { overlapSeconds = OVERLAP_SECONDS }) {
+      const made =
+        isId('key', id) &&
+        (await newKeys.rotate(caller.account.id, id, overlapSeconds, old => requireHolding(caller, old)))
+      if (!made) throw unknownKey()
+      return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
+    },
+  }
+}
+
+/** The caller may do all that the key may. A person acts in both modes, a test key in its own. */
+function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
+  const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
+  if (lacks !== undefined) throw beyond(`the permission ${lacks}`)
+  if (key.role === 'owner' && caller.role !== 'owner') throw beyond('the role owner')
+  if (key.mode === 'live' && caller.mode === 'test' && caller.keyPrefix !== '') throw beyond('the mode live')
+}
+
+function beyond(what: string): Problem {
+  return new Problem('FORBIDDEN', `The key would have ${what}, which you have not.`)
+}
+
+function readKeyCursor(cursor: string): KeyId {
+  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('key', id ?? ''))[0] as KeyId
+}

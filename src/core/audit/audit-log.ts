@@ -1,0 +1,123 @@
+import type { AdminAuditEntry, AdminAuditQuery, AuditEntry, AuditQuery } from '../../contract/audit.ts'
+import type { Caller } from '../../contract/caller.ts'
+import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { readAccountId } from '../accounts/admin.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { AuditNote } from './note.ts'
+import { type AuditFilter, type AuditId, type AuditRow, insertEntry, listEntries } from './store.ts'
+
+/** Who changed what. It only grows. */
+export type AuditLog = {
+  /**
+   * Stores a change. It was made already, so this never refuses: what the store does not take now
+   * is kept in memory, and in the log, until it does.
+   */
+  note(entry: AuditNote): Promise<void>
+  /** Stores what had to wait; a chore calls it, and the stop. */
+  flush(): Promise<void>
+  /** Of the caller's account, the newest first. */
+  list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntry>>
+  listAll(query: AdminAuditQuery): Promise<Page<AdminAuditEntry>>
+}
+
+export type AuditLogDeps = {
+  db: Db
+  ids: Ids
+  log: { warn(fields: object, text: string): void }
+}
+
+/** More changes than anybody makes while a database is away. */
+const MOST_WAITING = 10_000
+
+export function createAuditLog({ db, ids, log }: AuditLogDeps): AuditLog {
+  let waiting: AuditRow[] = []
+
+  async function note({ accountId, ...entry }: AuditNote): Promise<void> {
+    const row: AuditRow = { ...entry, id: ids.next('aud'), accountId: accountId ?? PLATFORM }
+    try {
+      await insertEntry(db, row)
+    } catch (error) {
+      log.warn({ err: error, entry: row }, 'a change could not be noted in the audit log yet')
+      if (waiting.length < MOST_WAITING) waiting.push(row)
+    }
+  }
+
+  async function flush(): Promise<void> {
+    const rows = waiting
+    waiting = []
+    for (const [at, row] of rows.entries()) {
+      try {
+        await insertEntry(db, row)
+      } catch (error) {
+        waiting = [...rows.slice(at), ...waiting]
+        throw error
+      }
+    }
+  }
+
+  async function read(filter: AuditFilter, { cursor, limit }: { cursor?: string; limit: number }) {
+    const before = cursor === undefined ? null : readAuditCursor(cursor)
+    return listEntries(db, filter, before, limit + 1)
+  }
+
+  return {
+    note,
+    flush,
+    async list({ account }, query) {
+      const rows = await read({ accountId: account.id, ...filterOf(query) }, query)
+      return pageOf(rows, query.limit, view, row => writeCursor(row.id))
+    },
+    async listAll(query) {
+      const { accountId: of } = query
+      const accountId = of === undefined ? null : of === 'platform' ? PLATFORM : readAccountId(of)
+      const rows = await read({ accountId, ...filterOf(query) }, query)
+      return pageOf(rows, query.limit, viewForAdmin, row => writeCursor(row.id))
+    },
+  }
+}
+
+function filterOf({ action, actorId, from, to }: AuditQuery): Omit<AuditFilter, 'accountId'> {
+  return {
+    action: action ?? null,
+    actorId: actorId === undefined ? null : readActor(actorId),
+    fromMs: from === undefined ? null : readTime('from', from),
+    toMs: to === undefined ? null : readTime('to', to),
+  }
+}
+
+function readActor(id: string): AuditFilter['actorId'] {
+  if (isId('usr', id) || isId('key', id)) return id
+  throw invalid('actorId', 'must be an id, as in usr_… or key_…')
+}
+
+function readTime(path: string, text: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
+  return atMs
+}
+
+function readAuditCursor(cursor: string): AuditId {
+  return readCursor(cursor, words => words.length === 1 && isId('aud', words[0]!))[0] as AuditId
+}
+
+function view(row: AuditRow): AuditEntry {
+  return {
+    id: row.id,
+    at: toIso(timeOf(row.id)),
+    actor: row.actor,
+    action: row.action,
+    target: row.target,
+    changes: row.changes,
+    ip: row.ip,
+    requestId: row.requestId,
+  }
+}
+
+function viewForAdmin(row: AuditRow): AdminAuditEntry {
+  return { ...view(row), accountId: row.accountId === PLATFORM ? null : row.accountId }
+}

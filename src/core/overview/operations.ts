@@ -1,0 +1,159 @@
+import type { ProviderPolicy } from '../../channels/provider.ts'
+import type { ConnectionState } from '../../contract/admin.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import type {
+  AdminPolicy,
+  LinkView,
+  NodesView,
+  ProviderView,
+  QueuesView,
+  UnknownMessage,
+} from '../../contract/operations.ts'
+import type { Db } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import type { ProviderFacts, ProviderFactsByKey } from '../connections/config.ts'
+import { type ConnectionRow, selectAllConnections } from '../connections/store.ts'
+import { countOthers, listNodes, listQueues, listUnknown, type UnknownRow } from './operations-store.ts'
+
+/** What the operator sees of the machinery: read from narrow tables, and from this node's own memory. */
+export type Operations = {
+  nodes(): Promise<NodesView>
+  queues(): Promise<QueuesView>
+  /** Of every account; those first that count as sent the soonest. */
+  unknown(query: PageQuery): Promise<Page<UnknownMessage>>
+  /** Of every connection, in the order in which they are tried. */
+  policies(): Promise<AdminPolicy[]>
+  providers(): ProviderView[]
+}
+
+/** A lane of this node. */
+export type LaneFacts = {
+  connectionId: ConnectionId
+  provider: string
+  busy: number
+  held: number
+  resting: boolean
+}
+
+export type OperationsDeps = {
+  db: Db
+  clock: Clock
+  providers: ProviderFactsByKey
+  /** This node's number. */
+  node(): number
+  lanes(): readonly LaneFacts[]
+  stateOf(id: ConnectionId): ConnectionState
+}
+
+export function createOperations(deps: OperationsDeps): Operations {
+  const { db, clock } = deps
+
+  function links(): LinkView[] {
+    return deps.lanes().map(({ connectionId, provider, busy, held, resting }) => ({
+      connectionId,
+      provider,
+      ...deps.stateOf(connectionId),
+      inFlight: busy,
+      waiting: held,
+      resting,
+    }))
+  }
+
+  return {
+    async nodes() {
+      const nodes = await listNodes(db)
+      const current = deps.node()
+      return {
+        nodes: nodes.map(({ startedAtMs, seenAtMs, ...node }) => ({
+          ...node,
+          startedAt: toIso(startedAtMs),
+          seenAt: toIso(seenAtMs),
+          current: node.id === current,
+        })),
+        links: links(),
+      }
+    },
+
+    async queues() {
+      const [connections, others] = await Promise.all([listQueues(db, clock.now()), countOthers(db)])
+      const { deliveriesDue, parkedReceipts, ...bulk } = others
+      return { connections, deliveries: { waiting: deliveriesDue }, bulk, parkedReceipts }
+    },
+
+    async unknown({ limit = DEFAULT_LIMIT, cursor }) {
+      const rows = await listUnknown(db, cursor === undefined ? null : readPlace(cursor), limit + 1)
+      return pageOf(rows, limit, viewUnknown, row => writeCursor(String(row.closesAtMs), row.messageId))
+    },
+
+    async policies() {
+      const rows = await selectAllConnections(db)
+      rows.sort((left, right) => left.priorityOrder - right.priorityOrder || (left.id < right.id ? -1 : 1))
+      return rows.flatMap(row => viewPolicies(row, deps.providers.get(row.provider)?.policy))
+    },
+
+    providers: () => [...deps.providers.values()].map(viewProvider),
+  }
+}
+
+function readPlace(cursor: string): { closesAtMs: number; messageId: MessageId } {
+  const fits = (words: string[]) =>
+    words.length === 2 && /^\d{1,15}$/.test(words[0]!) && isId('msg', words[1]!)
+  const [closesAtMs, messageId] = readCursor(cursor, fits)
+  return { closesAtMs: Number(closesAtMs), messageId: messageId as MessageId }
+}
+
+function viewUnknown({ recipient, amount, unknownAtMs, closesAtMs, ...row }: UnknownRow): UnknownMessage {
+  return {
+    ...row,
+    to: recipient,
+    cost: fromMicros(amount),
+    unknownAt: toIso(unknownAtMs),
+    closesAt: toIso(closesAtMs),
+  }
+}
+
+function viewPolicies(row: ConnectionRow, policy: ProviderPolicy | undefined): AdminPolicy[] {
+  // Of a provider that this version does not have.
+  if (!policy) return []
+  return row.channels.map(channel => ({
+    connectionId: row.id,
+    connectionName: row.name,
+    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    providerKey: row.provider,
+    channel,
+    enabled: row.enabled,
+    allowedTypes: row.allowedTypes,
+    sendModeByType: row.sendModeByType,
+    requiresApprovedTemplate: policy.requiresApprovedTemplate,
+    supportsUserSender: policy.supportsUserSender,
+    supportsSystemSenderFallback: policy.supportsSystemSenderFallback,
+    priorityOrder: row.priorityOrder,
+    retryPolicy: { maxAttempts: row.maxAttempts, backoffMs: row.backoffMs },
+  }))
+}
+
+function viewProvider({ key, channels, config, secrets, policy }: ProviderFacts): ProviderView {
+  return {
+    key,
+    channels: [...channels],
+    // Its JSON Schema: what TypeBox adds for itself has no name that JSON keeps.
+    config: JSON.parse(JSON.stringify(config)) as Record<string, unknown>,
+    secrets: [...secrets],
+    policy: {
+      allowedTypes: [...policy.allowedTypes],
+      sendModeByType: { ...policy.sendModeByType },
+      requiresApprovedTemplate: policy.requiresApprovedTemplate,
+      retryPolicy: { ...policy.retryPolicy },
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { Caller } from '../../contract/caller.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { MessageStats, MessageStatsQuery, MessageStatsRow } from '../../contract/stats.ts'
+import type { Db } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { fromMicros } from '../../lib/money.ts'
+import { type Counts, countWaiting, foldDeltas, sumTotals, type TotalRow } from './total-store.ts'
+
+/** How messages fare. Reading it costs the same however many there are. */
+export type MessageTotals = {
+  /** Adds up what was noted since; a chore calls it. How many notes there were. */
+  fold(): Promise<number>
+  /** VALIDATION_ERROR for times that are none, or too far apart. */
+  read(caller: Caller, query: MessageStatsQuery): Promise<MessageStats>
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Keeps an answer below some 5,000 rows for six channels. */
+const MOST_DAYS = { hour: 31, day: 731 } as const
+const FOLD_PAGE = 5_000
+const MOST_PAGES = 10
+const MOST_COUNTED = 10_000
+const NAMES = ['sent', 'delivered', 'undelivered', 'failed', 'unknown', 'cancelled', 'cost'] as const
+
+export function createMessageTotals({ db, clock }: { db: Db; clock: Clock }): MessageTotals {
+  return {
+    async fold() {
+      let folded = 0
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const some = await foldDeltas(db, FOLD_PAGE)
+        folded += some
+        if (some < FOLD_PAGE) break
+      }
+      return folded
+    },
+
+    async read({ account, mode: ownMode }, query) {
+      const { interval, groupBy } = query
+      const mode = query.mode ?? ownMode
+      const live = mode === 'live'
+      const { fromMs, toMs } = readRange(query, clock.now())
+      const of = { accountId: account.id, live, fromMs, toMs, interval }
+      const [rows, now] = await Promise.all([
+        sumTotals(db, { ...of, byChannel: groupBy === 'channel' }),
+        countWaiting(db, account.id, live, MOST_COUNTED),
+      ])
+      return {
+        from: toIso(fromMs),
+        to: toIso(toMs),
+        interval,
+        mode,
+        currency: account.currency,
+        total: viewCounts(sumOf(rows)),
+        now,
+        rows: rows.map(viewRow),
+      }
+    },
+  }
+}
+
+/** Whole hours or days: the first one in which `from` lies, up to the last one that begins before `to`. */
+function readRange(
+  { from, to, interval }: MessageStatsQuery,
+  nowMs: number,
+): { fromMs: number; toMs: number } {
+  const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
+  const toMs = Math.ceil((to === undefined ? nowMs + 1 : readTime('to', to)) / stepMs) * stepMs
+  const fromMs = Math.floor((from === undefined ? toMs - DAY_MS : readTime('from', from)) / stepMs) * stepMs
+  if (fromMs >= toMs) throw invalid('from', 'must be before to')
+  const most = MOST_DAYS[interval]
+  if (toMs - fromMs > (most + 1) * DAY_MS) {
+    throw invalid('from', `must be at most ${most} days before to, by the ${interval}`)
+  }
+  return { fromMs, toMs }
+}
+
+function readTime(path: string, text: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time, as in 2030-01-31T09:00:00Z')
+  return atMs
+}
+
+function sumOf(rows: readonly TotalRow[]): Counts {
+  const sum = { sent: 0, delivered: 0, undelivered: 0, failed: 0, unknown: 0, cancelled: 0, cost: 0 }
+  for (const row of rows) for (const name of NAMES) sum[name] += row[name]
+  return sum
+}
+
+function viewRow({ atMs, channel, ...counts }: TotalRow): MessageStatsRow {
+  return { at: toIso(atMs), channel, ...viewCounts(counts) }
+}
+
+function viewCounts({ sent, delivered, undelivered, failed, unknown, cancelled, cost }: Counts) {
+  return { sent, delivered, undelivered, failed, unknown, cancelled, cost: fromMicros(cost) }
+}

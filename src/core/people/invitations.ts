@@ -1,0 +1,184 @@
+import type { InvitationAccept, InvitationPreview } from '../../contract/console.ts'
+import { LEAST_PASSWORD } from '../../contract/console.ts'
+import type { KeyRole, Permission } from '../../contract/enums.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import type { AccountId, Ids } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import type { Attempts } from './attempts.ts'
+import { checkNewPassword, emailKey, readEmail } from './email.ts'
+import {
+  type InvitationRow,
+  putInvitation,
+  selectOpenInvitation,
+  spendInvitation,
+} from './invitation-store.ts'
+import { insertMembership } from './membership-store.ts'
+import type { Passwords } from './passwords.ts'
+import type { Proof } from './proof.ts'
+import type { Entered, Sessions } from './sessions.ts'
+import { hashToken, newToken } from './tokens.ts'
+import {
+  clearTotp,
+  insertUser,
+  selectUserByEmail,
+  setOperator,
+  setPassword,
+  type UserId,
+  type UserRow,
+} from './user-store.ts'
+import type { Visit } from './visit.ts'
+
+/** Links that let people in: made, looked at and followed. */
+export type Invitations = {
+  /** The link is in this answer alone: the store has its hash. */
+  make(invite: Invite): Promise<{ invitation: InvitationRow; link: string }>
+  /** NOT_FOUND for a link that works no more. */
+  preview(token: string, visit: Visit): Promise<InvitationPreview>
+  /**
+   * Lets somebody in by a link, and uses it up. Who has a login proves it by its password, as for
+   * a login; who has none gets one. A link of the kind `reset` sets the password of one.
+   */
+  accept(body: InvitationAccept, visit: Visit): Promise<Entered>
+}
+
+export type Invite = {
+  kind: 'invitation' | 'reset'
+  /** Or `PLATFORM`. */
+  accountId: AccountId
+  email: string
+  role: KeyRole | 'operator' | null
+  permissions: Permission[]
+  invitedBy: string
+  /** Where the console is: the link begins with it. */
+  origin: string
+}
+
+export type InvitationsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  attempts: Attempts
+  passwords: Passwords
+  proof: Proof
+  sessions: Sessions
+}
+
+const DAY_MS = 86_400_000
+export const INVITATION_MS = 7 * DAY_MS
+const RESET_MS = DAY_MS
+
+export function createInvitations(deps: InvitationsDeps): Invitations {
+  const { db, clock, ids, random, attempts, passwords, proof, sessions } = deps
+
+  async function make({ origin, ...invite }: Invite) {
+    const email = readEmail(invite.email)
+    const token = newToken(random)
+    const lastsMs = invite.kind === 'reset' ? RESET_MS : INVITATION_MS
+    const id = ids.next('inv')
+    const row = { ...invite, id, email, emailKey: emailKey(email), expiresAtMs: clock.now() + lastsMs }
+    const invitation = await db.transaction(async tx => {
+      await putInvitation(tx, row, hashToken(token))
+      return (await selectOpenInvitation(tx, hashToken(token), clock.now()))!
+    })
+    // Behind the #: browsers keep it to themselves, and no log on the way has it.
+    return { invitation, link: `${origin}/invitation#${token}` }
+  }
+
+  async function find(token: string, { ip }: Visit): Promise<InvitationRow> {
+    attempts.take('address', ip)
+    const row = await selectOpenInvitation(db, hashToken(token), clock.now())
+    if (!row) throw gone()
+    attempts.back('address', ip)
+    return row
+  }
+
+  async function preview(token: string, visit: Visit): Promise<InvitationPreview> {
+    const row = await find(token, visit)
+    return {
+      kind: row.kind,
+      email: row.email,
+      accountName: row.accountName,
+      role: row.role,
+      hasLogin: (await selectUserByEmail(db, emailKey(row.email))) !== null,
+      expiresAt: toIso(row.expiresAtMs),
+    }
+  }
+
+  async function accept(body: InvitationAccept, visit: Visit): Promise<Entered> {
+    const row = await find(body.token, visit)
+    const known = await selectUserByEmail(db, emailKey(row.email))
+    const userId = await (row.kind === 'reset'
+      ? resetPassword(row, known, body)
+      : known
+        ? joinWithLogin(row, known, body, visit)
+        : joinAnew(row, body))
+    sessions.forget(userId)
+    return sessions.enter(userId, visit)
+  }
+
+  async function resetPassword(row: InvitationRow, known: UserRow | null, { password }: InvitationAccept) {
+    if (!known) throw gone()
+    const hash = await hashNew(password, row.email)
+    await db.transaction(async tx => {
+      await useUp(tx, row)
+      await setPassword(tx, known.id, hash)
+      await clearTotp(tx, known.id)
+      await sessions.endAllIn(tx, known.id)
+    })
+    return known.id
+  }
+
+  async function joinWithLogin(row: InvitationRow, known: UserRow, body: InvitationAccept, visit: Visit) {
+    await proof.byLogin({ email: known.email, password: body.password, totp: body.totp }, visit)
+    await db.transaction(async tx => {
+      await useUp(tx, row)
+      await grant(tx, row, known.id)
+    })
+    return known.id
+  }
+
+  async function joinAnew(row: InvitationRow, { name, password }: InvitationAccept) {
+    if (name === undefined) throw invalid('name', 'is required for a new login')
+    const hash = await hashNew(password, row.email)
+    const userId = ids.next('usr')
+    await db.transaction(async tx => {
+      await useUp(tx, row)
+      const key = emailKey(row.email)
+      const user = { id: userId, email: row.email, emailKey: key, name, password: hash, operator: false }
+      if (!(await insertUser(tx, user))) throw new Problem('CONFLICT', 'This address has a login by now.')
+      await grant(tx, row, userId)
+    })
+    return userId
+  }
+
+  function hashNew(password: string, email: string): Promise<string> {
+    if (password.length < LEAST_PASSWORD) {
+      throw invalid('password', `must have at least ${LEAST_PASSWORD} characters`)
+    }
+    checkNewPassword('password', password, email)
+    return passwords.hash(password)
+  }
+
+  /** Of two who follow a link at once one comes too late. */
+  async function useUp(tx: Db, row: InvitationRow): Promise<void> {
+    if (!(await spendInvitation(tx, row, clock.now()))) throw gone()
+  }
+
+  async function grant(
+    tx: Db,
+    { role, accountId, permissions }: InvitationRow,
+    userId: UserId,
+  ): Promise<void> {
+    if (role === 'operator') await setOperator(tx, userId, true)
+    else await insertMembership(tx, { accountId, userId, role: role!, permissions }, clock.now())
+  }
+
+  return { make, preview, accept }
+}
+
+function gone(): Problem {
+  return new Problem('NOT_FOUND', 'This link was used, has expired, or was taken back.')
+}

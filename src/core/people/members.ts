@@ -1,0 +1,217 @@
+import type { Caller } from '../../contract/caller.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import type { KeyRole, Permission } from '../../contract/enums.ts'
+import { PERMISSIONS } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import {
+  type Invitation,
+  type InvitationCreate,
+  type InvitationMade,
+  type MAIL_STATES,
+  MEMBER_PERMISSIONS,
+  type Member,
+  type MemberUpdate,
+} from '../../contract/member.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
+import { lockAccount } from '../accounts/store.ts'
+import { emailKey, readEmail } from './email.ts'
+import { deleteInvitation, type InvitationRow, listInvitations } from './invitation-store.ts'
+import type { Invitations } from './invitations.ts'
+import {
+  countOtherOwners,
+  deleteMembership,
+  isMemberByEmail,
+  listMembers,
+  type MemberRow,
+  selectMember,
+  updateMembership,
+} from './membership-store.ts'
+import type { Sessions } from './sessions.ts'
+import type { UserId } from './user-store.ts'
+
+/** Who acts for an account. By its owners alone; a refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR. */
+export type Members = {
+  list(caller: Caller, query: PageQuery): Promise<Page<Member>>
+  update(caller: Caller, id: string, input: MemberUpdate): Promise<Member>
+  remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
+  /** Within a transaction: CONFLICT where nobody would own the account any more. */
+  removeIn(tx: Db, accountId: AccountId, id: UserId): Promise<void>
+  listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
+  /** `origin`: where the console is, as the caller reached it. */
+  invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string): Promise<InvitationMade>
+  withdraw(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
+}
+
+export type MailState = (typeof MAIL_STATES)[number]
+
+export type MembersDeps = {
+  db: Database
+  clock: Clock
+  invitations: Invitations
+  sessions: Sessions
+  /** Sends a link by the account's own e-mail; never fails. */
+  mail(caller: Caller, letter: { to: string; subject: string; text: string }): Promise<MailState>
+  /** Where the console is, when it is configured. */
+  publicUrl: string | null
+}
+
+export function createMembers(deps: MembersDeps): Members {
+  const { db, clock, sessions } = deps
+
+  async function update(caller: Caller, id: string, input: MemberUpdate): Promise<Member> {
+    const accountId = caller.account.id
+    const userId = readUserId(id)
+    const row = await db.transaction(async tx => {
+      await lockAccount(tx, accountId)
+      const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
+      const role = input.role ?? before.role
+      const permissions = permissionsOf(role, input.permissions ?? kept(before, role))
+      if (role !== 'owner') await keepAnOwner(tx, accountId, before)
+      await updateMembership(tx, { accountId, userId, role, permissions })
+      return { ...before, role, permissions }
+    })
+    sessions.forget(userId)
+    return viewMember(row)
+  }
+
+  async function removeIn(tx: Db, accountId: AccountId, userId: UserId): Promise<void> {
+    await lockAccount(tx, accountId)
+    const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
+    await keepAnOwner(tx, accountId, before)
+    await deleteMembership(tx, accountId, userId)
+  }
+
+  async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
+    if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
+    throw new Problem('CONFLICT', 'The account needs an owner: make somebody else one first.')
+  }
+
+  async function invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string) {
+    const { account } = caller
+    const email = readEmail(input.email)
+    if (await isMemberByEmail(db, account.id, emailKey(email))) {
+      throw new Problem('CONFLICT', 'This address is a member already.')
+    }
+    const made = await deps.invitations.make({
+      kind: 'invitation',
+      accountId: account.id,
+      email,
+      role: input.role,
+      permissions: permissionsOf(input.role, input.permissions),
+      invitedBy,
+      origin: deps.publicUrl ?? origin,
+    })
+    const mail =
+      input.mail === false ? 'not_asked' : await deps.mail(caller, letterOf(caller, made, email, invitedBy))
+    return { invitation: viewInvitation(made.invitation, clock.now()), link: made.link, mail }
+  }
+
+  return {
+    async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : (readIdCursor('usr', cursor) as UserId)
+      const rows = await listMembers(db, caller.account.id, before, limit + 1)
+      return pageOf(rows, limit, viewMember, row => writeCursor(row.id))
+    },
+    update,
+    async remove(caller, id) {
+      const userId = readUserId(id)
+      await db.transaction(tx => removeIn(tx, caller.account.id, userId))
+      sessions.forget(userId)
+      return { id, deleted: true }
+    },
+    removeIn,
+    async listInvitations(caller, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : (readIdCursor('inv', cursor) as InvitationRow['id'])
+      const rows = await listInvitations(db, caller.account.id, before, limit + 1)
+      return pageOf(
+        rows,
+        limit,
+        row => viewInvitation(row, clock.now()),
+        row => writeCursor(row.id),
+      )
+    },
+    invite,
+    async withdraw(caller, id) {
+      if (!isId('inv', id) || !(await deleteInvitation(db, caller.account.id, id))) throw unknownInvitation()
+      return { id, deleted: true }
+    },
+  }
+}
+
+/** What a role may do; an owner has no list of their own. */
+export function permissionsOf(role: KeyRole, given: readonly Permission[] | undefined): Permission[] {
+  return role === 'owner' ? [] : [...new Set(given ?? MEMBER_PERMISSIONS)]
+}
+
+/** Somebody who was an owner until now has no list. */
+function kept(before: MemberRow, role: KeyRole): Permission[] | undefined {
+  return role === before.role ? before.permissions : undefined
+}
+
+function letterOf(
+  { account }: Caller,
+  { link }: { link: string },
+  to: string,
+  invitedBy: string,
+): { to: string; subject: string; text: string } {
+  const text = [
+    `${invitedBy} invites you to act for ${account.name} in Posthorn.`,
+    `Follow this link within seven days to accept:`,
+    link,
+    `It works once, and is for you alone. If you expected nothing of the kind, do nothing.`,
+  ]
+  return { to, subject: `Invitation to ${account.name}`.slice(0, 255), text: text.join('\n\n') }
+}
+
+export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
+  return {
+    id: row.id,
+    email: row.email,
+    role: row.role!,
+    permissions: row.role === 'member' ? row.permissions : [...PERMISSIONS],
+    status: row.acceptedAtMs !== null ? 'accepted' : row.expiresAtMs > nowMs ? 'pending' : 'expired',
+    invitedBy: row.invitedBy,
+    createdAt: toIso(timeOf(row.id)),
+    expiresAt: toIso(row.expiresAtMs),
+    acceptedAt: row.acceptedAtMs === null ? null : toIso(row.acceptedAtMs),
+  }
+}
+
+function viewMember(row: MemberRow): Member {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    permissions: row.role === 'owner' ? [...PERMISSIONS] : row.permissions,
+    totp: row.totp,
+    lastSeenAt: row.lastSeenAtMs === null ? null : toIso(row.lastSeenAtMs),
+    joinedAt: toIso(row.joinedAtMs),
+  }
+}
+
+/** The one word of a cursor; throws VALIDATION_ERROR for one that is not of this list. */
+export function readIdCursor(prefix: 'usr' | 'inv', cursor: string): string {
+  return readCursor(cursor, words => words.length === 1 && isId(prefix, words[0]!))[0]!
+}
+
+function readUserId(id: string): UserId {
+  return isId('usr', id) ? id : unknownMember()
+}
+
+function unknownMember(): never {
+  throw new Problem('NOT_FOUND', 'Member not found')
+}
+
+export function unknownInvitation(): Problem {
+  return new Problem('NOT_FOUND', 'Invitation not found')
+}

@@ -1,0 +1,110 @@
+import type { SignedIn } from '../../contract/caller.ts'
+import type { PasswordChange, SessionView, TotpStart, UserUpdate } from '../../contract/console.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Random } from '../../lib/random.ts'
+import type { Attempts } from './attempts.ts'
+import { checkNewPassword } from './email.ts'
+import type { Passwords } from './passwords.ts'
+import { type Proof, totpContext } from './proof.ts'
+import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
+import type { Entered, Sessions } from './sessions.ts'
+import { describeTotp, newTotpSecret, stepOfCode } from './totp.ts'
+import {
+  clearTotp,
+  confirmPendingTotp,
+  renameUser,
+  selectUser,
+  setPassword,
+  setPendingTotp,
+} from './user-store.ts'
+import type { Visit } from './visit.ts'
+
+/** What people do to their own login. Whatever changes how they come in ends all their sessions and begins a new one. */
+export type OwnLogin = {
+  update(who: SignedIn, input: UserUpdate): Promise<SessionView>
+  changePassword(who: SignedIn, input: PasswordChange, visit: Visit): Promise<Entered>
+  /** A secret that counts for nothing before a code of it was given. CONFLICT where there is one that counts. */
+  startTotp(who: SignedIn, password: string): Promise<TotpStart>
+  confirmTotp(
+    who: SignedIn,
+    code: string,
+    visit: Visit,
+  ): Promise<{ recoveryCodes: string[]; entered: Entered }>
+  endTotp(who: SignedIn, password: string, visit: Visit): Promise<Entered>
+}
+
+export type OwnLoginDeps = {
+  db: Database
+  clock: Clock
+  random: Random
+  seal: Seal
+  attempts: Attempts
+  passwords: Passwords
+  proof: Proof
+  sessions: Sessions
+}
+
+export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
+  const { db, clock, random, seal, attempts, passwords, proof, sessions } = deps
+
+  /** The change, the end of every session, and a session anew. */
+  async function comeInAnew(
+    who: SignedIn,
+    visit: Visit,
+    change: (tx: Db) => Promise<void>,
+  ): Promise<Entered> {
+    await db.transaction(async tx => {
+      await change(tx)
+      await sessions.endAllIn(tx, who.userId)
+    })
+    sessions.forget(who.userId)
+    return sessions.enter(who.userId, visit)
+  }
+
+  async function confirmTotp(who: SignedIn, code: string, visit: Visit) {
+    attempts.take('login', who.userId)
+    const pending = (await selectUser(db, who.userId))?.totpPending
+    if (!pending) throw new Problem('CONFLICT', 'Begin with POST /api/console/totp.')
+    const step = await stepOfCode(seal.open(pending, totpContext(who.userId)), code, clock.now())
+    if (step === null) throw invalid('code', 'is not what the authenticator shows now')
+    attempts.back('login', who.userId)
+    const recoveryCodes = newRecoveryCodes(random)
+    const hashes = recoveryCodes.map(each => hashRecoveryCode(seal, who.userId, each))
+    const entered = await comeInAnew(who, visit, async tx => {
+      if (!(await confirmPendingTotp(tx, who.userId, pending, step, hashes))) throw isOn()
+    })
+    return { recoveryCodes, entered }
+  }
+
+  return {
+    async update(who, { name }) {
+      if (name !== undefined) await renameUser(db, who.userId, name)
+      return sessions.view(who)
+    },
+    async changePassword(who, { currentPassword, newPassword }, visit) {
+      checkNewPassword('newPassword', newPassword, who.email)
+      await proof.byPassword(who.userId, 'currentPassword', currentPassword)
+      const password = await passwords.hash(newPassword)
+      return comeInAnew(who, visit, tx => setPassword(tx, who.userId, password))
+    },
+    async startTotp(who, password) {
+      const user = await proof.byPassword(who.userId, 'password', password)
+      if (user.totpSecret !== null) throw isOn()
+      const secret = newTotpSecret(random)
+      await setPendingTotp(db, who.userId, seal.seal(secret, totpContext(who.userId)))
+      return describeTotp(secret, user.email)
+    },
+    confirmTotp,
+    async endTotp(who, password, visit) {
+      await proof.byPassword(who.userId, 'password', password)
+      return comeInAnew(who, visit, tx => clearTotp(tx, who.userId))
+    },
+  }
+}
+
+function isOn(): Problem {
+  return new Problem('CONFLICT', 'The second factor is on already: turn it off first.')
+}

@@ -1,0 +1,94 @@
+import { argon2, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { Problem } from '../../contract/errors.ts'
+import type { Random } from '../../lib/random.ts'
+
+/** Slow on purpose: whoever steals the hashes pays this for every guess. */
+export type Passwords = {
+  /** What the store keeps, in the PHC's spelling: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
+  hash(password: string): Promise<string>
+  /**
+   * Whether it is the password. Without anything stored it takes as long and is false, so that
+   * nobody learns who has a login. Throws RATE_LIMITED where too many wait already.
+   */
+  verify(password: string, stored: string | null): Promise<boolean>
+}
+
+/** OWASP's smallest setting for Argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
+const MEMORY_KIB = 19_456
+const PASSES = 2
+const LANES = 1
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+/** Each takes its memory and a thread of the pool while it runs. */
+const AT_ONCE = 2
+/** Some 100 ms each: who comes later waits 1.5 s at most. */
+const MOST_WAITING = 30
+
+const derive = promisify(argon2)
+const STORED = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+export function createPasswords({ random }: { random: Random }): Passwords {
+  const inTurn = createTurns()
+  /** A hash of nothing that anybody could type. */
+  const nobody = write(PARAMETERS, random.bytes(SALT_BYTES), random.bytes(HASH_BYTES))
+
+  return {
+    async hash(password) {
+      const salt = random.bytes(SALT_BYTES)
+      return write(PARAMETERS, salt, await inTurn(() => run(password, salt, PARAMETERS)))
+    },
+    async verify(password, stored) {
+      const known = read(stored ?? nobody)
+      const given = await inTurn(() => run(password, known.salt, known.parameters))
+      return timingSafeEqual(given, known.hash) && stored !== null
+    },
+  }
+}
+
+type Parameters = { memory: number; passes: number; parallelism: number }
+
+const PARAMETERS: Parameters = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }
+
+/** Two spellings of the same letters are one password. */
+function run(password: string, nonce: Buffer, parameters: Parameters): Promise<Buffer> {
+  const message = password.normalize('NFKC')
+  return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...parameters })
+}
+
+function write({ memory, passes, parallelism }: Parameters, salt: Buffer, hash: Buffer): string {
+  const [s, h] = [salt, hash].map(bytes => bytes.toString('base64').replace(/=+$/, ''))
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${s}$${h}`
+}
+
+/** By the parameters that it was made with, which may be older than ours. */
+function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buffer } {
+  const parts = STORED.exec(stored)
+  if (!parts) throw new Error('a stored password is not in the spelling that was written')
+  const [memory, passes, parallelism] = parts.slice(1, 4).map(Number) as [number, number, number]
+  return {
+    parameters: { memory, passes, parallelism },
+    salt: Buffer.from(parts[4]!, 'base64'),
+    hash: Buffer.from(parts[5]!, 'base64'),
+  }
+}
+
+/** So many at once, so many in line, and the rest is refused. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  return async work => {
+    if (running >= AT_ONCE) {
+      if (waiting.length >= MOST_WAITING) throw new Problem('RATE_LIMITED')
+      await new Promise<void>(resolve => waiting.push(resolve))
+    } else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
+import { PERMISSIONS } from '../../contract/enums.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type {
+  AdminInvitation,
+  AdminInvitationCreate,
+  AdminInvitationMade,
+  MembershipCreate,
+  Person,
+  PersonUpdate,
+  ResetMade,
+} from '../../contract/member.ts'
+import type { Database } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
+import { unknownAccount } from '../accounts/admin.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { accountExists } from '../accounts/store.ts'
+import { emailKey, readEmail } from './email.ts'
+import {
+  deleteInvitation,
+  deleteInvitationsFor,
+  type InvitationRow,
+  listInvitations,
+} from './invitation-store.ts'
+import type { Invitations } from './invitations.ts'
+import { type Members, permissionsOf, readIdCursor, unknownInvitation, viewInvitation } from './members.ts'
+import { insertMembership, listPeople, type PersonRow, updateMembership } from './membership-store.ts'
+import type { Sessions } from './sessions.ts'
+import {
+  countOtherOperators,
+  deleteUser,
+  lockPeople,
+  selectUser,
+  selectUserByEmail,
+  setOperator,
+  type UserId,
+  type UserRow,
+} from './user-store.ts'
+
+/** The operator's hand on people. A refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR. */
+export type PeopleAdmin = {
+  /** The newest first; `q` is part of an address or a name. */
+  list(query: PageQuery & { accountId?: string; q?: string }): Promise<Page<Person>>
+  /** Lets somebody who has a login act for an account; again, it changes how. */
+  join(input: MembershipCreate): Promise<Person>
+  update(id: string, input: PersonUpdate): Promise<Person>
+  /** The login as a whole, or that it acts for one account. */
+  remove(id: string, accountId?: string): Promise<{ id: string; deleted: true }>
+  reset(id: string, origin: string, by: string): Promise<ResetMade>
+  listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
+  invite(input: AdminInvitationCreate, origin: string, by: string): Promise<AdminInvitationMade>
+  withdraw(id: string): Promise<{ id: string; deleted: true }>
+}
+
+export type PeopleAdminDeps = {
+  db: Database
+  clock: Clock
+  invitations: Invitations
+  members: Pick<Members, 'removeIn'>
+  sessions: Sessions
+  publicUrl: string | null
+}
+
+export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
+  const { db, clock, invitations, sessions } = deps
+
+  async function read(id: UserId): Promise<Person> {
+    const [row] = await listPeople(db, { id, accountId: null, text: null }, null, 1)
+    return row ? viewPerson(row) : unknownPerson()
+  }
+
+  async function find(id: string): Promise<UserRow> {
+    return (isId('usr', id) && (await selectUser(db, id))) || unknownPerson()
+  }
+
+  async function readAccount(id: string): Promise<AccountId> {
+    return isId('acc', id) && (await accountExists(db, id)) ? id : unknownAccount()
+  }
+
+  async function join({ userId, accountId: id, role, permissions }: MembershipCreate): Promise<Person> {
+    const user = await find(userId)
+    const accountId = await readAccount(id)
+    const membership = { accountId, userId: user.id, role, permissions: permissionsOf(role, permissions) }
+    if (!(await insertMembership(db, membership, clock.now()))) await updateMembership(db, membership)
+    sessions.forget(user.id)
+    return read(user.id)
+  }
+
+  async function update(id: string, { operator }: PersonUpdate): Promise<Person> {
+    const user = await find(id)
+    if (operator !== undefined) {
+      await db.transaction(async tx => {
+        await lockPeople(tx)
+        if (!operator && user.operator && (await countOtherOperators(tx, user.id)) === 0) throw lastOperator()
+        await setOperator(tx, user.id, operator)
+      })
+      sessions.forget(user.id)
+    }
+    return read(user.id)
+  }
+
+  async function remove(id: string, accountId?: string): Promise<{ id: string; deleted: true }> {
+    const user = await find(id)
+    await (accountId === undefined
+      ? removeLogin(user)
+      : db.transaction(async tx => deps.members.removeIn(tx, await readAccount(accountId), user.id)))
+    sessions.forget(user.id)
+    return { id, deleted: true }
+  }
+
+  function removeLogin(user: UserRow): Promise<void> {
+    return db.transaction(async tx => {
+      await lockPeople(tx)
+      if (user.operator && (await countOtherOperators(tx, user.id)) === 0) throw lastOperator()
+      await deleteUser(tx, user.id)
+      await deleteInvitationsFor(tx, emailKey(user.email))
+    })
+  }
+
+  async function reset(id: string, origin: string, invitedBy: string): Promise<ResetMade> {
+    const { email } = await find(id)
+    const { invitation, link } = await invitations.make({
+      kind: 'reset',
+      accountId: PLATFORM,
+      email,
+      role: null,
+      permissions: [],
+      invitedBy,
+      origin: deps.publicUrl ?? origin,
+    })
+    return { link, expiresAt: toIso(invitation.expiresAtMs) }
+  }
+
+  async function invite(input: AdminInvitationCreate, origin: string, invitedBy: string) {
+    const { role } = input
+    if (role === 'operator' && input.accountId !== undefined) {
+      throw invalid('accountId', 'is not for an operator')
+    }
+    if (role !== 'operator' && input.accountId === undefined) throw invalid('accountId', 'is required')
+    const accountId = role === 'operator' ? PLATFORM : await readAccount(input.accountId!)
+    const email = readEmail(input.email)
+    if (role === 'operator' && (await selectUserByEmail(db, emailKey(email)))?.operator) {
+      throw new Problem('CONFLICT', 'This address is an operator already.')
+    }
+    const { invitation, link } = await invitations.make({
+      kind: 'invitation',
+      accountId,
+      email,
+      role,
+      permissions: role === 'operator' ? [] : permissionsOf(role, input.permissions),
+      invitedBy,
+      origin: deps.publicUrl ?? origin,
+    })
+    return { invitation: viewForAdmin(invitation, clock.now()), link }
+  }
+
+  return {
+    async list({ limit = DEFAULT_LIMIT, cursor, accountId, q }) {
+      const before = cursor === undefined ? null : (readIdCursor('usr', cursor) as UserId)
+      const of = {
+        id: null,
+        accountId: accountId === undefined ? null : await readAccount(accountId),
+        text: q ?? null,
+      }
+      const rows = await listPeople(db, of, before, limit + 1)
+      return pageOf(rows, limit, viewPerson, row => writeCursor(row.id))
+    },
+    join,
+    update,
+    remove,
+    reset,
+    async listInvitations({ limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : (readIdCursor('inv', cursor) as InvitationRow['id'])
+      const rows = await listInvitations(db, null, before, limit + 1)
+      return pageOf(
+        rows,
+        limit,
+        row => viewForAdmin(row, clock.now()),
+        row => writeCursor(row.id),
+      )
+    },
+    invite,
+    async withdraw(id) {
+      if (!isId('inv', id) || !(await deleteInvitation(db, null, id))) throw unknownInvitation()
+      return { id, deleted: true }
+    },
+  }
+}
+
+function viewPerson(row: PersonRow): Person {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    operator: row.operator,
+    totp: row.totp,
+    memberships: row.memberships.map(({ accountUuid, role, permissions, accountName }) => ({
+      accountId: fromUuid('acc', accountUuid),
+      accountName,
+      role,
+      permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
+    })),
+    lastSeenAt: row.lastSeenAtMs === null ? null : toIso(row.lastSeenAtMs),
+    createdAt: toIso(timeOf(row.id)),
+  }
+}
+
+function viewForAdmin(row: InvitationRow, nowMs: number): AdminInvitation {
+  return {
+    ...viewInvitation(row, nowMs),
+    accountId: row.accountId === PLATFORM ? null : row.accountId,
+    accountName: row.accountName,
+  }
+}
+
+function unknownPerson(): never {
+  throw new Problem('NOT_FOUND', 'Person not found')
+}
+
+function lastOperator(): Problem {
+  return new Problem('CONFLICT', 'There has to be an operator: make somebody else one first.')
+}

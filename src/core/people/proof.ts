@@ -1,0 +1,88 @@
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Attempts } from './attempts.ts'
+import { emailKey } from './email.ts'
+import type { Passwords } from './passwords.ts'
+import { hashRecoveryCode } from './recovery-codes.ts'
+import { stepOfCode } from './totp.ts'
+import {
+  selectUser,
+  selectUserByEmail,
+  spendRecoveryCode,
+  spendTotpStep,
+  type UserId,
+  type UserRow,
+} from './user-store.ts'
+import type { Visit } from './visit.ts'
+
+/** Whether somebody is who they say. */
+export type Proof = {
+  /**
+   * By address and password, and by the code of the second factor where they have one. Throws
+   * UNAUTHORIZED, the same whatever was wrong; TOTP_REQUIRED where the code alone is missing;
+   * RATE_LIMITED after too many mistakes for this address or from this place.
+   */
+  byLogin(
+    given: { email: string; password: string; totp?: string | undefined },
+    visit: Visit,
+  ): Promise<UserRow>
+  /** The password of somebody who is signed in. VALIDATION_ERROR for another, by this path. */
+  byPassword(userId: UserId, path: string, password: string): Promise<UserRow>
+}
+
+export type ProofDeps = {
+  db: Db
+  clock: Clock
+  seal: Pick<Seal, 'open' | 'hashSecret'>
+  attempts: Attempts
+  passwords: Passwords
+}
+
+export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps): Proof {
+  /** Each code works once: the store says so, however many try at the same time. */
+  async function isSecondFactor(user: UserRow, given: string): Promise<boolean> {
+    const code = given.replace(/\s/g, '')
+    if (!/^\d{6}$/.test(code)) return spendRecoveryCode(db, user.id, hashRecoveryCode(seal, user.id, code))
+    const secret = seal.open(user.totpSecret!, totpContext(user.id))
+    const step = await stepOfCode(secret, code, clock.now())
+    return step !== null && spendTotpStep(db, user.id, step)
+  }
+
+  return {
+    async byLogin({ email, password, totp }, { ip }) {
+      const key = emailKey(email)
+      attempts.take('address', ip)
+      attempts.take('login', key)
+      const user = await selectUserByEmail(db, key)
+      const known = await passwords.verify(password, user?.password ?? null)
+      if (!user || !known) throw refused()
+      if (user.totpSecret !== null) {
+        if (totp === undefined) throw new Problem('TOTP_REQUIRED')
+        if (!(await isSecondFactor(user, totp))) throw refused()
+      }
+      attempts.back('address', ip)
+      attempts.back('login', key)
+      return user
+    },
+
+    async byPassword(userId, path, password) {
+      attempts.take('login', userId)
+      const user = await selectUser(db, userId)
+      const known = await passwords.verify(password, user?.password ?? null)
+      if (!user || !known) throw invalid(path, 'is not your password')
+      attempts.back('login', userId)
+      return user
+    },
+  }
+}
+
+function refused(): Problem {
+  return new Problem('UNAUTHORIZED', 'The e-mail address, the password or the code is not right.')
+}
+
+/** Binds a sealed secret to its place. */
+export function totpContext(userId: UserId): string {
+  return `totp:${userId}`
+}

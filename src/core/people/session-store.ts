@@ -1,0 +1,139 @@
+import type { KeyRole, Permission } from '../../contract/enums.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray, timeArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import type { UserId } from './user-store.ts'
+
+export type SessionId = Id<'ses'>
+
+/** Where somebody is signed in; times in ms since the epoch. */
+export type SessionRow = {
+  id: SessionId
+  userId: UserId
+  createdAtMs: number
+  lastSeenAtMs: number
+  ip: string | null
+  userAgent: string | null
+}
+
+/** The same with who it is, and for whom they act. */
+export type SessionWithUser = SessionRow & {
+  email: string
+  name: string
+  operator: boolean
+  memberships: { accountId: AccountId; role: KeyRole; permissions: Permission[] }[]
+}
+
+const COLUMNS = `s.id as uuid, s.user_id as "userUuid", s.ip, s.user_agent as "userAgent",
+  floor(extract(epoch from s.created_at) * 1000)::bigint as "createdAtMs",
+  floor(extract(epoch from s.last_seen_at) * 1000)::bigint as "lastSeenAtMs"`
+
+type Stored = Omit<SessionRow, 'id' | 'userId'> & { uuid: string; userUuid: string }
+
+export async function insertSession(db: Db, session: SessionRow, tokenHash: Buffer): Promise<void> {
+  await db.query({
+    name: 'session_insert',
+    text: `insert into console_sessions (id, user_id, token_hash, created_at, last_seen_at, ip, user_agent)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      toUuid(session.id),
+      toUuid(session.userId),
+      tokenHash,
+      toIso(session.createdAtMs),
+      toIso(session.lastSeenAtMs),
+      session.ip,
+      session.userAgent,
+    ],
+  })
+}
+
+/** `tokenHash`: SHA-256 in hex. */
+export async function selectSession(db: Db, tokenHash: string): Promise<SessionWithUser | null> {
+  const { rows } = await db.query<
+    Stored & {
+      email: string
+      name: string
+      operator: boolean
+      memberships: { account: string; role: KeyRole; permissions: Permission[] }[]
+    }
+  >({
+    name: 'session_by_token',
+    text: `select ${COLUMNS}, u.email, u.name, u.operator, coalesce((
+          select json_agg(json_build_object('account', m.account_id, 'role', m.role, 'permissions', m.permissions)
+                          order by m.account_id)
+            from memberships m where m.user_id = u.id), '[]') as memberships
+        from console_sessions s join users u on u.id = s.user_id
+       where s.token_hash = decode($1, 'hex')`,
+    values: [tokenHash],
+  })
+  const row = rows[0]
+  if (!row) return null
+  const { email, name, operator, memberships, ...session } = row
+  return {
+    ...toRow(session),
+    email,
+    name,
+    operator,
+    memberships: memberships.map(({ account, ...rest }) => ({
+      accountId: fromUuid('acc', account),
+      ...rest,
+    })),
+  }
+}
+
+/** The one used last comes first. */
+export async function listSessions(db: Db, userId: UserId): Promise<SessionRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'sessions_of_user',
+    text: `select ${COLUMNS} from console_sessions s where s.user_id = $1 order by s.last_seen_at desc, s.id desc`,
+    values: [toUuid(userId)],
+  })
+  return rows.map(toRow)
+}
+
+/** False when the person has no such session. */
+export async function deleteSession(db: Db, userId: UserId, id: SessionId): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'session_delete',
+    text: 'delete from console_sessions where user_id = $1 and id = $2',
+    values: [toUuid(userId), toUuid(id)],
+  })
+  return rowCount === 1
+}
+
+export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
+  await db.query({
+    name: 'sessions_delete_all',
+    text: 'delete from console_sessions where user_id = $1',
+    values: [toUuid(userId)],
+  })
+}
+
+/** Never sets a time back. In the order of ids, so that two nodes do not wait in a circle. */
+export async function markSeen(db: Db, seen: readonly { id: SessionId; atMs: number }[]): Promise<void> {
+  await db.query({
+    name: 'sessions_seen',
+    text: `with seen as (
+        select s.id, i.at from unnest($1::uuid[], $2::timestamptz[]) as i (id, at)
+          join console_sessions s on s.id = i.id
+         where s.last_seen_at < i.at order by s.id for no key update of s
+      )
+      update console_sessions s set last_seen_at = seen.at from seen where s.id = seen.id`,
+    values: [bareArray(seen.map(({ id }) => toUuid(id))), timeArray(seen.map(({ atMs }) => atMs))],
+  })
+}
+
+/** Those that have ended by themselves; how many. */
+export async function sweepSessions(db: Db, seenBeforeMs: number, madeBeforeMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sessions_sweep',
+    text: 'delete from console_sessions where last_seen_at < $1 or created_at < $2',
+    values: [toIso(seenBeforeMs), toIso(madeBeforeMs)],
+  })
+  return rowCount ?? 0
+}
+
+function toRow({ uuid, userUuid, ...rest }: Stored): SessionRow {
+  return { id: fromUuid('ses', uuid), userId: fromUuid('usr', userUuid), ...rest }
+}

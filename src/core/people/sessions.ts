@@ -1,0 +1,281 @@
+import type { Caller, SignedIn } from '../../contract/caller.ts'
+import type { SessionRow as SessionListed, SessionView } from '../../contract/console.ts'
+import { type KeyMode, PERMISSIONS, type Permission } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Changes } from '../../infra/changes.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import { createFreshCache } from '../../infra/fresh-cache.ts'
+import type { Seal } from '../../infra/seal.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import type { AccountSnapshots } from '../accounts/snapshots.ts'
+import { listAccountsOf } from './membership-store.ts'
+import {
+  deleteSession,
+  deleteSessionsOf,
+  insertSession,
+  listSessions,
+  markSeen,
+  type SessionId,
+  type SessionRow,
+  type SessionWithUser,
+  selectSession,
+  sweepSessions,
+} from './session-store.ts'
+import { hashToken, newToken } from './tokens.ts'
+import { selectUser, type UserId } from './user-store.ts'
+import type { Visit } from './visit.ts'
+
+/** Somebody who has just come in: the cookie, who they are, and what they are told. */
+export type Entered = { token: string; signedIn: SignedIn; view: SessionView }
+
+/** Where people are signed in. A session that was ended on any node is refused within a second, an expired one at once. */
+export type Sessions = {
+  /** At once when it was seen before. Null for a session that is none, or has ended. */
+  lookup(token: string): SignedIn | null | Promise<SignedIn | null>
+  /** The caller that somebody is for an account that they act for; null for any other. */
+  callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
+  /** Always a new one: nobody can have known its cookie before. */
+  enter(userId: UserId, visit: Visit): Promise<Entered>
+  view(who: SignedIn): Promise<SessionView>
+  list(who: SignedIn): Promise<SessionListed[]>
+  /** NOT_FOUND for one that is not theirs. */
+  end(who: SignedIn, id: string): Promise<void>
+  /** All of a person's, within a transaction; `forget` afterwards makes this node hear of it at once. */
+  endAllIn(tx: Db, userId: UserId): Promise<void>
+  forget(userId: UserId): void
+  /** Writes when sessions were last used, gathered since the last call; a chore calls it, and the stop. */
+  flushSeen(): Promise<void>
+  /** Removes what has ended by itself. */
+  sweep(): Promise<number>
+}
+
+export type SessionsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  seal: Pick<Seal, 'hashSecret'>
+  changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'>
+  accounts: AccountSnapshots
+}
+
+const HOUR_MS = 3_600_000
+/** Nobody has used it for so long. */
+export const IDLE_MS = 12 * HOUR_MS
+/** However much it is used. */
+export const LONGEST_MS = 30 * 24 * HOUR_MS
+const MOST_HELD = 5_000
+/** Whose rows a session is made of. */
+const TABLES = new Set(['users', 'memberships', 'console_sessions'])
+const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(PERMISSIONS)
+
+type Held = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { db, clock, ids, random, seal, changes } = deps
+  let seen = new Map<SessionId, Held>()
+
+  const cache = createFreshCache<string, Held>({
+    clock,
+    fresh: changes.fresh,
+    maxEntries: MOST_HELD,
+    ownerOf: (_, held) => held.userId,
+    load: read,
+  })
+  changes.subscribe({
+    changed(table, id) {
+      // What stands behind the colon of these tables' word is a person's id.
+      if (TABLES.has(table) && id) cache.forget(sameAs('usr', id))
+    },
+    reset: cache.clear,
+  })
+
+  async function read(hash: string): Promise<Held | null> {
+    const row = await selectSession(db, hash)
+    return row && hold(row)
+  }
+
+  function hold(row: SessionWithUser): Held {
+    return {
+      signedIn: signedInOf(row),
+      userId: row.userId,
+      id: row.id,
+      createdAtMs: row.createdAtMs,
+      seenAtMs: row.lastSeenAtMs,
+    }
+  }
+
+  function signedInOf({ id, userId, email, name, operator, memberships }: SessionWithUser): SignedIn {
+    return {
+      sessionId: id,
+      userId,
+      email,
+      name,
+      operator,
+      // Bound to the session: a new cookie has a new one.
+      csrfToken: seal.hashSecret(`csrf:${id}`).toString('base64url'),
+      memberships: new Map(
+        memberships.map(({ accountId, role, permissions }) => [
+          accountId,
+          { role, permissions: role === 'owner' ? ALL_PERMISSIONS : new Set(permissions) },
+        ]),
+      ),
+    }
+  }
+
+  function lookup(token: string): SignedIn | null | Promise<SignedIn | null> {
+    const hash = hashToken(token).toString('hex')
+    const held = cache.get(hash)
+    return held instanceof Promise ? held.then(found => admit(found, hash)) : admit(held, hash)
+  }
+
+  function admit(held: Held | null, hash: string): SignedIn | null | Promise<SignedIn | null> {
+    if (!held) return null
+    const nowMs = clock.now()
+    if (nowMs - held.createdAtMs >= LONGEST_MS) return null
+    // Another node may have seen it since this one read it.
+    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found))
+    return note(held, nowMs)
+  }
+
+  function admitRead(held: Held | null): SignedIn | null {
+    const nowMs = clock.now()
+    if (!held || nowMs - held.seenAtMs >= IDLE_MS) return null
+    return note(held, nowMs)
+  }
+
+  function note(held: Held, nowMs: number): SignedIn {
+    held.seenAtMs = nowMs
+    seen.set(held.id, held)
+    return held.signedIn
+  }
+
+  function callerFor(
+    who: SignedIn,
+    accountId: string,
+    mode: KeyMode,
+  ): Caller | null | Promise<Caller | null> {
+    const membership = isId('acc', accountId) ? who.memberships.get(accountId) : undefined
+    if (!membership) return null
+    const account = deps.accounts.snapshot(accountId as AccountId)
+    const make = (found: Caller['account'] | null): Caller | null =>
+      found && {
+        keyId: who.userId,
+        keyName: who.name,
+        keyPrefix: '',
+        mode,
+        role: membership.role,
+        permissions: membership.permissions,
+        account: found,
+      }
+    return account instanceof Promise ? account.then(make) : make(account)
+  }
+
+  async function enter(userId: UserId, { ip, userAgent }: Visit): Promise<Entered> {
+    const token = newToken(random)
+    const nowMs = clock.now()
+    const session: SessionRow = {
+      id: ids.next('ses'),
+      userId,
+      createdAtMs: nowMs,
+      lastSeenAtMs: nowMs,
+      ip,
+      userAgent,
+    }
+    await insertSession(db, session, hashToken(token))
+    const row = await selectSession(db, hashToken(token).toString('hex'))
+    // Removed in the same moment.
+    if (!row) throw new Problem('UNAUTHORIZED', 'This login was removed.')
+    const signedIn = signedInOf(row)
+    return { token, signedIn, view: await view(signedIn) }
+  }
+
+  async function view(who: SignedIn): Promise<SessionView> {
+    const [user, accounts] = await Promise.all([selectUser(db, who.userId), listAccountsOf(db, who.userId)])
+    if (!user) throw new Problem('UNAUTHORIZED', 'This login was removed.')
+    const createdAtMs = timeOf(who.sessionId)
+    return {
+      user: {
+        id: user.id,
+        email: user.email,
+        name: user.name,
+        operator: user.operator,
+        totp: user.totpSecret !== null,
+        recoveryCodesLeft: user.recoveryCodesLeft,
+        createdAt: toIso(timeOf(user.id)),
+      },
+      memberships: accounts.map(({ role, permissions, ...account }) => ({
+        account,
+        role,
+        permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
+      })),
+      csrfToken: who.csrfToken,
+      session: {
+        id: who.sessionId,
+        createdAt: toIso(createdAtMs),
+        expiresAt: toIso(createdAtMs + LONGEST_MS),
+      },
+    }
+  }
+
+  async function list(who: SignedIn): Promise<SessionListed[]> {
+    const nowMs = clock.now()
+    const rows = await listSessions(db, who.userId)
+    return rows.filter(row => isAlive(row, nowMs) || row.id === who.sessionId).map(row => viewRow(row, who))
+  }
+
+  function viewRow(row: SessionRow, who: SignedIn): SessionListed {
+    const lastSeenAtMs = Math.max(row.lastSeenAtMs, seen.get(row.id)?.seenAtMs ?? 0)
+    return {
+      id: row.id,
+      current: row.id === who.sessionId,
+      createdAt: toIso(row.createdAtMs),
+      lastSeenAt: toIso(lastSeenAtMs),
+      ip: row.ip,
+      userAgent: row.userAgent,
+    }
+  }
+
+  function forget(userId: UserId): void {
+    changes.publish('console_sessions', sameAs('acc', userId))
+  }
+
+  async function flushSeen(): Promise<void> {
+    if (seen.size === 0) return
+    const batch = seen
+    seen = new Map()
+    try {
+      await markSeen(
+        db,
+        [...batch.values()].map(({ id, seenAtMs }) => ({ id, atMs: seenAtMs })),
+      )
+    } catch (error) {
+      // What was used since then is later, and stays.
+      seen = new Map([...batch, ...seen])
+      throw error
+    }
+  }
+
+  return {
+    lookup,
+    callerFor,
+    enter,
+    view,
+    list,
+    async end(who, id) {
+      const ended = isId('ses', id) && (await deleteSession(db, who.userId, id))
+      forget(who.userId)
+      if (!ended) throw new Problem('NOT_FOUND', 'Session not found')
+    },
+    endAllIn: deleteSessionsOf,
+    forget,
+    flushSeen,
+    sweep: () => sweepSessions(db, clock.now() - IDLE_MS, clock.now() - LONGEST_MS),
+  }
+}
+
+function isAlive({ createdAtMs, lastSeenAtMs }: SessionRow, nowMs: number): boolean {
+  return nowMs - createdAtMs < LONGEST_MS && nowMs - lastSeenAtMs < IDLE_MS
+}

@@ -1,0 +1,14 @@
+import { hash } from 'node:crypto'
+import type { Random } from '../../lib/random.ts'
+
+const TOKEN_BYTES = 32
+
+/** 256 bits for a cookie or a link. */
+export function newToken(random: Random): string {
+  return random.bytes(TOKEN_BYTES).toString('base64url')
+}
+
+/** What the store keeps: of so much randomness nothing can be guessed back from a fast hash. */
+export function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
+}

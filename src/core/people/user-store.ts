@@ -1,0 +1,171 @@
+import type { Db } from '../../infra/db.ts'
+import { fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+
+export type UserId = Id<'usr'>
+
+/** A person who has a login. */
+export type UserRow = {
+  id: UserId
+  email: string
+  name: string
+  /** Argon2id, in the PHC's spelling. */
+  password: string
+  operator: boolean
+  /** Sealed. */
+  totpSecret: Buffer | null
+  totpPending: Buffer | null
+  recoveryCodesLeft: number
+}
+
+type Stored = Omit<UserRow, 'id'> & { uuid: string }
+
+const COLUMNS = `id as uuid, email, name, password, operator, totp_secret as "totpSecret",
+  totp_pending as "totpPending", cardinality(recovery_codes) as "recoveryCodesLeft"`
+
+export async function selectUserByEmail(db: Db, emailKey: string): Promise<UserRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'user_by_email',
+    text: `select ${COLUMNS} from users where email_key = $1`,
+    values: [emailKey],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+export async function selectUser(db: Db, id: UserId): Promise<UserRow | null> {
+  const { rows } = await db.query<Stored>({
+    name: 'user_by_id',
+    text: `select ${COLUMNS} from users where id = $1`,
+    values: [toUuid(id)],
+  })
+  return rows[0] ? toRow(rows[0]) : null
+}
+
+export async function hasUsers(db: Db): Promise<boolean> {
+  const { rows } = await db.query({ name: 'users_any', text: 'select 1 from users limit 1' })
+  return rows.length > 0
+}
+
+/** False when the address has a login already. */
+export async function insertUser(
+  db: Db,
+  user: { id: UserId; email: string; emailKey: string; name: string; password: string; operator: boolean },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_insert',
+    text: `insert into users (id, email, email_key, name, password, operator)
+      values ($1, $2, $3, $4, $5, $6) on conflict (email_key) do nothing`,
+    values: [toUuid(user.id), user.email, user.emailKey, user.name, user.password, user.operator],
+  })
+  return rowCount === 1
+}
+
+export async function renameUser(db: Db, id: UserId, name: string): Promise<void> {
+  await db.query({
+    name: 'user_rename',
+    text: 'update users set name = $2 where id = $1',
+    values: [toUuid(id), name],
+  })
+}
+
+export async function setPassword(db: Db, id: UserId, password: string): Promise<void> {
+  await db.query({
+    name: 'user_password',
+    text: 'update users set password = $2 where id = $1',
+    values: [toUuid(id), password],
+  })
+}
+
+/** False when there is no such person. */
+export async function setOperator(db: Db, id: UserId, operator: boolean): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_operator',
+    text: 'update users set operator = $2 where id = $1',
+    values: [toUuid(id), operator],
+  })
+  return rowCount === 1
+}
+
+export async function countOtherOperators(db: Db, id: UserId): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'users_other_operators',
+    text: 'select count(*)::integer as n from users where operator and id <> $1',
+    values: [toUuid(id)],
+  })
+  return rows[0]!.n
+}
+
+export async function deleteUser(db: Db, id: UserId): Promise<void> {
+  for (const [name, text] of [
+    ['user_memberships_delete', 'delete from memberships where user_id = $1'],
+    ['user_sessions_delete', 'delete from console_sessions where user_id = $1'],
+    ['user_delete', 'delete from users where id = $1'],
+  ] as const) {
+    await db.query({ name, text, values: [toUuid(id)] })
+  }
+}
+
+export async function setPendingTotp(db: Db, id: UserId, sealed: Buffer): Promise<void> {
+  await db.query({
+    name: 'user_totp_pending',
+    text: 'update users set totp_pending = $2 where id = $1',
+    values: [toUuid(id), sealed],
+  })
+}
+
+/** The pending secret counts from now on, unless another took its place meanwhile: then false. */
+export async function confirmPendingTotp(
+  db: Db,
+  id: UserId,
+  pending: Buffer,
+  step: number,
+  recoveryCodes: readonly Buffer[],
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_totp_confirm',
+    text: `update users set totp_secret = totp_pending, totp_pending = null, totp_step = $3, recovery_codes = $4
+      where id = $1 and totp_pending = $2 and totp_secret is null`,
+    values: [toUuid(id), pending, step, recoveryCodes],
+  })
+  return rowCount === 1
+}
+
+export async function clearTotp(db: Db, id: UserId): Promise<void> {
+  await db.query({
+    name: 'user_totp_clear',
+    text: `update users set totp_secret = null, totp_pending = null, recovery_codes = '{}' where id = $1`,
+    values: [toUuid(id)],
+  })
+}
+
+/** Uses the code of these 30 seconds up; false when one of them, or a later one, was used before. */
+export async function spendTotpStep(db: Db, id: UserId, step: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_totp_use',
+    text: 'update users set totp_step = $2 where id = $1 and totp_step < $2',
+    values: [toUuid(id), step],
+  })
+  return rowCount === 1
+}
+
+/** Uses a recovery code up; false when it is none of theirs, or was used before. */
+export async function spendRecoveryCode(db: Db, id: UserId, code: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_recovery_use',
+    text: `update users set recovery_codes = array_remove(recovery_codes, $2)
+      where id = $1 and $2 = any (recovery_codes)`,
+    values: [toUuid(id), code],
+  })
+  return rowCount === 1
+}
+
+/** Any constant: what there must be one of at least, or at most, changes one after the other. */
+const PEOPLE_LOCK = 7_068_102
+
+/** Until the transaction ends. */
+export async function lockPeople(db: Db): Promise<void> {
+  await db.query({ name: 'people_lock', text: 'select pg_advisory_xact_lock($1)', values: [PEOPLE_LOCK] })
+}
+
+function toRow({ uuid, ...rest }: Stored): UserRow {
+  return { id: fromUuid('usr', uuid), ...rest }
+}

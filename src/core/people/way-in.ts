@@ -1,0 +1,100 @@
+import type { LoginBody, SetupBody, SetupState } from '../../contract/console.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ids } from '../../lib/ids.ts'
+import type { Attempts } from './attempts.ts'
+import { checkNewPassword, emailKey, readEmail } from './email.ts'
+import { insertMembership, selectOnlyAccount } from './membership-store.ts'
+import type { Passwords } from './passwords.ts'
+import type { Proof } from './proof.ts'
+import type { Entered, Sessions } from './sessions.ts'
+import { hasUsers, insertUser, lockPeople } from './user-store.ts'
+import type { Visit } from './visit.ts'
+
+/** The door of the console. */
+export type WayIn = {
+  setupState(visit: Visit): Promise<SetupState>
+  /**
+   * The first login of a store that has none: the operator's, and an owner's of the account that the
+   * first start made. Of several at once one succeeds; CONFLICT for the others. UNAUTHORIZED without
+   * the operator token where others could reach the server.
+   */
+  setUp(body: SetupBody, visit: Visit): Promise<Entered>
+  logIn(body: LoginBody, visit: Visit): Promise<Entered>
+}
+
+export type WayInDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  attempts: Attempts
+  passwords: Passwords
+  proof: Proof
+  sessions: Sessions
+  /** Only this machine can reach the server, as it is configured. */
+  localOnly: boolean
+  isOperatorToken(token: string): boolean
+}
+
+export function createWayIn(deps: WayInDeps): WayIn {
+  const { db, clock, ids, attempts, passwords, sessions } = deps
+
+  /** Whoever comes first to a server on this machine alone sits at it; anybody may come first elsewhere. */
+  function needsToken({ ip, forwarded }: Visit): boolean {
+    return !deps.localOnly || forwarded || !isLoopback(ip)
+  }
+
+  async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
+    attempts.take('address', visit.ip)
+    if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
+      throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
+        details: [{ path: 'operatorToken', message: 'is the operator token of this server' }],
+      })
+    }
+    const email = readEmail(given)
+    checkNewPassword('password', password, email)
+    if (await hasUsers(db)) throw alreadyDone()
+    const user = {
+      id: ids.next('usr'),
+      email,
+      emailKey: emailKey(email),
+      name,
+      password: await passwords.hash(password),
+      operator: true,
+    }
+    await db.transaction(async tx => {
+      await lockPeople(tx)
+      if (await hasUsers(tx)) throw alreadyDone()
+      await insertUser(tx, user)
+      const accountId = await selectOnlyAccount(tx)
+      if (accountId) {
+        await insertMembership(
+          tx,
+          { accountId, userId: user.id, role: 'owner', permissions: [] },
+          clock.now(),
+        )
+      }
+    })
+    attempts.back('address', visit.ip)
+    return sessions.enter(user.id, visit)
+  }
+
+  return {
+    setupState: async visit => ({ needed: !(await hasUsers(db)), operatorToken: needsToken(visit) }),
+    setUp,
+    async logIn(body, visit) {
+      const user = await deps.proof.byLogin(body, visit)
+      return sessions.enter(user.id, visit)
+    },
+  }
+}
+
+function alreadyDone(): Problem {
+  return new Problem('CONFLICT', 'The first login was made already: sign in, or ask to be invited.')
+}
+
+/** By its own word: what a proxy hands on is told apart before. */
+export function isLoopback(host: string): boolean {
+  return /^(127\.|::1$|::ffff:127\.|localhost$)/.test(host)
+}
