@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { BotPlatform } from '../contract/bot-platform.ts'
 import type { AttachmentType, Channel, MessageType } from '../contract/enums.ts'
 import type { InboundReply, InboundRequest } from '../contract/inbound.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -270,7 +271,19 @@ export type InboundPart = { reference: number; number: number; total: number }
 /** The provider's word on a template, unasked. */
 export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateState }
 
-export type Inbound = Receipt | InboundMessage | TemplateUpdate
+/** What a provider found out, by a send, of a sender that an account brought along: a bot and its chats. */
+export type SenderUpdate = {
+  kind: 'sender'
+  accountId: string
+  senderId: string
+  change:
+    | { kind: 'blocked'; chatId: string }
+    | { kind: 'moved'; chatId: string; to: string }
+    /** What proves that we may speak as it is valid no more. */
+    | { kind: 'unauthorized' }
+}
+
+export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate
 
 /** What came of a call from the provider: only what is `taken` was told by the provider itself. */
 export type InboundAnswer =
@@ -294,12 +307,19 @@ export type Io = {
   clock: Clock
   random: Random
   log: LinkLog
+  vault: Vault
   /** Resolves once stored: only then may the provider be told that we have it. */
   emit(inbound: readonly Inbound[]): Promise<void>
   /** What an attempt came to that was unknown; changes nothing where it is known by now. Resolves once stored. */
   tellLate(late: LateOutcome): Promise<void>
   /** A change of the link's health. */
   report(state: LinkState): void
+}
+
+/** What is kept sealed for senders that accounts bring along: a bot's token. */
+export type Vault = {
+  /** Null where there is no such sender, or it belongs to another connection. Rejects when the store is away. */
+  read(senderId: string): Promise<string | null>
 }
 
 export type LinkLog = {
@@ -337,6 +357,8 @@ export type Link = {
    * better later, not so where the provider has it no longer. Must settle soon after `signal` aborts.
    */
   openMedia?(request: InboundMediaRequest, signal: AbortSignal): Promise<NodeJS.ReadableStream>
+  /** Where accounts bring their own bots to the platform. */
+  bots?: BotPlatform
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
   close(): Promise<void>

@@ -3,9 +3,11 @@ import { infobipProvider } from './infobip.ts'
 import type { Provider } from './provider.ts'
 import { smppProvider } from './smpp.ts'
 import { smtpProvider } from './smtp.ts'
+import { telegramProvider } from './telegram.ts'
 import { twilioProvider } from './twilio.ts'
 import { vonageProvider } from './vonage.ts'
 import { whatsAppCloudProvider } from './whatsapp-cloud.ts'
+import { whatsAppWebProvider } from './whatsapp-web.ts'
 
 /** A provider whose own type of configuration is its own business: the schema has checked it before `open`. */
 type Sealed = Omit<Provider, 'open' | 'secrets'> & {
@@ -23,6 +25,8 @@ export function createRegistry(sandbox: Sealed): ReadonlyMap<string, Provider> {
     infobipProvider,
     httpSmsProvider,
     whatsAppCloudProvider,
+    whatsAppWebProvider,
+    telegramProvider,
     sandbox,
   ]
   return new Map(providers.map(provider => [provider.key, provider as unknown as Provider]))

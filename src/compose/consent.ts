@@ -14,13 +14,16 @@ export type ConsentRooms = ReturnType<typeof createConsentRooms>
 /** Who wants to be written to, and when; and what people write to us. `wake`: events wait that somebody listens to. */
 export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake: () => void) {
   const optOuts = createOptOuts({ db, clock, ids })
-  const inbox = createInbox({ db, clock, keep: createKeepInbound({ clock, ids, phones, optOuts }), wake })
+  const keepInbound = createKeepInbound({ clock, ids, phones, optOuts })
+  const inbox = createInbox({ db, clock, keep: keepInbound, wake })
   return {
     optOuts,
     suppressions: createSuppressions({ db, clock, ids, phones }),
     suppressedOn: createSuppressedOn({ db }),
     mayLeaveAt: createQuietHours(),
     inboundMessages: createInboundMessages({ db, phones }),
+    keepInbound,
+    wake,
     takeInbound: inbox.take,
     windows: createConversationWindows({ db, clock }),
     giveUpParts: inbox.giveUpParts,

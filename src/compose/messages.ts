@@ -1,12 +1,14 @@
 import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState, Provider } from '../channels/provider.ts'
+import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
 import type { ConnectionState } from '../contract/admin.ts'
 import type { Caller } from '../contract/caller.ts'
 import type { Channel } from '../contract/enums.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
 import type { SingleSendBody } from '../contract/send.ts'
+import { PLATFORM, PLATFORM_UUID } from '../core/accounts/platform.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
-import { snapshotOf } from '../core/connections/snapshot.ts'
+import { type ConnectionSnapshot, snapshotOf } from '../core/connections/snapshot.ts'
 import { selectAllConnections } from '../core/connections/store.ts'
 import type { Media } from '../core/media/media.ts'
 import { createAccept, SENDS } from '../core/messages/accept.ts'
@@ -30,13 +32,14 @@ import { createWaiters } from '../core/messages/waiters.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { withinMs } from '../lib/clock.ts'
-import { type AccountId, type ConnectionId, isId, timeOf } from '../lib/ids.ts'
+import { type AccountId, type ConnectionId, fromUuid, isId, timeOf } from '../lib/ids.ts'
 import { type Circuits, createCircuits } from '../workers/circuit.ts'
 import { createDispatcher } from '../workers/dispatch.ts'
 import { createFileSources } from '../workers/files.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import { createReconciler } from '../workers/reconcile.ts'
 import type { AccountRooms } from './accounts.ts'
+import type { BotRooms } from './bots.ts'
 import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 import { createInboundFileRoom } from './inbound-files.ts'
@@ -53,6 +56,7 @@ export function createMessageRooms(
   consent: ConsentRooms,
   { media }: Pick<MediaRooms, 'media'>,
   templates: TemplateRooms,
+  bots: BotRooms,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
   stopping: () => boolean,
@@ -100,13 +104,13 @@ export function createMessageRooms(
     handOver: item => dispatcher.push(item, false),
     observe: metrics.receipt,
   })
-  const inbox = createInbox(receipts, consent, templates)
+  const inbox = createInbox(receipts, consent, templates, bots)
   const links: Links = createLinks({
     providers,
     log,
     io(spec, report) {
       const hear = circuits.opened(spec.id)
-      return createIo(base, inbox, spec, state => {
+      return createIo(base, inbox, bots, spec, state => {
         report(state)
         hear(state.state)
       })
@@ -116,13 +120,15 @@ export function createMessageRooms(
   })
   const planning: ResolveDeps = {
     clock,
-    world: (caller, body) => withAssets(worldOf(rooms, templates, caller), media, caller, body),
+    world: (caller, body) =>
+      withConversation(withAssets(worldOf(rooms, templates, caller), media, caller, body), bots, caller, body),
     checksRecipient: (planned: Planned) =>
       CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
     reaches: (planned: Planned) => reaches(base, links, planned),
     phones: base.phones,
     checkUrl: base.guarded.check,
     sandboxForLive: config.sandbox,
+    bareSessions: bareSessionsOf(providers),
     suppressedOn: consent.suppressedOn,
     windowOpen: consent.windows.isOpen,
     mayLeaveAt: consent.mayLeaveAt,
@@ -203,9 +209,11 @@ export function createMessageRooms(
     links,
     stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
+    /** What a link is given that is opened elsewhere; its health is told by whether it is attached. */
+    ioOf: (spec: LinkSpec) => createIo(base, inbox, bots, spec, () => {}),
     dispatcher,
     reconciler,
-    inbound: createInboundDoor(links, inbox),
+    inbound: createInboundDoor(links, inbox, bots),
     inboundFiles: createInboundFileRoom(base, links),
     send,
     sendBatch,
@@ -232,9 +240,10 @@ function stateOf(links: Links, circuits: Circuits, id: ConnectionId): Connection
 }
 
 /** Stored before it is answered: what the provider is told that we have, we have. */
-function createInboundDoor(links: Links, inbox: Inbox): InboundDoor {
+function createInboundDoor(links: Links, inbox: Inbox, { botDoor }: BotRooms): InboundDoor {
   return {
     async receive(provider, connectionId, request) {
+      if (provider === BOTS) return botDoor.receive(connectionId, request)
       const open = isId('cnn', connectionId) ? links.get(connectionId) : undefined
       if (open?.provider !== provider || !open.enabled || !open.link.receive) return { kind: 'unknown' }
       const answer = await open.link.receive(request)
@@ -244,6 +253,9 @@ function createInboundDoor(links: Links, inbox: Inbox): InboundDoor {
     },
   }
 }
+
+/** Stands where others have their provider: a bot is named by itself, whoever its platform is. */
+const BOTS = 'botapp'
 
 /** What providers tell us, by its kinds. */
 type Inbox = {
@@ -256,6 +268,7 @@ function createInbox(
   receipts: Receipts,
   { takeInbound, optOuts, windows }: ConsentRooms,
   { templateStates }: TemplateRooms,
+  { learnOfBot }: BotRooms,
 ): Inbox {
   return {
     async take(connection, inbound) {
@@ -268,6 +281,7 @@ function createInbox(
         takeInbound(connection, messages),
         windows.heard(connection.id, messages),
         ...states.map(({ state }) => templateStates.take(connection.id, state)),
+        ...inbound.filter(each => each.kind === 'sender').map(learnOfBot),
       ])
     },
     takeLate: receipts.takeLate,
@@ -298,6 +312,25 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
   return ((await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)) || { answer: null }).answer
 }
 
+/** Web sessions by their defaults: what the operator's own connection would say otherwise. */
+function bareSessionsOf(providers: ReadonlyMap<string, Provider>): ConnectionSnapshot {
+  const { key, channels, policy } = providers.get(WHATSAPP_WEB)!
+  return {
+    id: fromUuid('cnn', PLATFORM_UUID),
+    accountId: PLATFORM,
+    provider: key,
+    name: 'Web sessions',
+    channels,
+    config: {},
+    enabled: true,
+    priorityOrder: 100,
+    retryPolicy: policy.retryPolicy,
+    allowedTypes: policy.allowedTypes,
+    sendModeByType: policy.sendModeByType,
+    revision: 0,
+  }
+}
+
 /** Uploaded files are looked up where a body names them: few do, and they may be gone. */
 async function findAssets(
   world: World | Promise<World>,
@@ -319,6 +352,27 @@ function withAssets(
   return ids.length === 0 ? world : findAssets(world, media, account.id, ids)
 }
 
+/** So are bots and their chats, of which there may be millions: one look-up, for those who name one. */
+async function findNamed(
+  world: World | Promise<World>,
+  { findConversation }: BotRooms,
+  accountId: AccountId,
+  named: NonNullable<SingleSendBody['conversationContext']>,
+) {
+  const [known, conversation] = await Promise.all([world, findConversation(accountId, named)])
+  return { ...known, conversation }
+}
+
+function withConversation(
+  world: World | Promise<World>,
+  bots: BotRooms,
+  { account }: Pick<Caller, 'account'>,
+  body: SingleSendBody | undefined,
+): World | Promise<World> {
+  const named = body?.conversationContext
+  return named?.moduleType === 'botapp_bot' ? findNamed(world, bots, account.id, named) : world
+}
+
 /** What a send depends on; at once when the caches are warm. */
 function worldOf(
   rooms: AccountRooms,
@@ -328,21 +382,35 @@ function worldOf(
   const connections = rooms.connections.forAccount(account.id)
   const senders = rooms.senders.forAccount(account.id)
   const templates = templateSnapshots.forAccount(account.id)
+  const sessions = rooms.sessions.forAccount(account.id)
   const prices = rooms.prices.table()
   if (
     !(connections instanceof Promise) &&
     !(senders instanceof Promise) &&
     !(templates instanceof Promise) &&
+    !(sessions instanceof Promise) &&
     !(prices instanceof Promise)
   ) {
-    return { connections, senders, templates, prices }
+    return { connections, senders, templates, sessions, prices }
   }
-  return Promise.all([connections, senders, templates, prices]).then(
-    ([connections, senders, templates, prices]) => ({ connections, senders, templates, prices }),
+  return Promise.all([connections, senders, templates, sessions, prices]).then(
+    ([connections, senders, templates, sessions, prices]) => ({
+      connections,
+      senders,
+      templates,
+      sessions,
+      prices,
+    }),
   )
 }
 
-function createIo(base: Foundation, inbox: Inbox, spec: LinkSpec, report: (state: LinkState) => void): Io {
+function createIo(
+  base: Foundation,
+  inbox: Inbox,
+  { botTokens }: BotRooms,
+  spec: LinkSpec,
+  report: (state: LinkState) => void,
+): Io {
   const log = base.log.child({ connectionId: spec.id, provider: spec.provider })
   return {
     connectionId: spec.id,
@@ -351,6 +419,7 @@ function createIo(base: Foundation, inbox: Inbox, spec: LinkSpec, report: (state
     clock: base.clock,
     random: base.random,
     log,
+    vault: { read: id => botTokens.read(spec.id, id) },
     emit: inbound => inbox.take(spec, inbound),
     tellLate: late => inbox.takeLate(spec.id, late),
     report(state) {

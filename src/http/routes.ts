@@ -52,6 +52,16 @@ import { apiKeysList } from './routes/api-keys-list.ts'
 import { apiKeysRevoke } from './routes/api-keys-revoke.ts'
 import { apiKeysRotate } from './routes/api-keys-rotate.ts'
 import { auditList } from './routes/audit-list.ts'
+import { botappBotsCreate } from './routes/botapp-bots-create.ts'
+import { botappBotsDelete } from './routes/botapp-bots-delete.ts'
+import { botappBotsList } from './routes/botapp-bots-list.ts'
+import { botappBotsSubscribers } from './routes/botapp-bots-subscribers.ts'
+import { chatappSessionsChats } from './routes/chatapp-sessions-chats.ts'
+import { chatappSessionsCreate } from './routes/chatapp-sessions-create.ts'
+import { chatappSessionsDelete } from './routes/chatapp-sessions-delete.ts'
+import { chatappSessionsList } from './routes/chatapp-sessions-list.ts'
+import { chatappSessionsRead } from './routes/chatapp-sessions-read.ts'
+import { chatappSessionsRestart } from './routes/chatapp-sessions-restart.ts'
 import { consoleInvitationsAccept } from './routes/console-invitations-accept.ts'
 import { consoleInvitationsRead } from './routes/console-invitations-read.ts'
 import { consoleLogin } from './routes/console-login.ts'
@@ -180,6 +190,18 @@ const ROUTES = [
   smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
   officialSendersList, //    GET    /api/v2/official-senders
   officialSendersDefault, // POST   /api/v2/official-senders/{id}/default
+
+  chatappSessionsCreate, //  POST   /api/v2/chatapp-sessions
+  chatappSessionsList, //    GET    /api/v2/chatapp-sessions
+  chatappSessionsRead, //    GET    /api/v2/chatapp-sessions/{name}
+  chatappSessionsChats, //   GET    /api/v2/chatapp-sessions/{name}/chats
+  chatappSessionsRestart, // POST   /api/v2/chatapp-sessions/{name}/restart
+  chatappSessionsDelete, //  DELETE /api/v2/chatapp-sessions/{name}
+
+  botappBotsCreate, //       POST   /api/v2/botapp-bots
+  botappBotsList, //         GET    /api/v2/botapp-bots
+  botappBotsDelete, //       DELETE /api/v2/botapp-bots/{botId}
+  botappBotsSubscribers, //  GET    /api/v2/botapp-bots/{botId}/subscribers
 
   templatesCreate, //        POST   /api/v2/templates
   templatesList, //          GET    /api/v2/templates

@@ -33,6 +33,7 @@ async function measure(port: number, receipts: boolean, messages: number) {
     connectionId: 'cnn_00000000000000000000000001',
     receiptUrl: null,
     receiptToken: 'receipt-token',
+    vault: { read: async () => null },
     clock: systemClock,
     random: createRandom(),
     log: { info() {}, warn() {}, debug() {} },

@@ -51,6 +51,7 @@ export function createSandboxBench(db: Db, accountId?: AccountId): SandboxBench 
           random,
           receiptUrl: null,
           receiptToken: 'receipt-token',
+          vault: { read: async () => null },
           log: { info() {}, warn() {}, debug() {} },
           report() {},
           tellLate: () => Promise.resolve(),

@@ -38,6 +38,7 @@ export async function openTestLink(port: number, options: TestLinkOptions = {}):
     connectionId: 'cnn_00000000000000000000000001',
     receiptUrl: null,
     receiptToken: 'receipt-token',
+    vault: { read: async () => null },
     clock: options.clock ?? systemClock,
     // Without jitter, a pause between two tries is its full length.
     random: { ...createRandom(), fraction: () => 1 },

@@ -11,8 +11,11 @@ export type HttpRequest = {
   body?: string | StreamedBody
 }
 
-/** A body that is never whole in memory. The request is cut where the stream fails, or ends early. */
-export type StreamedBody = { bytes: Readable; lengthBytes: number }
+/**
+ * A body that is never whole in memory. The request is cut where the stream fails, or ends early;
+ * without a length it goes in chunks, and whoever makes it aborts where it is not to be whole.
+ */
+export type StreamedBody = { bytes: Readable; lengthBytes: number | null }
 
 export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer }
 
@@ -65,7 +68,8 @@ export function createHttpClient(options: {
   }
 
   function start({ method, path, headers, body }: HttpRequest): http.ClientRequest {
-    const length = body === undefined ? {} : { 'Content-Length': lengthOf(body) }
+    const lengthBytes = body === undefined ? null : lengthOf(body)
+    const length = lengthBytes === null ? {} : { 'Content-Length': lengthBytes }
     const named = { 'User-Agent': 'Posthorn', Accept: '*/*', ...headers, ...length }
     return (secure ? https : http).request({ ...target, method, path, headers: named })
   }
@@ -113,7 +117,7 @@ function isStreamed(body: HttpRequest['body']): body is StreamedBody {
   return typeof body === 'object'
 }
 
-function lengthOf(body: string | StreamedBody): number {
+function lengthOf(body: string | StreamedBody): number | null {
   return isStreamed(body) ? body.lengthBytes : Buffer.byteLength(body)
 }
 
@@ -124,11 +128,11 @@ function pour(body: StreamedBody, outgoing: http.ClientRequest, fail: (code: str
   bytes.on('error', () => fail('BODY_FAILED'))
   bytes.on('data', (chunk: Buffer) => {
     poured += chunk.length
-    if (poured > lengthBytes) fail('BODY_TOO_LONG')
+    if (lengthBytes !== null && poured > lengthBytes) fail('BODY_TOO_LONG')
   })
   // Before the pipe hears of the end: it would end the request as if it were whole.
   bytes.on('end', () => {
-    if (poured < lengthBytes) fail('BODY_TOO_SHORT')
+    if (lengthBytes !== null && poured < lengthBytes) fail('BODY_TOO_SHORT')
   })
   bytes.pipe(outgoing)
 }

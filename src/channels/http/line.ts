@@ -1,5 +1,5 @@
 import type { Io, LinkState, Outcome } from '../provider.ts'
-import { type Answer, createHttpClient, type HttpRequest } from './client.ts'
+import { type Answer, createHttpClient, type Exchange, type HttpRequest } from './client.ts'
 import { type Verdict, verdictOfFailure } from './verdict.ts'
 
 export type Check = { ok: boolean; detail: string }
@@ -8,6 +8,10 @@ export type Check = { ok: boolean; detail: string }
 export type Line = {
   /** Submits once; `read` makes of the answer what it means. */
   submit(request: HttpRequest, read: (answer: Answer) => Verdict, signal: AbortSignal): Promise<Outcome>
+  /** One exchange as it went, for those who read the answer by other means, and then `conclude`. */
+  exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
+  /** Reports what a submit tells of the link; `answered` where the provider spoke at all. */
+  conclude(verdict: Verdict, answered: boolean): Outcome
   /** Asks for something that changes nothing; null where no answer came. */
   ask(request: HttpRequest, signal: AbortSignal): Promise<{ answer: Answer | null; code: string }>
   /** Settles what is under way, and everything after it at once. */
@@ -35,17 +39,25 @@ export function openLine(options: {
     read: (answer: Answer) => Verdict,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const exchange = await client.exchange(request, AbortSignal.any([signal, closing.signal]))
-    const verdict = exchange.kind === 'answer' ? read(exchange.answer) : verdictOfFailure(exchange)
+    const exchanged = await exchange(request, signal)
+    const verdict = exchanged.kind === 'answer' ? read(exchanged.answer) : verdictOfFailure(exchanged)
+    return conclude(verdict, exchanged.kind === 'answer')
+  }
+
+  function exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
+    return client.exchange(request, AbortSignal.any([signal, closing.signal]))
+  }
+
+  function conclude(verdict: Verdict, answered: boolean): Outcome {
     if (verdict.down !== undefined) report({ state: 'down', detail: verdict.down })
-    else if (exchange.kind === 'answer') report({ state: 'up', detail: 'answers' })
+    else if (answered) report({ state: 'up', detail: 'answers' })
     return verdict.outcome
   }
 
   async function ask(request: HttpRequest, signal: AbortSignal) {
-    const exchange = await client.exchange(request, AbortSignal.any([signal, closing.signal]))
-    if (exchange.kind === 'answer') return { answer: exchange.answer, code: '' }
-    return { answer: null, code: exchange.code }
+    const exchanged = await exchange(request, signal)
+    if (exchanged.kind === 'answer') return { answer: exchanged.answer, code: '' }
+    return { answer: null, code: exchanged.code }
   }
 
   function tracked<T>(work: Promise<T>): Promise<T> {
@@ -55,6 +67,8 @@ export function openLine(options: {
 
   return {
     submit: (request, read, signal) => tracked(submit(request, read, signal)),
+    exchange: (request, signal) => tracked(exchange(request, signal)),
+    conclude,
     ask: (request, signal) => tracked(ask(request, signal)),
     async close() {
       closing.abort()

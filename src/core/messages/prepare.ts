@@ -5,6 +5,8 @@ import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { PriceTable } from '../billing/price-table.ts'
+import { type BotRoute, routeBot } from '../bots/conversation.ts'
+import type { Found } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
 import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
@@ -34,6 +36,8 @@ export type World = {
   sessions: readonly SessionSnapshot[]
   /** The uploaded files that the body names, as far as there are such. */
   assets?: NamedAssets
+  /** The bot, and the chat with it, that the body names; null where the account has no such bot. */
+  conversation?: Found | null
 }
 
 export type PrepareDeps = {
@@ -104,6 +108,8 @@ export function plan(
   const recipient = readRecipient(body.to, deps.phones)
   if (!recipient)
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
+  const bot = botOf(context, caller.mode, world, connectionsOf(world, deps))
+  const connections = bot?.connections ?? connectionsOf(world, deps)
   const named = findTemplate(body, recipient, world.templates)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
   const contextChannel = context?.channel ?? null
@@ -128,9 +134,7 @@ export function plan(
         choice: world.senders.officialChoice,
         channel,
       },
-      named
-        ? connectionsByTemplate(body, named, caller.mode, connectionsOf(world, deps))
-        : connectionsOf(world, deps),
+      named ? connectionsByTemplate(body, named, caller.mode, connections) : connections,
     ),
     sandboxForLive: deps.sandboxForLive,
     barred,
@@ -162,7 +166,8 @@ export function plan(
     connectionId: session?.id ?? route.connection.id,
     provider: route.connection.provider,
     messageType,
-    recipient: recipient.address,
+    // A group may have gone on under another id.
+    recipient: bot?.chatId ?? recipient.address,
     country,
     sender: session?.name ?? sender.from,
     senderSource: sender.source,
@@ -190,6 +195,16 @@ export function plan(
 function connectionsOf({ connections, sessions }: World, { bareSessions }: PrepareDeps) {
   if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider)) return connections
   return [...connections, bareSessions]
+}
+
+/** A bot is reached over a connection of its own; null for every other message. */
+function botOf(
+  context: Context | null,
+  mode: KeyMode,
+  { conversation }: World,
+  connections: readonly ConnectionSnapshot[],
+): BotRoute | null {
+  return context?.channel === 'botapp_bot' ? routeBot(context, conversation ?? null, mode, connections) : null
 }
 
 function isOverSession({ channel, connection }: Carrier): boolean {

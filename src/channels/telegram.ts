@@ -1,0 +1,72 @@
+import { MESSAGE_TYPES } from '../contract/enums.ts'
+import { laneOf } from './http/config.ts'
+import { openDownload } from './http/download.ts'
+import { openLine } from './http/line.ts'
+import { FileUnavailable, type Io, type Link, type Provider } from './provider.ts'
+import { explainCode } from './telegram/codes.ts'
+import { Config, rootOf, type TelegramConfig } from './telegram/config.ts'
+import { createPlatform } from './telegram/platform.ts'
+import { createSender } from './telegram/send.ts'
+
+/**
+ * Bots on Telegram, which accounts bring along: the connection says where the Bot API is, and each message
+ * names the bot in whose name it goes. Telegram dedupes by nothing of ours and tells of no delivery.
+ */
+export const telegramProvider: Provider<TelegramConfig> = {
+  key: 'telegram',
+  channels: ['botapp_bot'],
+  policy: {
+    allowedTypes: MESSAGE_TYPES,
+    sendModeByType: {
+      otp: 'plain_text',
+      utility: 'plain_text',
+      marketing: 'plain_text',
+      free_text: 'plain_text',
+    },
+    requiresApprovedTemplate: false,
+    supportsUserSender: true,
+    supportsSystemSenderFallback: false,
+    retryPolicy: { maxAttempts: 4, backoffMs: 2_000 },
+  },
+  config: Config,
+  secrets: [],
+  dedupes: false,
+  explain: explainCode,
+  open: async (config, io) => openLink(config, io),
+}
+
+function openLink(config: TelegramConfig, io: Io): Link {
+  const lane = laneOf(config)
+  const { origin, root } = rootOf(config)
+  const line = openLine({ name: 'telegram', origin, connections: lane.concurrency, io })
+  const platform = createPlatform({ origin, root, clock: io.clock })
+  const sender = createSender({ wire: { root, exchange: line.exchange }, io, conclude: line.conclude })
+
+  async function openMedia({ to, reference }: { to: string; reference: string }, signal: AbortSignal) {
+    const token = await io.vault.read(to)
+    if (token === null) throw new FileUnavailable('the bot is not registered any more', false)
+    const url = await platform.locate(token, reference, signal)
+    return openDownload({ url, headers: {}, clock: io.clock }, signal)
+  }
+
+  /** Without a bot there is nothing to ask: that somebody answers at its address is all that can be seen. */
+  async function test(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+    const { pathname } = new URL(`${root}/`)
+    const { answer, code } = await line.ask({ method: 'GET', path: pathname, headers: {} }, signal)
+    if (answer === null) return { ok: false, detail: `The Bot API was not reached (${code}).` }
+    const ok = answer.status < 500
+    return { ok, detail: ok ? 'The Bot API answers.' : `The Bot API fails (HTTP ${answer.status}).` }
+  }
+
+  return {
+    ...lane,
+    send: sender.send,
+    bots: platform,
+    openMedia,
+    test,
+    async close() {
+      platform.close()
+      await line.close()
+    },
+  }
+}

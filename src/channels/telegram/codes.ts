@@ -1,0 +1,48 @@
+import { entryOf } from '../http/table.ts'
+import { explainStatus } from '../http/verdict.ts'
+import type { RejectCode } from '../provider.ts'
+import type { Refused } from './call.ts'
+
+/**
+ * What a refusal makes of a message. The Bot API has few codes and tells the rest in words, "which are
+ * subject to change": none of these decides between taken and not taken, only whose fault it was.
+ * Source: https://core.telegram.org/bots/api#making-requests.
+ */
+export type Meaning = { code: RejectCode; text: string }
+
+const MESSAGE: Meaning = { code: 'MESSAGE_REJECTED', text: 'Telegram refuses the message' }
+const RECIPIENT: Meaning = { code: 'RECIPIENT_REJECTED', text: 'Telegram does not let the bot write there' }
+
+/** Of 400: whose fault it is. */
+const NOT_THERE =
+  /chat not found|user not found|peer_id_invalid|chat_id is empty|group chat was (?:deleted|upgraded)|rights|not a member|need administrator|chat_write_forbidden|user_is_blocked|input_user_deactivated/i
+
+const TEXTS: Readonly<Record<string, string>> = {
+  '400': 'The request is not valid, or there is no such chat.',
+  '401': 'The bot’s token is not valid any more.',
+  '403': 'The person has blocked the bot, has left, or never started it; or the group has removed it.',
+  '404': 'The bot’s token is not valid any more.',
+  '413': 'The file is larger than Telegram takes.',
+  '420': 'Too many messages.',
+  '429': 'Too many messages.',
+}
+
+export function explainCode(code: string): string | null {
+  return entryOf(TEXTS, code) ?? explainStatus(code)
+}
+
+/** Of a refusal for good; null for one that proves nothing, or that is said otherwise. */
+export function meaningOf({ code, description }: Refused): Meaning | null {
+  if (code === 403) return { code: 'RECIPIENT_REJECTED', text: TEXTS['403']!.slice(0, -1) }
+  if (code === 400 && NOT_THERE.test(description)) return RECIPIENT
+  return code >= 400 && code < 500 ? MESSAGE : null
+}
+
+/** The token opens nothing: an unknown one is 401, one of another form is no address (404). */
+export function isUnauthorized({ code }: Refused): boolean {
+  return code === 401 || code === 404
+}
+
+export function isThrottle({ code }: Refused): boolean {
+  return code === 429 || code === 420
+}

@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import { BaseUrl, LINE_FIELDS, pathOf } from '../http/config.ts'
+
+const API_ROOT = 'https://api.telegram.org'
+
+export const Config = Type.Object(
+  {
+    apiRoot: Type.Optional(BaseUrl(API_ROOT)),
+    maxConnections: LINE_FIELDS.maxConnections,
+    messagesPerSecond: LINE_FIELDS.messagesPerSecond,
+  },
+  { additionalProperties: false },
+)
+
+export type TelegramConfig = Static<typeof Config>
+
+/** Where the Bot API stands: what all of its addresses begin with, without a slash at the end. */
+export function rootOf({ apiRoot }: Pick<TelegramConfig, 'apiRoot'>): { origin: URL; root: string } {
+  const origin = new URL(apiRoot ?? API_ROOT)
+  return { origin, root: `${origin.origin}${pathOf(origin)}` }
+}

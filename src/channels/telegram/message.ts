@@ -1,0 +1,91 @@
+import type { InputFile } from 'grammy'
+import type { AttachmentType } from '../../contract/enums.ts'
+import { FileUnavailable, type Outcome, type Outgoing, type OutgoingFile } from '../provider.ts'
+import type { Methods } from './call.ts'
+import { escapeMarkdown } from './escape.ts'
+
+/** What the Bot API takes as an upload, in bytes. Source: https://core.telegram.org/bots/api#sending-files. */
+const LARGEST_PHOTO_BYTES = 10 * 1024 * 1024
+const LARGEST_FILE_BYTES = 50 * 1024 * 1024
+
+/** Why a message can never be one of Telegram's; null where it can. */
+export function unsendable({ from, text, files }: Outgoing): Outcome | null {
+  if (from === null) return rejected('SENDER_REJECTED', 'A message by a bot names its bot.')
+  if (files.length > 1) return rejected('MESSAGE_REJECTED', 'A bot sends one file at a time.')
+  const [file] = files
+  if (!file) return text === '' ? rejected('MESSAGE_REJECTED', 'The message is empty.') : null
+  const mostBytes = file.type === 'image' ? LARGEST_PHOTO_BYTES : LARGEST_FILE_BYTES
+  if (file.publicUrl !== undefined || (file.sizeBytes ?? 0) <= mostBytes) return null
+  const detail = `Telegram takes ${file.type}s of at most ${mostBytes / 1_048_576} MiB.`
+  return rejected('MESSAGE_REJECTED', detail)
+}
+
+function rejected(code: 'SENDER_REJECTED' | 'MESSAGE_REJECTED', detail: string): Outcome {
+  return { kind: 'rejected', code, detail }
+}
+
+/** How a sent message is called: its chat may be another than the one that was asked for. */
+export type Sent = { chatId: string; messageId: number }
+
+/** A message on its way to one chat. */
+export type Parcel = {
+  text: string
+  /** An address that Telegram fetches itself, or the bytes. */
+  file: { type: AttachmentType; source: string | InputFile } | null
+}
+
+/** Opens the file where its bytes must come from us. Rejects with `FileUnavailable` where they cannot be had. */
+export async function pack({ text, files: [file] }: Outgoing, signal: AbortSignal): Promise<Parcel> {
+  if (!file) return { text, file: null }
+  return { text, file: { type: file.type, source: file.publicUrl ?? (await open(file, signal)) } }
+}
+
+async function open(file: OutgoingFile, signal: AbortSignal): Promise<InputFile> {
+  const { InputFile } = await import('grammy')
+  const bytes = await file.open(signal)
+  return new InputFile(bounded(bytes, file.type), plainName(file.fileName))
+}
+
+/** What nobody knows the size of must not be poured out for nothing. */
+async function* bounded(bytes: NodeJS.ReadableStream, type: AttachmentType): AsyncGenerator<Buffer> {
+  const mostBytes = type === 'image' ? LARGEST_PHOTO_BYTES : LARGEST_FILE_BYTES
+  let sizeBytes = 0
+  for await (const chunk of bytes) {
+    const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    sizeBytes += part.length
+    if (sizeBytes > mostBytes) throw new FileUnavailable('the file is larger than Telegram takes', false)
+    yield part
+  }
+}
+
+/** grammY writes it into a header as it stands. */
+function plainName(fileName: string): string {
+  return fileName.replace(/[";\\\p{Cc}]/gu, '_')
+}
+
+/** Hands it over; the text is read as it was written. */
+export async function post(methods: Methods, chatId: string, { text, file }: Parcel): Promise<Sent> {
+  const words = escapeMarkdown(text)
+  if (!file) {
+    return sentOf(await methods.sendMessage({ chat_id: chatId, text: words, parse_mode: 'MarkdownV2' }))
+  }
+  const common = {
+    chat_id: chatId,
+    ...(words !== '' && { caption: words, parse_mode: 'MarkdownV2' as const }),
+  }
+  const { source } = file
+  switch (file.type) {
+    case 'image':
+      return sentOf(await methods.sendPhoto({ ...common, photo: source }))
+    case 'video':
+      return sentOf(await methods.sendVideo({ ...common, video: source }))
+    case 'audio':
+      return sentOf(await methods.sendAudio({ ...common, audio: source }))
+    case 'document':
+      return sentOf(await methods.sendDocument({ ...common, document: source }))
+  }
+}
+
+function sentOf({ chat, message_id: messageId }: { chat: { id: number }; message_id: number }): Sent {
+  return { chatId: String(chat.id), messageId }
+}

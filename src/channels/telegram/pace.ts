@@ -1,0 +1,56 @@
+import type { Clock } from '../../lib/clock.ts'
+import { createLru } from '../../lib/lru.ts'
+
+/** Kept in view; who is forgotten may be written to at once, and Telegram then says if that was too early. */
+const MOST_CHATS = 50_000
+const MOST_BOTS = 10_000
+/** No word of Telegram's makes us rest for longer. */
+const LONGEST_REST_MS = 3_600_000
+
+export type Rest = {
+  afterMs: number
+  /** `message`: this chat alone; `account`: the bot as a whole. */
+  scope: 'message' | 'account'
+}
+
+/** How long chats and bots rest after "too many requests", by this node's own sends. */
+export type Pace = {
+  /** Null where the message may go. */
+  restOf(botId: string, chatId: string): Rest | null
+  /** Telegram said `retry_after`. */
+  refused(botId: string, chatId: string, afterMs: number): Rest
+}
+
+/**
+ * Telegram limits a bot in each chat (a message a second, 20 a minute in a group) and as a whole (30 a
+ * second), and does not say which of the two was meant. A second chat that is refused while another
+ * one rests is taken as a sign of the latter. Source: https://core.telegram.org/bots/faq#broadcasting-to-users.
+ */
+export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
+  const chats = createLru<string, number>(MOST_CHATS)
+  const bots = createLru<string, { chatId: string; chatUntilMs: number; allUntilMs: number }>(MOST_BOTS)
+  const keyOf = (botId: string, chatId: string) => `${botId} ${chatId}`
+
+  function refused(botId: string, chatId: string, askedMs: number): Rest {
+    const afterMs = Math.min(Math.max(askedMs, 1), LONGEST_REST_MS)
+    const nowMs = clock.monotonic()
+    const untilMs = nowMs + afterMs
+    chats.set(keyOf(botId, chatId), untilMs)
+    const bot = bots.get(botId)
+    const another = bot !== undefined && bot.chatId !== chatId && bot.chatUntilMs > nowMs
+    const allUntilMs = another ? untilMs : (bot?.allUntilMs ?? 0)
+    bots.set(botId, { chatId, chatUntilMs: untilMs, allUntilMs })
+    return { afterMs, scope: another ? 'account' : 'message' }
+  }
+
+  return {
+    restOf(botId, chatId) {
+      const nowMs = clock.monotonic()
+      const allMs = (bots.get(botId)?.allUntilMs ?? 0) - nowMs
+      if (allMs > 0) return { afterMs: Math.ceil(allMs), scope: 'account' }
+      const chatMs = (chats.get(keyOf(botId, chatId)) ?? 0) - nowMs
+      return chatMs > 0 ? { afterMs: Math.ceil(chatMs), scope: 'message' } : null
+    },
+    refused,
+  }
+}

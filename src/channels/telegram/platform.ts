@@ -1,0 +1,145 @@
+import type { BotIdentity, BotPlatform, BotUpdate, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { createHttpClient } from '../http/client.ts'
+import { jsonOf } from '../http/inbound.ts'
+import { FileUnavailable } from '../provider.ts'
+import { type Called, callApi, type Methods, type Refused, type Wire } from './call.ts'
+import { isThrottle, isUnauthorized } from './codes.ts'
+import { readUpdate, WANTED } from './updates.ts'
+
+/** Each bot that is asked for updates holds one open. */
+const MOST_CONNECTIONS = 20_000
+/** What Telegram hands out at once. */
+const MOST_UPDATES = 100
+/** For the answer to a question that Telegram may take its time for, beyond that time. */
+const ANSWER_MS = 15_000
+/** A rest where Telegram does not say how long. */
+const THROTTLE_MS = 1_000
+/** Calls under way at once to one webhook. */
+const WEBHOOK_CONNECTIONS = 40
+
+export type TelegramPlatform = BotPlatform & {
+  /** Where the bytes of a file stand; a secret, since the token is part of it. Rejects with `FileUnavailable`. */
+  locate(token: string, fileId: string, signal: AbortSignal): Promise<URL>
+  close(): void
+}
+
+/** What is asked of Telegram beside sends, over connections of its own: most of them wait for something to happen. */
+export function createPlatform(options: { origin: URL; root: string; clock: Clock }): TelegramPlatform {
+  const { clock, root } = options
+  const client = createHttpClient({ ...options, connections: MOST_CONNECTIONS })
+  const closing = new AbortController()
+  const wire: Wire = { root, exchange: client.exchange }
+
+  /** Settles when the signal aborts, when the link closes, or when no answer came in time. */
+  async function ask<T>(
+    token: string,
+    call: (methods: Methods) => Promise<T>,
+    signal: AbortSignal,
+    waitMs = 0,
+  ): Promise<Called<T>> {
+    const late = new AbortController()
+    const cancel = clock.after(waitMs + ANSWER_MS, () => late.abort())
+    try {
+      return await callApi(wire, token, call, AbortSignal.any([signal, closing.signal, late.signal]))
+    } finally {
+      cancel()
+    }
+  }
+
+  async function identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>> {
+    const called = await ask(token, async methods => identityOf(await methods.getMe()), signal)
+    // The path is wrong without a right token: whatever stands in between may say so in its own words.
+    if (called.kind === 'unclear' && (called.status === 401 || called.status === 404)) return UNAUTHORIZED
+    return answerOf(called)
+  }
+
+  async function updates(
+    token: string,
+    { offset, waitMs }: { offset: number | null; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<PlatformAnswer<readonly BotUpdate[]>> {
+    const question = {
+      ...(offset !== null && { offset }),
+      limit: MOST_UPDATES,
+      timeout: Math.floor(waitMs / 1_000),
+      allowed_updates: [...WANTED],
+    }
+    return answerOf(await ask(token, methods => readAll(methods.getUpdates(question)), signal, waitMs))
+  }
+
+  async function locate(token: string, fileId: string, signal: AbortSignal): Promise<URL> {
+    const called = await ask(token, methods => methods.getFile({ file_id: fileId }), signal)
+    if (called.kind === 'refused' && called.code < 500 && !isThrottle(called)) {
+      throw new FileUnavailable('Telegram does not have the file any more', false)
+    }
+    if (called.kind !== 'answer') throw new FileUnavailable('Telegram could not say where the file is', true)
+    const path = called.value.file_path
+    if (path === undefined) throw new FileUnavailable('Telegram hands out files of at most 20 MB', false)
+    return new URL(`${root}/file/bot${token}/${path.split('/').map(encodeURIComponent).join('/')}`)
+  }
+
+  return {
+    identify,
+    async listen(token, webhook, signal) {
+      const called = await ask(
+        token,
+        methods =>
+          webhook
+            ? methods.setWebhook({
+                url: webhook.url,
+                secret_token: webhook.secret,
+                allowed_updates: [...WANTED],
+                max_connections: WEBHOOK_CONNECTIONS,
+              })
+            : methods.deleteWebhook({}),
+        signal,
+      )
+      return answerOf(called)
+    },
+    updates,
+    secretHeader: 'x-telegram-bot-api-secret-token',
+    readCall: body => readUpdate(jsonOf(body)),
+    locate,
+    close() {
+      closing.abort()
+      client.close()
+    },
+  }
+}
+
+const UNAUTHORIZED = { kind: 'unauthorized' } as const
+
+/** What is read from an answer is read within the call: where it is not as it should be, the call has no clear answer. */
+function identityOf(me: { id: number; username?: string; first_name: string }): BotIdentity {
+  if (!Number.isSafeInteger(me.id)) throw new TypeError('getMe names nobody')
+  return { platformId: String(me.id), username: me.username ?? null, name: me.first_name }
+}
+
+async function readAll(updates: Promise<readonly unknown[]>): Promise<readonly BotUpdate[]> {
+  return (await updates).flatMap(update => readUpdate(update) ?? [])
+}
+
+function answerOf<T>(called: Called<T>): PlatformAnswer<T> {
+  switch (called.kind) {
+    case 'answer':
+      return called
+    case 'refused':
+      return refusalOf(called)
+    case 'unclear':
+      return { kind: 'unavailable', detail: `HTTP ${called.status}` }
+    case 'cut':
+      return { kind: 'unavailable', detail: called.error.message }
+    default:
+      return { kind: 'unavailable', detail: called.code }
+  }
+}
+
+function refusalOf(refused: Refused): PlatformAnswer<never> {
+  const { code, description, afterMs } = refused
+  if (isUnauthorized(refused)) return UNAUTHORIZED
+  if (isThrottle(refused)) return { kind: 'throttled', afterMs: afterMs ?? THROTTLE_MS }
+  if (code === 409) return { kind: 'conflict', webhook: /webhook/i.test(description) }
+  if (code >= 500) return { kind: 'unavailable', detail: `HTTP ${code}` }
+  return { kind: 'refused', detail: description.slice(0, 300) }
+}

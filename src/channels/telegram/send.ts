@@ -1,0 +1,153 @@
+import { botMessageId } from '../../contract/bot-platform.ts'
+import { quotable, type Verdict, verdictOfFailure } from '../http/verdict.ts'
+import { FileUnavailable, type Io, type Outcome, type Outgoing, type SenderUpdate } from '../provider.ts'
+import { type Called, callApi, type Refused, type Wire } from './call.ts'
+import { isThrottle, isUnauthorized, meaningOf } from './codes.ts'
+import { type Parcel, pack, post, type Sent, unsendable } from './message.ts'
+import { createPace } from './pace.ts'
+
+/** A rest where Telegram does not say how long. */
+const THROTTLE_MS = 1_000
+
+type Sender = {
+  send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
+}
+
+/** Submits messages in the name of bots, and tells what their refusals say of bots and chats. */
+export function createSender(options: {
+  wire: Wire
+  io: Io
+  /** Reports what a submit tells of the link. */
+  conclude(verdict: Verdict, answered: boolean): Outcome
+}): Sender {
+  const { wire, io, conclude } = options
+  const pace = createPace(io.clock)
+
+  async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const refused = unsendable(message)
+    if (refused) return refused
+    const rest = pace.restOf(message.from!, message.to)
+    if (rest) return { kind: 'throttled', ...rest, detail: RESTING, providerCode: '429' }
+    const token = await readToken(message.from!)
+    if (typeof token !== 'string') return token
+    const called = await submit(message, message.to, token, signal)
+    if (called.kind === 'refused' && called.movedTo !== undefined) {
+      return resend({ ...message, to: called.movedTo }, message.to, token, signal)
+    }
+    return read(called, message, token)
+  }
+
+  async function readToken(botId: string): Promise<string | Outcome> {
+    try {
+      return (await io.vault.read(botId)) ?? GONE
+    } catch {
+      return { kind: 'retry', detail: 'The bot’s token could not be read from the store.' }
+    }
+  }
+
+  /** The group goes on under another id, and has refused the message under the old one. */
+  async function resend(
+    message: Outgoing,
+    from: string,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    await tell(message, { kind: 'moved', chatId: from, to: message.to })
+    return read(await submit(message, message.to, token, signal), message, token)
+  }
+
+  async function submit(
+    message: Outgoing,
+    chatId: string,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Called<Sent>> {
+    if (signal.aborted) return { kind: 'unsent', code: 'ABORTED' }
+    let parcel: Parcel
+    try {
+      parcel = await pack(message, signal)
+    } catch (error) {
+      return { kind: 'cut', error: asUnavailable(error) }
+    }
+    return callApi(wire, token, methods => post(methods, chatId, parcel), signal)
+  }
+
+  async function read(called: Called<Sent>, message: Outgoing, token: string): Promise<Outcome> {
+    switch (called.kind) {
+      case 'answer':
+        return conclude({ outcome: accepted(called.value, message) }, true)
+      case 'unsent':
+      case 'lost':
+        return conclude(verdictOfFailure(called), false)
+      case 'unclear':
+        return conclude({ outcome: unclear(called.status) }, true)
+      case 'cut':
+        return conclude({ outcome: fileOutcome(called.error) }, false)
+      case 'refused':
+        return conclude({ outcome: await readRefusal(called, message, token) }, true)
+    }
+  }
+
+  async function readRefusal(refused: Refused, message: Outgoing, token: string): Promise<Outcome> {
+    const providerCode = String(refused.code)
+    if (isThrottle(refused)) {
+      const rest = pace.refused(message.from!, message.to, refused.afterMs ?? THROTTLE_MS)
+      return { kind: 'throttled', ...rest, detail: 'Telegram says: too many requests.', providerCode }
+    }
+    if (isUnauthorized(refused)) {
+      await tell(message, { kind: 'unauthorized' })
+      return { kind: 'rejected', code: 'SENDER_REJECTED', detail: REVOKED, providerCode }
+    }
+    const meaning = meaningOf(refused)
+    if (!meaning) return { ...unclear(refused.code), providerCode }
+    if (refused.code === 403) await tell(message, { kind: 'blocked', chatId: message.to })
+    const quote = quotable(refused.description, message, [token])
+    const detail = `${meaning.text}${quote === '' ? '.' : `: ${quote}`}`
+    return { kind: 'rejected', code: meaning.code, detail, providerCode }
+  }
+
+  /** Stored before the refusal is told, so that whoever hears of it finds it so. */
+  async function tell({ accountId, from }: Outgoing, change: SenderUpdate['change']): Promise<void> {
+    await io
+      .emit([{ kind: 'sender', accountId, senderId: from!, change }])
+      .catch(error =>
+        io.log.warn(
+          { err: error, change: change.kind },
+          'telegram: what a refusal says of its chat or bot was not stored',
+        ),
+      )
+  }
+
+  return { send }
+}
+
+const RESTING = 'Telegram said a moment ago: too many requests.'
+const REVOKED = 'Telegram does not take the bot’s token any more.'
+const GONE: Outcome = {
+  kind: 'rejected',
+  code: 'SENDER_REJECTED',
+  detail: 'The bot is not registered any more.',
+}
+
+function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
+  if (!Number.isSafeInteger(messageId)) return unclear(200)
+  return { kind: 'accepted', providerId: botMessageId(from!, chatId, messageId) }
+}
+
+/** A server in between, or one that fails, may have passed it on. */
+function unclear(status: number): Extract<Outcome, { kind: 'unknown' }> {
+  return {
+    kind: 'unknown',
+    detail: `The answer (HTTP ${status}) does not say whether Telegram took the message.`,
+    providerCode: `HTTP ${status}`,
+  }
+}
+
+function asUnavailable(error: unknown): FileUnavailable {
+  return error instanceof FileUnavailable ? error : new FileUnavailable('the file could not be read', true)
+}
+
+/** Nothing whole was sent: any failure but a final one may be repeated. */
+function fileOutcome({ message: detail, retryable }: FileUnavailable): Outcome {
+  return retryable ? { kind: 'retry', detail } : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
+}

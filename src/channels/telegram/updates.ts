@@ -1,0 +1,161 @@
+import type { BotChat, BotHappening, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
+import type { AttachmentType } from '../../contract/enums.ts'
+
+/** What is asked for; Telegram has many more. */
+export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const
+
+type Fields = Record<string, unknown>
+
+/**
+ * An update as Telegram words it; null for what is none. It comes from outside, so that nothing about it is
+ * taken for granted: what is not of the form that it should have is as if it were not there.
+ * Source: https://core.telegram.org/bots/api#update.
+ */
+export function readUpdate(value: unknown): BotUpdate | null {
+  const update = fieldsOf(value)
+  const id = update?.['update_id']
+  if (!update || !Number.isSafeInteger(id)) return null
+  const told = readMessage(update) ?? readButton(update) ?? readMembership(update) ?? NOTHING
+  return { id: id as number, ...told }
+}
+
+type Told = Omit<BotUpdate, 'id'>
+const NOTHING: Told = { chat: null, atMs: null, what: null }
+
+function readMessage(update: Fields): Told | null {
+  const message = fieldsOf(update['message'])
+  const chat = message && chatOf(message['chat'], message['from'])
+  if (!message || !chat) return null
+  return { chat, atMs: timeOf(message['date']), what: whatOf(message) }
+}
+
+function whatOf(message: Fields): BotHappening {
+  const movedTo = message['migrate_to_chat_id']
+  if (Number.isSafeInteger(movedTo)) return { kind: 'moved', to: String(movedTo) }
+  const text = textOf(message['text'])
+  const said: BotMessage = {
+    text: text ?? textOf(message['caption']),
+    button: null,
+    buttonTitle: null,
+    name: nameOf(fieldsOf(message['from'])),
+    replyTo: integerOf(fieldsOf(message['reply_to_message'])?.['message_id']),
+    media: mediaOf(message),
+  }
+  return { kind: 'message', start: startOf(text), message: said }
+}
+
+/** `/start`, with what stood behind `?start=` in the link; in groups the bot's name stands behind the command. */
+function startOf(text: string | null): { payload: string | null } | null {
+  const [found, payload = ''] = /^\/start(?:@\w+)?(?:\s+(\S.*))?$/su.exec(text ?? '') ?? []
+  return found === undefined ? null : { payload: payload.trim() === '' ? null : payload.trim() }
+}
+
+function readButton(update: Fields): Told | null {
+  const query = fieldsOf(update['callback_query'])
+  const message = fieldsOf(query?.['message'])
+  const chat = message && chatOf(message['chat'], query?.['from'])
+  if (!query || !chat) return null
+  const data = textOf(query['data'])
+  const said: BotMessage = {
+    text: titleOf(message, data),
+    button: data,
+    buttonTitle: titleOf(message, data),
+    name: nameOf(fieldsOf(query['from'])),
+    replyTo: integerOf(message['message_id']),
+    media: [],
+  }
+  // The message's own date is that of the question.
+  return { chat, atMs: null, what: { kind: 'message', start: null, message: said } }
+}
+
+/** What stands on the button, by the message that it hangs under. */
+function titleOf(message: Fields, data: string | null): string | null {
+  const rows = fieldsOf(message['reply_markup'])?.['inline_keyboard']
+  const buttons = (Array.isArray(rows) ? rows.flat() : []).map(fieldsOf)
+  return data === null ? null : textOf(buttons.find(each => each?.['callback_data'] === data)?.['text'])
+}
+
+function readMembership(update: Fields): Told | null {
+  const member = fieldsOf(update['my_chat_member'])
+  const chat = member && chatOf(member['chat'], member['from'])
+  if (!member || !chat) return null
+  const status = fieldsOf(member['new_chat_member'])?.['status']
+  return { chat, atMs: timeOf(member['date']), what: MEMBERSHIPS[String(status)] ?? null }
+}
+
+const MEMBERSHIPS: Readonly<Record<string, BotHappening | undefined>> = {
+  kicked: { kind: 'blocked' },
+  left: { kind: 'blocked' },
+  member: { kind: 'returned' },
+  administrator: { kind: 'returned' },
+}
+
+/** Of a private chat the person's names; of a group its own, and the number of whoever spoke. */
+function chatOf(chat: unknown, from: unknown): BotChat | null {
+  const there = fieldsOf(chat)
+  const person = fieldsOf(from)
+  const chatId = integerOf(there?.['id'])
+  if (!there || chatId === null) return null
+  const userId = integerOf(person?.['id'])
+  const isPrivate = there['type'] === 'private'
+  const names = isPrivate ? (person ?? there) : there
+  return {
+    chatId: String(chatId),
+    userId: userId === null ? null : String(userId),
+    username: textOf(names['username']),
+    firstName: textOf(isPrivate ? names['first_name'] : there['title']),
+    lastName: isPrivate ? textOf(names['last_name']) : null,
+  }
+}
+
+function nameOf(person: Fields | null): string | null {
+  const names = [textOf(person?.['first_name']), textOf(person?.['last_name'])].filter(each => each !== null)
+  return names.length === 0 ? null : names.join(' ')
+}
+
+const MEDIA: Readonly<Record<string, AttachmentType>> = {
+  video: 'video',
+  animation: 'video',
+  video_note: 'video',
+  audio: 'audio',
+  voice: 'audio',
+  document: 'document',
+  sticker: 'image',
+}
+
+/** A photo comes in several sizes, the largest last. An animation is told as a document too. */
+function mediaOf(message: Fields): BotMessage['media'] {
+  const sizes = message['photo']
+  const photo = Array.isArray(sizes) ? fieldsOf(sizes.at(-1)) : null
+  if (photo) return [fileOf('image', { mime_type: 'image/jpeg', ...photo })]
+  const kind = Object.keys(MEDIA).find(each => fieldsOf(message[each]))
+  return kind === undefined ? [] : [fileOf(MEDIA[kind]!, fieldsOf(message[kind])!)]
+}
+
+function fileOf(type: AttachmentType, file: Fields): BotMessage['media'][number] {
+  return {
+    type,
+    mimetype: textOf(file['mime_type']),
+    fileName: textOf(file['file_name']),
+    sizeBytes: integerOf(file['file_size']),
+    reference: textOf(file['file_id']),
+  }
+}
+
+function fieldsOf(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function integerOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? (value as number) : null
+}
+
+/** Telegram tells time in seconds. */
+function timeOf(value: unknown): number | null {
+  const seconds = integerOf(value)
+  return seconds === null ? null : seconds * 1_000
+}

@@ -1,0 +1,172 @@
+import type { Links } from '../channels/links.ts'
+import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
+import { createBots } from '../core/bots/bots.ts'
+import { createFindConversation } from '../core/bots/conversation.ts'
+import type { Platforms } from '../core/bots/platforms.ts'
+import { createBotDoor } from '../core/bots/receive.ts'
+import { createBotSettling } from '../core/bots/settle.ts'
+import { sweepSubscribers } from '../core/bots/subscriber-store.ts'
+import { createBotSubscribers } from '../core/bots/subscribers.ts'
+import { createBotTokens } from '../core/bots/tokens.ts'
+import { createBotUpdates } from '../core/bots/updates.ts'
+import type { AccountId, ConnectionId } from '../lib/ids.ts'
+import { createBotFeeds } from '../workers/bot-feeds.ts'
+import type { Chore } from '../workers/chores.ts'
+import { startLoop } from '../workers/loop.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { ConsentRooms } from './consent.ts'
+import type { Foundation } from './foundation.ts'
+
+export type BotRooms = ReturnType<typeof createBotRooms>
+
+/** What this room needs of one that is built after it, and on it. */
+type Late = { links: Links; syncLinks(): Promise<void> }
+
+/** The provider of a bot for whose account the operator has made no connection. */
+const USUAL = 'telegram'
+
+/** Bots that accounts bring along, and the chats that started them. */
+export function createBotRooms(
+  base: Foundation,
+  rooms: Pick<AccountRooms, 'connections' | 'connectionAdmin'>,
+  { keepInbound, wake }: Pick<ConsentRooms, 'keepInbound' | 'wake'>,
+  providers: ReadonlyMap<string, Provider>,
+  lease: NodeLease,
+  late: () => Late,
+) {
+  const { config, db, clock, ids, random, seal, changes, log } = base
+  const publicUrl = config.publicUrl ?? null
+  const tokens = createBotTokens({ db, clock, seal, changes })
+  const platforms = createPlatforms(base, rooms, providers, late)
+  const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
+  const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake })
+  return {
+    bots: createBots({
+      db,
+      clock,
+      ids,
+      seal,
+      platforms,
+      settling,
+      tokens,
+      changed: accountId => changes.publish('bots', accountId),
+    }),
+    botSubscribers: createBotSubscribers({ db }),
+    botTokens: tokens,
+    botDoor: createBotDoor({ tokens, platforms, settling, updates }),
+    findConversation: createFindConversation({ db }),
+    settling,
+    async learnOfBot(update: SenderUpdate) {
+      if (update.change.kind === 'unauthorized') await settling.verify(update.senderId)
+      else await updates.learn(update)
+    },
+    botFeeds: createBotFeeds({
+      db,
+      clock,
+      random,
+      log,
+      platforms,
+      tokens,
+      updates,
+      doubt: settling.verify,
+      reclaim: id => settling.settle({ id }),
+      node: lease.id,
+    }),
+  }
+}
+
+function createPlatforms(
+  base: Foundation,
+  { connections, connectionAdmin }: Pick<AccountRooms, 'connections' | 'connectionAdmin'>,
+  providers: ReadonlyMap<string, Provider>,
+  late: () => Late,
+): Platforms {
+  return {
+    get(connectionId: ConnectionId) {
+      const open = late().links.get(connectionId)
+      return open?.enabled && open.link.bots ? { provider: open.provider, bots: open.link.bots } : undefined
+    },
+    async choose(accountId: AccountId) {
+      const all = await connections.forAccount(accountId)
+      return all.find(each => each.provider === USUAL && each.enabled)?.id ?? null
+    },
+    async atUsual(work) {
+      const link = await providers.get(USUAL)!.open({}, strangerIo(base))
+      try {
+        return await work(link.bots!)
+      } finally {
+        await link.close()
+      }
+    },
+    async connect(tx, accountId) {
+      const input = { accountId, provider: USUAL, name: 'Telegram', channels: ['botapp_bot' as const] }
+      return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
+    },
+    connected: () => late().syncLinks(),
+  }
+}
+
+/** What a link is given that carries no message: it is asked a question, and closed. */
+function strangerIo({ clock, random, log, ids }: Foundation): Io {
+  return {
+    connectionId: ids.next('cnn'),
+    receiptUrl: null,
+    receiptToken: '',
+    clock,
+    random,
+    log,
+    vault: { read: async () => null },
+    emit: async () => {},
+    tellLate: async () => {},
+    report: () => {},
+  }
+}
+
+const POLL_EVERY_MS = 500
+
+/** Asks for updates from now on; `stop` leaves the bots to other nodes. */
+export function startBots(
+  { clock, log, changes }: Foundation,
+  { botFeeds }: BotRooms,
+): { stop(): Promise<void> } {
+  const loop = startLoop({
+    clock,
+    everyMs: POLL_EVERY_MS,
+    round: async () => void (await botFeeds.round()),
+    onError: error => log.debug({ err: error }, 'looking for bots to ask for failed; it goes on'),
+  })
+  const look = () => {
+    botFeeds.changed()
+    loop.wake()
+  }
+  const unsubscribe = changes.subscribe({
+    changed(table) {
+      if (table === 'bots') look()
+    },
+    reset: look,
+  })
+  return {
+    async stop() {
+      unsubscribe()
+      await loop.stop()
+      await botFeeds.stop()
+    },
+  }
+}
+
+const MINUTE_MS = 60_000
+const SWEPT_AT_ONCE = 5_000
+
+export function listBotChores({ db }: Foundation, { settling }: BotRooms): Chore[] {
+  return [
+    { name: 'settle bots', everyMs: MINUTE_MS, run: settling.round },
+    {
+      name: 'sweep subscribers of removed bots',
+      everyMs: MINUTE_MS,
+      run: async () => {
+        while (await sweepSubscribers(db, SWEPT_AT_ONCE));
+      },
+    },
+  ]
+}

@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox'
+import { IsoTime, nullable, oneOf, success } from './envelope.ts'
+
+/** `unauthorized`: the platform does not take its token any more. */
+export const BOT_STATES = ['active', 'unauthorized'] as const
+export type BotState = (typeof BOT_STATES)[number]
+
+/** How updates come: the platform calls us, or we ask. */
+export const BOT_MODES = ['webhook', 'polling'] as const
+export type BotMode = (typeof BOT_MODES)[number]
+
+/** What the bot platform calls a token: the bot's number, a colon, and the secret. */
+export const TOKEN_PATTERN = '^[1-9][0-9]{0,19}:[A-Za-z0-9_-]{1,200}$'
+
+export const BotCreate = Type.Object({
+  token: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: 'As the platform gave it; checked with the platform, kept sealed, never shown',
+  }),
+})
+export type BotCreate = Static<typeof BotCreate>
+
+/** A bot as its account sees it. */
+export const BotView = Type.Object({
+  id: Type.String({ description: '`accountId` of a conversationContext' }),
+  telegramUserId: Type.String({ description: 'The platform’s number of the bot' }),
+  botappUserId: Type.String({ description: 'The same' }),
+  username: nullable(Type.String()),
+  name: Type.String(),
+  state: oneOf(BOT_STATES),
+  mode: nullable(oneOf(BOT_MODES, { description: 'Null until it is settled, and in the sandbox' })),
+  sandbox: Type.Boolean({ description: 'Made by a test key: no platform knows it' }),
+  subscribers: Type.Integer({ description: 'Blocked ones included' }),
+  lastUpdateAt: nullable(IsoTime),
+  createdAt: IsoTime,
+})
+export type BotView = Static<typeof BotView>
+
+/** Somebody who started a bot; also `data` of `bot.subscriber.*`. */
+export const BotSubscriber = Type.Object({
+  accountId: Type.String({ description: 'The bot’s id' }),
+  chatId: Type.String(),
+  telegramUserId: nullable(Type.String()),
+  botappUserId: nullable(Type.String({ description: 'The same' })),
+  username: nullable(Type.String()),
+  firstName: nullable(Type.String({ description: 'Of a group its title' })),
+  lastName: nullable(Type.String()),
+  startPayload: nullable(Type.String({ description: 'What stood behind the last /start' })),
+  startedAt: IsoTime,
+  lastSeenAt: IsoTime,
+  blockedAt: nullable(
+    Type.String({ format: 'date-time', description: 'They blocked the bot: nothing is sent' }),
+  ),
+  conversationKey: Type.String(),
+  conversationContext: Type.Object({
+    moduleType: Type.Literal('botapp_bot'),
+    accountId: Type.String(),
+    chatId: Type.String(),
+  }),
+})
+export type BotSubscriber = Static<typeof BotSubscriber>
+
+export const SubscriberQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of the chat id, the username or the name' }),
+  ),
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
+})
+export type SubscriberQuery = Static<typeof SubscriberQuery>
+
+export const SubscriberPage = success(
+  Type.Object({
+    accountId: Type.String(),
+    subscribers: Type.Array(BotSubscriber),
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total: Type.Integer(),
+    hasMore: Type.Boolean(),
+  }),
+)
+export type SubscriberPage = Static<typeof SubscriberPage>
+
+/** `data` of `bot.unauthorized`. */
+export const BotEventData = Type.Object({
+  botId: Type.String(),
+  username: nullable(Type.String()),
+  state: oneOf(BOT_STATES),
+})
+export type BotEventData = Static<typeof BotEventData>

@@ -1,0 +1,178 @@
+import { type BotCreate, type BotView, TOKEN_PATTERN } from '../../contract/bot.ts'
+import type { BotIdentity, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type { Caller } from '../../contract/caller.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
+import type { Database, Db } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import { lockAccount } from '../accounts/store.ts'
+import type { Platforms } from './platforms.ts'
+import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
+import type { BotSettling } from './settle.ts'
+import {
+  type BotRow,
+  deleteBot,
+  findByPlatformId,
+  insertBot,
+  listBots,
+  replaceToken,
+  selectBot,
+} from './store.ts'
+import { type BotTokens, tokenContext } from './tokens.ts'
+import { viewBot } from './view.ts'
+
+/** The bots of an account. An unknown one is NOT_FOUND, one of another account too. */
+export type Bots = {
+  /**
+   * Checks the token with the platform and keeps the bot. A bot of the account's own gets the new token.
+   * VALIDATION_ERROR at `token` for one that opens nothing, CONFLICT for a bot that is registered,
+   * PROVIDER_UNAVAILABLE while the platform cannot be asked. A test key's bot is one of the sandbox.
+   */
+  register(caller: Caller, body: BotCreate): Promise<BotView>
+  /** The newest first. */
+  list(caller: Caller, query: PageQuery): Promise<Page<BotView>>
+  remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
+}
+
+export type BotsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  seal: Pick<Seal, 'seal' | 'open'>
+  platforms: Platforms
+  settling: BotSettling
+  tokens: BotTokens
+  /** Tells this node's caches at once of a change of its own. */
+  changed(accountId: AccountId): void
+}
+
+/** The far side may take its time; the caller waits. */
+const IDENTIFY_MS = 10_000
+const TOKEN = new RegExp(TOKEN_PATTERN)
+
+export function createBots(deps: BotsDeps): Bots {
+  const { db, ids, platforms, seal, settling } = deps
+
+  async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
+    if (!TOKEN.test(token))
+      throw invalid('token', 'must be a token as the bot platform gives it: digits, a colon, a secret')
+    const id = mode === 'test' ? await keepSandbox(account.id, token) : await keepReal(account.id, token)
+    deps.changed(account.id)
+    if (mode === 'live') await settling.settle({ id })
+    return viewBot((await selectBot(db, account.id, id)) ?? unknownBot())
+  }
+
+  async function keepSandbox(accountId: AccountId, token: string): Promise<BotId> {
+    const bot = sandboxBot(accountId, ids.next('bot'), token.split(':')[0]!)
+    await db.transaction(async tx => {
+      if (!(await insertBot(tx, bot))) throw registered()
+      await addSandboxSubscribers(tx, bot, deps.clock.now())
+    })
+    return bot.id
+  }
+
+  async function keepReal(accountId: AccountId, token: string): Promise<BotId> {
+    const connectionId = await platforms.choose(accountId)
+    const identity = identityOf(await identify(connectionId, token))
+    const kept = await db.transaction(async tx => {
+      // Of two who register at once only one shall make a connection.
+      await lockAccount(tx, accountId)
+      return keep(tx, accountId, connectionId, identity, token)
+    })
+    if (kept.connected) await platforms.connected()
+    return kept.id
+  }
+
+  function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformAnswer<BotIdentity>> {
+    const signal = AbortSignal.timeout(IDENTIFY_MS)
+    if (connectionId === null) return platforms.atUsual(platform => platform.identify(token, signal))
+    const platform = platforms.get(connectionId)
+    return platform ? platform.bots.identify(token, signal) : Promise.resolve(CLOSED)
+  }
+
+  async function keep(
+    tx: Db,
+    accountId: AccountId,
+    chosen: ConnectionId | null,
+    { platformId, username, name }: BotIdentity,
+    token: string,
+  ): Promise<{ id: BotId; connected: boolean }> {
+    const known = await findByPlatformId(tx, { accountId, sandbox: false, platformId })
+    if (known && (known.accountId !== accountId || isInUse(known, token))) throw registered()
+    const connectionId =
+      chosen ?? (await platforms.choose(accountId)) ?? (await platforms.connect(tx, accountId))
+    const id = known?.id ?? ids.next('bot')
+    const facts = { accountId, id, connectionId, username, name, token: seal.seal(token, tokenContext(id)) }
+    if (known) await replaceToken(tx, facts)
+    else if (!(await insertBot(tx, { ...NEW, ...facts, platformId }))) throw registered()
+    return { id, connected: chosen === null }
+  }
+
+  function isInUse({ id, state, token: sealed }: BotRow, token: string): boolean {
+    return state === 'active' && sealed !== null && seal.open(sealed, tokenContext(id)).toString() === token
+  }
+
+  return {
+    register,
+
+    async list({ account }, { limit = DEFAULT_LIMIT, cursor }) {
+      const before = cursor === undefined ? null : (readCursor(cursor, fits)[0] as BotId)
+      const rows = await listBots(db, account.id, before, limit + 1)
+      return pageOf(rows, limit, viewBot, row => writeCursor(row.id))
+    },
+
+    async remove({ account }, id) {
+      const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
+      if (!bot) return unknownBot()
+      await settling.leave(bot)
+      if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
+      deps.changed(account.id)
+      return { id, deleted: true }
+    },
+  }
+}
+
+const NEW = { sandbox: false, state: 'active', mode: null, publicUrl: null } as const
+const CLOSED = { kind: 'unavailable', detail: 'the connection is not open' } as const
+
+function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
+  switch (answer.kind) {
+    case 'answer':
+      return answer.value
+    case 'unauthorized':
+    case 'refused':
+      throw invalid('token', 'the bot platform does not know this token')
+    case 'throttled':
+      throw unreachable(Math.ceil(answer.afterMs / 1_000))
+    default:
+      throw unreachable(5)
+  }
+}
+
+function unreachable(retryAfterSeconds: number): Problem {
+  return new Problem('PROVIDER_UNAVAILABLE', 'The bot platform could not be asked about the token.', {
+    retryAfterSeconds,
+  })
+}
+
+function registered(): Problem {
+  const message = 'this bot is registered already'
+  return new Problem('CONFLICT', `token: ${message}`, { details: [{ path: 'token', message }] })
+}
+
+export function unknownBot(): never {
+  throw new Problem('NOT_FOUND', 'Bot not found')
+}
+
+function fits(words: string[]): boolean {
+  return words.length === 1 && isId('bot', words[0]!)
+}

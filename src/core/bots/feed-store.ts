@@ -1,0 +1,125 @@
+import type { Db } from '../../infra/db.ts'
+import { bareArray, timeArray } from '../../infra/pg-array.ts'
+import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+
+/** The right to ask for a bot's updates, until another claim. */
+export type Lease = { accountId: AccountId; botId: BotId; connectionId: ConnectionId; fence: number }
+
+type RawLease = { account_id: string; bot_id: string; connection_id: string; fence: number }
+
+/**
+ * Takes bots that no living node holds, as far as this one's share of all goes; waits for nobody, since a row
+ * that somebody is at is taken the next time.
+ */
+export async function claimFeeds(db: Db, node: number, limit: number): Promise<Lease[]> {
+  const { rows } = await db.query<RawLease>({
+    name: 'bot_feeds_claim',
+    text: `with share as (
+             select greatest(0, ceil(count(*)::numeric / greatest(1, (select count(*) from nodes)))
+                      - count(*) filter (where node = $1)) as n
+               from bot_feeds where polled),
+           due as (
+             select account_id, bot_id from bot_feeds f
+              where f.polled and (f.node is null or not exists (select 1 from nodes n where n.id = f.node))
+              order by account_id, bot_id limit (select least(n, $2::integer) from share) for update skip locked)
+           update bot_feeds f set node = $1, fence = f.fence + 1
+             from due join bots b on b.account_id = due.account_id and b.id = due.bot_id
+            where f.account_id = due.account_id and f.bot_id = due.bot_id
+           returning f.account_id, f.bot_id, b.connection_id, f.fence`,
+    values: [node, limit],
+  })
+  return rows.map(toLease)
+}
+
+/** What a node holds, and how many of these are beyond its share. */
+export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[]; surplus: number }> {
+  const { rows } = await db.query<RawLease & { share: number }>({
+    name: 'bot_feeds_held',
+    text: `select f.account_id, f.bot_id, b.connection_id, f.fence,
+                  (select ceil(count(*)::numeric / greatest(1, (select count(*) from nodes)))::integer
+                     from bot_feeds where polled) as share
+             from bot_feeds f join bots b on b.account_id = f.account_id and b.id = f.bot_id
+            where f.polled and f.node = $1 order by f.account_id, f.bot_id`,
+    values: [node],
+  })
+  return { leases: rows.map(toLease), surplus: Math.max(0, rows.length - (rows[0]?.share ?? 0)) }
+}
+
+/** Gives bots up to whoever comes. */
+export async function releaseFeeds(db: Db, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return
+  await db.query({
+    name: 'bot_feeds_release',
+    text: `update bot_feeds f set node = null
+             from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as i (account_id, bot_id, fence)
+            where f.account_id = i.account_id and f.bot_id = i.bot_id and f.fence = i.fence`,
+    values: [
+      bareArray(leases.map(lease => toUuid(lease.accountId))),
+      bareArray(leases.map(lease => toUuid(lease.botId))),
+      bareArray(leases.map(lease => lease.fence)),
+    ],
+  })
+}
+
+/** A bot whose updates are to be taken; `fence` is null where the platform itself brought them. */
+export type FeedRef = { accountId: AccountId; botId: BotId; fence: number | null }
+
+/** Tells feeds apart that are locked together. */
+export function keyOfFeed({ botId, fence }: Pick<FeedRef, 'botId' | 'fence'>): string {
+  return `${botId} ${fence}`
+}
+
+/**
+ * Keeps the feeds to itself until the transaction ends, so that the updates of a bot are taken one after the
+ * other; the keys of those that are there, and still held under their fence. In order: two who do it never wait in a circle.
+ */
+export async function lockFeeds(db: Db, refs: readonly FeedRef[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ bot_id: string; fence: number | null }>({
+    name: 'bot_feeds_lock',
+    text: `select f.bot_id, i.fence
+             from (select distinct * from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as i (account_id, bot_id, fence)) i
+             join bot_feeds f on f.account_id = i.account_id and f.bot_id = i.bot_id
+            where i.fence is null or f.fence = i.fence
+            order by f.account_id, f.bot_id for no key update of f`,
+    values: [
+      bareArray(refs.map(ref => toUuid(ref.accountId))),
+      bareArray(refs.map(ref => toUuid(ref.botId))),
+      bareArray(refs.map(ref => ref.fence)),
+    ],
+  })
+  return new Set(rows.map(row => keyOfFeed({ botId: fromUuid('bot', row.bot_id), fence: row.fence })))
+}
+
+export type FeedChange = {
+  accountId: AccountId
+  botId: BotId
+  /** Subscribers that came, or went. */
+  subscribers: number
+  /** Null where no update came. */
+  lastUpdateAtMs: number | null
+}
+
+/** Of feeds that this transaction has locked. */
+export async function noteFeeds(db: Db, changes: readonly FeedChange[]): Promise<void> {
+  await db.query({
+    name: 'bot_feeds_note',
+    text: `update bot_feeds f set subscribers = f.subscribers + i.n, last_update_at = greatest(f.last_update_at, i.at)
+             from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[]) as i (account_id, bot_id, n, at)
+            where f.account_id = i.account_id and f.bot_id = i.bot_id`,
+    values: [
+      bareArray(changes.map(change => toUuid(change.accountId))),
+      bareArray(changes.map(change => toUuid(change.botId))),
+      bareArray(changes.map(change => change.subscribers)),
+      timeArray(changes.map(change => change.lastUpdateAtMs)),
+    ],
+  })
+}
+
+function toLease(raw: RawLease): Lease {
+  return {
+    accountId: fromUuid('acc', raw.account_id),
+    botId: fromUuid('bot', raw.bot_id),
+    connectionId: fromUuid('cnn', raw.connection_id),
+    fence: raw.fence,
+  }
+}

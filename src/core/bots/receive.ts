@@ -1,0 +1,43 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Problem } from '../../contract/errors.ts'
+import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
+import type { Platforms } from './platforms.ts'
+import type { BotSettling } from './settle.ts'
+import type { BotTokens } from './tokens.ts'
+import type { BotUpdates } from './updates.ts'
+
+export type BotDoor = {
+  /** A call of the platform for a bot; resolves once it is stored. */
+  receive(botId: string, request: InboundRequest): ReturnType<InboundDoor['receive']>
+}
+
+export function createBotDoor(deps: {
+  tokens: BotTokens
+  platforms: Platforms
+  settling: Pick<BotSettling, 'secretOf'>
+  updates: BotUpdates
+}): BotDoor {
+  return {
+    async receive(botId, request) {
+      const bot = request.method === 'POST' ? await deps.tokens.find(botId) : null
+      if (!bot) return { kind: 'unknown' }
+      const platform = deps.platforms.get(bot.connectionId)
+      // Its connection is being opened, or was disabled: the platform comes again.
+      if (!platform) throw new Problem('SERVICE_UNAVAILABLE')
+      const given = request.headers[platform.bots.secretHeader] ?? ''
+      if (!isSame(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }
+      const update = platform.bots.readCall(request.body)
+      if (!update) return { kind: 'malformed', detail: 'it is no update' }
+      const { accountId, connectionId } = bot
+      const feed = { accountId, botId: bot.id, fence: null, connectionId, provider: platform.provider }
+      const taken = await deps.updates.take(feed, [update])
+      return taken === 'lost' ? { kind: 'unknown' } : { kind: 'stored' }
+    },
+  }
+}
+
+/** In a time that tells nothing about where they differ. */
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,115 @@
+import type { LinkLog } from '../../channels/provider.ts'
+import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type { Database } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { BotId, Ids } from '../../lib/ids.ts'
+import { insertHeardEvents } from '../callbacks/event-store.ts'
+import type { Platforms } from './platforms.ts'
+import { type BotRow, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
+import type { BotTokens, KnownBot } from './tokens.ts'
+
+export type BotSettling = {
+  /** Settles with the platform how the updates of a bot come, as far as it can be reached now. */
+  settle(bot: Pick<BotRow, 'id'>): Promise<void>
+  /** Tells the platform that nobody listens any more; a platform that is away finds out by itself. */
+  leave(bot: BotRow): Promise<void>
+  /** Somebody was told that a bot's token is not valid any more: asks, and marks the bot if so. */
+  verify(id: string): Promise<void>
+  /** The same as `settle` for bots whose turn never came, or came under another public address; for a chore. */
+  round(): Promise<void>
+  /** The secret that the platform repeats with each call for a bot; the same on every node and after a restart. */
+  secretOf(id: BotId): string
+}
+
+export type BotSettlingDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  seal: Pick<Seal, 'hashSecret'>
+  log: LinkLog
+  platforms: Platforms
+  tokens: BotTokens
+  /** Where the platform may call us; null where nobody can reach us. */
+  publicUrl: string | null
+}
+
+/** Somebody waits for it. */
+const ASK_MS = 5_000
+const MOST_A_ROUND = 50
+
+export function createBotSettling(deps: BotSettlingDeps): BotSettling {
+  const { db, clock, log, platforms, publicUrl, tokens } = deps
+
+  function secretOf(id: BotId): string {
+    return deps.seal.hashSecret(`bot-webhook:${id}`).toString('base64url')
+  }
+
+  async function settle({ id }: Pick<BotRow, 'id'>): Promise<void> {
+    const bot = await tokens.find(id)
+    if (bot?.state !== 'active') return
+    const webhook = publicUrl === null ? null : { url: addressOf(publicUrl, id), secret: secretOf(id) }
+    const answer = await listen(bot, webhook)
+    if (answer.kind === 'unauthorized') return end(bot)
+    if (answer.kind === 'answer') return write(bot, webhook ? 'webhook' : 'polling')
+    if (answer.kind !== 'refused' || !webhook) return
+    // An address that the platform refuses, such as one without https: then we ask.
+    log.warn(
+      { reason: answer.detail },
+      'the bot platform refuses our public address; a bot is polled instead',
+    )
+    const removed = await listen(bot, null)
+    if (removed.kind === 'answer') await write(bot, 'polling')
+  }
+
+  function write({ accountId, id, sealed }: KnownBot, mode: 'webhook' | 'polling'): Promise<void> {
+    return settleMode(db, { accountId, id, token: sealed }, mode, publicUrl)
+  }
+
+  async function listen(bot: KnownBot, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
+    const platform = platforms.get(bot.connectionId)
+    if (!platform) return { kind: 'unavailable', detail: 'the connection is not open' }
+    return platform.bots.listen(bot.token, webhook, AbortSignal.timeout(ASK_MS))
+  }
+
+  /** A token that was replaced meanwhile is another one. */
+  async function end({ accountId, id, sealed }: KnownBot): Promise<void> {
+    await db.transaction(async tx => {
+      if (!(await markUnauthorized(tx, { accountId, id, token: sealed }))) return
+      const bot = await selectBot(tx, accountId, id)
+      if (!bot) return
+      const data = { botId: id, username: bot.username, state: bot.state }
+      const event = {
+        accountId,
+        id: deps.ids.next('evt'),
+        type: 'bot.unauthorized' as const,
+        atMs: clock.now(),
+      }
+      await insertHeardEvents(tx, [{ ...event, data }])
+    })
+  }
+
+  return {
+    settle,
+    async leave({ id, mode }) {
+      const bot = mode === 'webhook' ? await tokens.find(id) : null
+      if (bot) await listen(bot, null)
+    },
+    async verify(id) {
+      const bot = await tokens.find(id)
+      const platform = bot?.state === 'active' && platforms.get(bot.connectionId)
+      if (!bot || !platform) return
+      const answer = await platform.bots.identify(bot.token, AbortSignal.timeout(ASK_MS))
+      if (answer.kind === 'unauthorized') await end(bot)
+    },
+    async round() {
+      for (const bot of await listUnsettled(db, publicUrl, MOST_A_ROUND)) await settle(bot)
+    },
+    secretOf,
+  }
+}
+
+/** Where the platform calls us for a bot. */
+function addressOf(publicUrl: string, id: BotId): string {
+  return `${publicUrl}/webhooks/botapp/${id}`
+}

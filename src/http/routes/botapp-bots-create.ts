@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { BotCreate, BotView } from '../../contract/bot.ts'
+import { success } from '../../contract/envelope.ts'
+import type { Bots } from '../../core/bots/bots.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/v2/botapp-bots` */
+export const botappBotsCreate = (deps: { bots: Bots }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/v2/botapp-bots',
+    auth: { permission: 'messages:create' },
+    schema: {
+      summary: 'Register a bot',
+      description:
+        'The token is checked with the platform and never shown. A bot of the account’s own gets the new token. A test key’s bot is one of the sandbox.',
+      tags: ['Bots'],
+      body: BotCreate,
+      errors: ['CONFLICT', 'PROVIDER_UNAVAILABLE'],
+      response: { 201: success(Type.Object({ bot: BotView })) },
+    },
+    handler: async (request, reply) => {
+      const bot = await deps.bots.register(request.caller, request.body)
+      reply.code(201)
+      return { success: true, data: { bot } }
+    },
+  })

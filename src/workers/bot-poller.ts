@@ -1,0 +1,121 @@
+import type { LinkLog } from '../channels/provider.ts'
+import type { BotUpdate, PlatformAnswer } from '../contract/bot-platform.ts'
+import type { Lease } from '../core/bots/feed-store.ts'
+import type { Platforms } from '../core/bots/platforms.ts'
+import type { BotTokens } from '../core/bots/tokens.ts'
+import type { BotUpdates } from '../core/bots/updates.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+
+/** Asks for the updates of one bot, again and again, until it is stopped. */
+export type BotPoller = {
+  lease: Lease
+  /** Asks nothing more; resolves once what was brought is stored, or given up. */
+  stop(): Promise<void>
+}
+
+export type BotPollerDeps = {
+  clock: Clock
+  random: Random
+  log: LinkLog
+  platforms: Pick<Platforms, 'get'>
+  tokens: Pick<BotTokens, 'find'>
+  updates: Pick<BotUpdates, 'take'>
+  /** The platform says that the token is not valid. */
+  doubt(botId: Lease['botId']): Promise<void>
+  /** Somebody else's webhook takes the updates away. */
+  reclaim(botId: Lease['botId']): Promise<void>
+  /** The bot is another node's by now. */
+  lost(lease: Lease): void
+}
+
+/** As long as the platform lets a question wait for something to happen. */
+const WAIT_MS = 50_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+/** What to do before the next question: nothing, a pause, or none at all. */
+type Next = { afterMs: number } | 'again' | 'end'
+
+/**
+ * Updates are confirmed by the question after them, and that is asked once they are stored: a crash in between
+ * brings them once more, and the store knows them by then. Once they are confirmed no question confirms
+ * anything: the platform may begin its numbers anew after an idle week, below the last ones.
+ */
+export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
+  const { clock, log } = deps
+  const stopping = new AbortController()
+  let offset: number | null = null
+  let failures = 0
+  const ended = run()
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const next = await round().catch((error): Next => {
+        log.debug({ err: error }, 'the updates of a bot could not be taken; they are asked for again')
+        return patience()
+      })
+      if (next === 'end') return
+      if (next !== 'again') await pauseUnlessStopped(next.afterMs)
+    }
+  }
+
+  async function round(): Promise<Next> {
+    const bot = await deps.tokens.find(lease.botId)
+    const platform = deps.platforms.get(lease.connectionId)
+    if (!bot || !platform) return patience()
+    const ask = { offset, waitMs: WAIT_MS }
+    const answer = await platform.bots.updates(bot.token, ask, stopping.signal)
+    if (answer.kind !== 'answer') return heed(answer)
+    failures = 0
+    return take(answer.value, platform.provider)
+  }
+
+  async function take(updates: readonly BotUpdate[], provider: string): Promise<Next> {
+    if (updates.length === 0) {
+      offset = null
+      return 'again'
+    }
+    const { accountId, botId, connectionId, fence } = lease
+    const taken = await deps.updates.take({ accountId, botId, connectionId, fence, provider }, updates)
+    if (taken === 'lost') {
+      deps.lost(lease)
+      return 'end'
+    }
+    offset = Math.max(...updates.map(({ id }) => id)) + 1
+    return 'again'
+  }
+
+  async function heed(answer: Exclude<PlatformAnswer<never>, { kind: 'answer' }>): Promise<Next> {
+    if (stopping.signal.aborted) return 'end'
+    if (answer.kind === 'unauthorized') await deps.doubt(lease.botId)
+    if (answer.kind === 'conflict' && answer.webhook) await deps.reclaim(lease.botId)
+    return answer.kind === 'throttled' ? { afterMs: answer.afterMs } : patience()
+  }
+
+  function patience(): Next {
+    return { afterMs: backoffMs(FIRST_PAUSE_MS, ++failures, deps.random, LONGEST_PAUSE_MS) }
+  }
+
+  function pauseUnlessStopped(forMs: number): Promise<void> {
+    if (stopping.signal.aborted) return Promise.resolve()
+    return new Promise(resolve => {
+      const done = () => {
+        cancel()
+        stopping.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const cancel = clock.after(forMs, done)
+      stopping.signal.addEventListener('abort', done)
+    })
+  }
+
+  return {
+    lease,
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}
