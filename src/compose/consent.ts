@@ -25,7 +25,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
     keepInbound,
     wake,
     takeInbound: inbox.take,
-    windows: createConversationWindows({ db, clock }),
+    windows: createConversationWindows({ db }),
     giveUpParts: inbox.giveUpParts,
   }
 }

@@ -266,7 +266,7 @@ type Inbox = {
 
 function createInbox(
   receipts: Receipts,
-  { takeInbound, optOuts, windows }: ConsentRooms,
+  { takeInbound, optOuts }: ConsentRooms,
   { templateStates }: TemplateRooms,
   { learnOfBot }: BotRooms,
 ): Inbox {
@@ -279,7 +279,6 @@ function createInbox(
         receipts.take(connection.id, inbound),
         optOuts.refusedLater(optedOut.map(receipt => ({ ...receipt, connectionId: connection.id }))),
         takeInbound(connection, messages),
-        windows.heard(connection.id, messages),
         ...states.map(({ state }) => templateStates.take(connection.id, state)),
         ...inbound.filter(each => each.kind === 'sender').map(learnOfBot),
       ])

@@ -2,6 +2,7 @@ import { measureBatches } from './batches.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
+import { measureInbound } from './inbound.ts'
 import { measureMedia } from './media.ts'
 import { measureMemory } from './memory.ts'
 import { type Figure, note, printFigures } from './report.ts'
@@ -16,7 +17,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [schedule] [render] [templated] [verify] [media] [bulk] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -26,6 +27,7 @@ const NAMES = [
   ...THROUGHPUT,
   'batch',
   'events',
+  'inbound',
   'schedule',
   'render',
   'templated',
@@ -49,6 +51,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
   if (wanted.has('batch')) figures.push(...(await measureBatches(quick)))
   if (wanted.has('events')) figures.push(...(await measureCallbacks(quick)))
+  if (wanted.has('inbound')) figures.push(...(await measureInbound(quick)))
   if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
   if (wanted.has('render')) figures.push(measureRendering(quick))
   if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))

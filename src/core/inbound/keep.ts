@@ -13,8 +13,9 @@ import { keywordOf, mayBeAnswered } from './keyword.ts'
 import { type InboundRow, insertInbound } from './store.ts'
 import type { Told } from './told.ts'
 import { viewInbound } from './view.ts'
+import { openWindowsOf } from './windows.ts'
 
-/** Stores messages, whose they are, what a STOP or START among them ends, and the events; how many of those. */
+/** Stores messages, whose they are, the windows that they open, what a STOP or START ends, and the events; how many of those. */
 export type KeepInbound = (tx: Db, messages: readonly Told[]) => Promise<number>
 
 export type KeepInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
@@ -65,6 +66,7 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     const owners = await ownersOf(tx, messages)
     const rows = messages.map((told, at) => toRow(told, owners[at]!))
     await insertInbound(tx, rows)
+    await openWindowsOf(tx, clock.now(), rows)
     await optOuts.stop(tx, decisionsOf(rows, 'stop'), 'stop', 'The recipient asked for it by a message.')
     await optOuts.start(tx, decisionsOf(rows, 'start'))
     return tell(tx, rows)

@@ -3,23 +3,21 @@ import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type ConnectionId, toUuid } from '../../lib/ids.ts'
 
-export type WindowEnd = { recipient: string; untilMs: number }
+export type WindowEnd = WindowKey & { untilMs: number }
 
 /** Keeps each window open until then, or for longer where it is already; a recipient stands there once. */
-export async function openWindows(
-  db: Db,
-  connectionId: ConnectionId,
-  ends: readonly WindowEnd[],
-): Promise<void> {
+export async function openWindows(db: Db, ends: readonly WindowEnd[]): Promise<void> {
   await db.query({
     name: 'windows_open',
+    // In one order, so that two who do never wait in a circle.
     text: `insert into conversation_windows as w (connection_id, recipient, open_until)
-      select $1, recipient, until from unnest($2::text[], $3::timestamptz[]) as i (recipient, until)
-       order by recipient
+      select connection_id, recipient, until
+        from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as i (connection_id, recipient, until)
+       order by connection_id, recipient
       on conflict (connection_id, recipient) do update set open_until = excluded.open_until
        where w.open_until < excluded.open_until`,
     values: [
-      toUuid(connectionId),
+      bareArray(ends.map(({ connectionId }) => toUuid(connectionId))),
       textArray(ends.map(({ recipient }) => recipient)),
       timeArray(ends.map(({ untilMs }) => untilMs)),
     ],

@@ -1,41 +1,44 @@
-import type { InboundMessage } from '../../channels/provider.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { findWindows, openWindows, type WindowKey } from './windows-store.ts'
+import type { InboundRow } from './store.ts'
+import { findWindows, openWindows, type WindowEnd, type WindowKey } from './windows-store.ts'
 
 /** For how long after somebody's message they may be written to in free text: WhatsApp's rule. */
 const OPEN_MS = 24 * 3_600_000
 
 /** When recipients last wrote to a sender of ours, as far as it decides what may be sent to them. */
 export type ConversationWindows = {
-  /** Resolves once stored. Messages of other channels than the official one open nothing. */
-  heard(connectionId: ConnectionId, messages: readonly InboundMessage[]): Promise<void>
   /** Whether a free text may go to the recipient at that time, in ms since the epoch. */
   isOpen(key: WindowKey, atMs: number): Promise<boolean>
 }
 
-export function createConversationWindows({ db, clock }: { db: Db; clock: Clock }): ConversationWindows {
+export function createConversationWindows({ db }: { db: Db }): ConversationWindows {
   const finds = createBatcher<WindowKey, number | null>({ flush: keys => findWindows(db, keys) })
+  return { isOpen: async (key, atMs) => ((await finds.add(key)) ?? 0) > atMs }
+}
 
-  return {
-    async heard(connectionId, messages) {
-      const ends = new Map<string, number>()
-      const nowMs = clock.now()
-      for (const { channel, from, atMs } of messages) {
-        if (channel !== 'official_chatapp') continue
-        // A provider's clock that runs ahead opens nothing for longer.
-        const untilMs = Math.min(atMs ?? nowMs, nowMs) + OPEN_MS
-        ends.set(from, Math.max(ends.get(from) ?? 0, untilMs))
-      }
-      if (ends.size === 0) return
-      await openWindows(
-        db,
-        connectionId,
-        [...ends].map(([recipient, untilMs]) => ({ recipient, untilMs })),
-      )
-    },
-    isOpen: async (key, atMs) => ((await finds.add(key)) ?? 0) > atMs,
+/** Opens the windows of whoever wrote, within the transaction that keeps it. Only the official channel has any. */
+export async function openWindowsOf(
+  tx: Db,
+  nowMs: number,
+  rows: readonly Pick<InboundRow, 'connectionId' | 'channel' | 'from' | 'sentAtMs'>[],
+): Promise<void> {
+  const ends = new Map<string, WindowEnd>()
+  for (const { connectionId, channel, from, sentAtMs } of rows) {
+    if (channel !== 'official_chatapp') continue
+    const untilMs = endOf(sentAtMs, nowMs)
+    const key = placeOf(connectionId, from)
+    if (untilMs > (ends.get(key)?.untilMs ?? 0)) ends.set(key, { connectionId, recipient: from, untilMs })
   }
+  if (ends.size > 0) await openWindows(tx, [...ends.values()])
+}
+
+/** A provider's clock that runs ahead opens nothing for longer. */
+function endOf(sentAtMs: number | null, nowMs: number): number {
+  return Math.min(sentAtMs ?? nowMs, nowMs) + OPEN_MS
+}
+
+function placeOf(connectionId: ConnectionId, recipient: string): string {
+  return `${connectionId} ${recipient}`
 }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { InboundMessage } from '../../../src/channels/provider.ts'
-import { type ConversationWindows, createConversationWindows } from '../../../src/core/inbound/windows.ts'
+import {
+  type ConversationWindows,
+  createConversationWindows,
+  openWindowsOf,
+} from '../../../src/core/inbound/windows.ts'
 import { sweepWindows } from '../../../src/core/inbound/windows-store.ts'
 import type { Database, Query } from '../../../src/infra/db.ts'
 import { type ConnectionId, createIds } from '../../../src/lib/ids.ts'
@@ -14,6 +17,7 @@ const ADA = '+16505551234'
 let database: TestDatabase
 let clock: FakeClock
 let windows: ConversationWindows
+let db: Database
 let connectionId: ConnectionId
 let queries: string[]
 const ids = createIds(createFakeClock(), createRandom())
@@ -30,28 +34,22 @@ beforeEach(() => {
     queries.push(request.name)
     return database.db.query(request)
   }
-  windows = createConversationWindows({ db: { ...database.db, query } as Database, clock })
+  db = { ...database.db, query } as Database
+  windows = createConversationWindows({ db })
 })
 
-function wrote(from: string, more: Partial<InboundMessage> = {}): InboundMessage {
-  return {
-    kind: 'message',
-    eventId: 'wamid.1',
-    channel: 'official_chatapp',
-    from,
-    to: '+15550783881',
-    text: 'Hi',
-    button: null,
-    atMs: clock.now(),
-    ...more,
-  }
+type Wrote = Parameters<typeof openWindowsOf>[2][number]
+
+function wrote(from: string, more: Partial<Wrote> = {}): Wrote {
+  return { connectionId, channel: 'official_chatapp', from, sentAtMs: clock.now(), ...more }
 }
 
+const heard = (...rows: Wrote[]) => openWindowsOf(db, clock.now(), rows)
 const open = (recipient = ADA, atMs = clock.now()) => windows.isOpen({ connectionId, recipient }, atMs)
 
 test('opens with a message, for a day by its own time, for that sender alone', async () => {
   expect(await open()).toBe(false)
-  await windows.heard(connectionId, [wrote(ADA, { atMs: clock.now() - 3_600_000 })])
+  await heard(wrote(ADA, { sentAtMs: clock.now() - 3_600_000 }))
   expect(await open()).toBe(true)
   expect(await open('+16505550000')).toBe(false)
   expect(await windows.isOpen({ connectionId: ids.next('cnn'), recipient: ADA }, clock.now())).toBe(false)
@@ -60,28 +58,25 @@ test('opens with a message, for a day by its own time, for that sender alone', a
 })
 
 test('an older message that comes later shortens nothing, and a clock that runs ahead lengthens nothing', async () => {
-  await windows.heard(connectionId, [wrote(ADA), wrote(ADA, { atMs: clock.now() - DAY_MS })])
-  await windows.heard(connectionId, [wrote(ADA, { atMs: clock.now() - DAY_MS / 2 })])
+  await heard(wrote(ADA), wrote(ADA, { sentAtMs: clock.now() - DAY_MS }))
+  await heard(wrote(ADA, { sentAtMs: clock.now() - DAY_MS / 2 }))
   expect(await open(ADA, clock.now() + DAY_MS - 1)).toBe(true)
-  await windows.heard(connectionId, [wrote(ADA, { atMs: clock.now() + DAY_MS })])
+  await heard(wrote(ADA, { sentAtMs: clock.now() + DAY_MS }))
   expect(await open(ADA, clock.now() + DAY_MS)).toBe(false)
 })
 
 test('a message without a time counts from now; one of another channel not at all', async () => {
-  await windows.heard(connectionId, [wrote(ADA, { atMs: null }), wrote('+1650555', { channel: 'int_sms' })])
+  await heard(wrote(ADA, { sentAtMs: null }), wrote('+1650555', { channel: 'int_sms' }))
   expect(await open(ADA, clock.now() + DAY_MS - 1)).toBe(true)
   expect(await open('+1650555')).toBe(false)
   queries = []
-  await windows.heard(connectionId, [wrote(ADA, { channel: 'int_sms' })])
+  await heard(wrote(ADA, { channel: 'int_sms' }))
   expect(queries).toEqual([])
 })
 
 test('many at once are looked up together, each with its own answer', async () => {
   const recipients = Array.from({ length: 100 }, (_, nth) => `+1650555${1_000 + nth}`)
-  await windows.heard(
-    connectionId,
-    recipients.filter((_, nth) => nth % 3 === 0).map(each => wrote(each)),
-  )
+  await heard(...recipients.filter((_, nth) => nth % 3 === 0).map(each => wrote(each)))
   queries = []
   const answers = await Promise.all(recipients.map(each => open(each)))
   expect(answers).toEqual(recipients.map((_, nth) => nth % 3 === 0))
@@ -89,9 +84,9 @@ test('many at once are looked up together, each with its own answer', async () =
 })
 
 test('what has closed is swept, a few at a time', async () => {
-  await windows.heard(connectionId, [wrote(ADA), wrote('+16505550001'), wrote('+16505550002')])
+  await heard(wrote(ADA), wrote('+16505550001'), wrote('+16505550002'))
   await clock.advance(DAY_MS + 1)
-  await windows.heard(connectionId, [wrote('+16505550003')])
+  await heard(wrote('+16505550003'))
   const sweepAll = async () => {
     let swept = 0
     for (let count = 2; count === 2; swept += count) count = await sweepWindows(database.db, clock.now(), 2)

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { invalidAt } from './refusal.ts'
+
+/** A conversationContext: whom it lets a send go to and from, and what is kept of it. */
+
+const PHONE = '+12025550100'
+const GROUP = '120363020000000100@g.us'
+const BOT = { moduleType: 'botapp_bot', accountId: 'bot_1', chatId: '7000000100' }
+const WEB = { moduleType: 'chatapp_web', accountId: 'main', chatId: PHONE }
+const OFFICIAL = { moduleType: 'chatapp_official', accountId: 'platform', chatId: PHONE }
+
+let app: TestApp
+let account: TestAccount
+/** The account's own official sender, another account's, and one of its own that is disabled. */
+let own: string
+let foreign: string
+let disabled: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  account = await app.createAccount()
+  own = await connect(account)
+  foreign = await connect(await app.createAccount())
+  disabled = await connect(account, { enabled: false })
+}, 60_000)
+afterAll(() => app.stop())
+
+async function connect({ id: accountId }: TestAccount, more: object = {}): Promise<string> {
+  const answer = await app.admin('POST', '/connections', {
+    provider: 'whatsapp-cloud',
+    name: 'Support',
+    channels: ['official_chatapp'],
+    config: whatsAppCloudFixture.configFor('http://127.0.0.1:9'),
+    accountId,
+    ...more,
+  })
+  expect(answer.status, answer.text).toBe(201)
+  return (answer.body['data'] as { connection: { id: string } }).connection.id
+}
+
+async function sent(body: object) {
+  const answer = await account.send({ text: 'Hello', ...body })
+  expect(answer.status, answer.text).toBe(200)
+  return { ...answer.body, id: messageIdOf(answer) } as { id: string; resolved: Record<string, string> }
+}
+
+const invalid = (body: object, path: string) => invalidAt(account, { text: 'Hello', ...body }, path)
+
+describe('what is kept', () => {
+  test.each([
+    ['a web session', PHONE, WEB, `chatapp_web:main:${PHONE}`],
+    ['a group', GROUP, { ...WEB, chatId: GROUP }, `chatapp_web:main:${GROUP}`],
+    ['an official sender', PHONE, OFFICIAL, `chatapp_official:platform:${PHONE}`],
+    ['a bot', BOT.chatId, BOT, 'botapp_bot:bot_1:7000000100'],
+  ])('of %s: all of it, under a key of its own', async (_, to, context, conversationKey) => {
+    const { id } = await sent({ to, conversationContext: context })
+    const kept = { ...context, contactId: null, conversationKey }
+    expect((await account.message(id)).conversationContext).toEqual(kept)
+    expect((await account.messages('?limit=1'))[0]!.conversationContext).toEqual(kept)
+  })
+
+  test('a key and a contact that are given', async () => {
+    const context = { ...BOT, contactId: 'crm-17', conversationKey: 'ticket/4711' }
+    const { id } = await sent({ to: BOT.chatId, conversationContext: context })
+    expect((await account.message(id)).conversationContext).toEqual(context)
+  })
+
+  test('null for an optional field is none', async () => {
+    const context = { ...BOT, contactId: null, conversationKey: null }
+    const { id } = await sent({ to: BOT.chatId, conversationContext: context })
+    expect((await account.message(id)).conversationContext).toEqual({
+      ...BOT,
+      contactId: null,
+      conversationKey: 'botapp_bot:bot_1:7000000100',
+    })
+  })
+})
+
+describe('the chat', () => {
+  test.each([
+    ['in another spelling', { ...WEB, chatId: '12025550100' }],
+    ['by the chat app’s id', { ...WEB, chatId: '12025550100@s.whatsapp.net' }],
+    ['by an id that says no number', { ...WEB, chatId: '99887766554433@lid' }],
+    ['of an official sender in another spelling', { ...OFFICIAL, chatId: '+1 (202) 555-0100' }],
+  ])('may name a person %s', async (_, conversationContext) => {
+    await sent({ to: PHONE, conversationContext })
+  })
+
+  test.each([
+    ['another person', PHONE, { ...WEB, chatId: '+12025550101' }],
+    ['another person of an official sender', PHONE, { ...OFFICIAL, chatId: '+12025550101' }],
+    ['an id that says no number, of an official sender', PHONE, { ...OFFICIAL, chatId: '1234567@lid' }],
+    ['a group for a person', PHONE, { ...WEB, chatId: GROUP }],
+    ['a person for a group', GROUP, WEB],
+    ['another group', GROUP, { ...WEB, chatId: '120363020000000101@g.us' }],
+    ['another chat of a bot', '7000000101', BOT],
+    ['a bot’s chat in another spelling', '7000000100', { ...BOT, chatId: '+7000000100' }],
+    ['nobody', PHONE, { ...WEB, chatId: 'main' }],
+  ])('must not be %s', async (_, to, conversationContext) => {
+    await invalid({ to, conversationContext }, 'conversationContext.chatId')
+  })
+
+  test('of a batch is that of one of its recipients', async () => {
+    const answer = await account.send({
+      to: [PHONE, '+12025550101'],
+      text: 'Hello',
+      conversationContext: WEB,
+    })
+    expect([answer.status, answer.body['summary']]).toMatchObject([207, { failed: 1 }])
+  })
+})
+
+describe('the official sender', () => {
+  const context = (accountId: string) => ({ conversationContext: { ...OFFICIAL, accountId } })
+
+  test('is the one of the conversation, as if it had been asked for', async () => {
+    for (const accountId of [own, 'platform']) {
+      const { resolved } = await sent({ to: PHONE, ...context(accountId) })
+      expect(resolved).toMatchObject({ channel: 'official_chatapp', senderSource: 'request' })
+    }
+  })
+
+  test('may be named beside it, where it is the same', async () => {
+    await sent({ to: PHONE, ...context(own), officialSenderId: own })
+    await sent({ to: PHONE, ...context(own), sender: { officialId: own } })
+    // Another module's conversation has nothing to do with it.
+    await sent({ to: PHONE, conversationContext: WEB, officialSenderId: own })
+  })
+
+  test('contradicts another one that is named', async () => {
+    for (const named of [{ officialSenderId: 'platform' }, { sender: { officialId: 'platform' } }]) {
+      await invalid({ to: PHONE, ...context(own), ...named }, 'conversationContext.accountId')
+    }
+    await invalid(
+      { to: PHONE, ...context('platform'), officialSenderId: own },
+      'conversationContext.accountId',
+    )
+  })
+
+  test('must be one that the account may use', async () => {
+    for (const id of [foreign, disabled, 'main', 'cnn_00000000000000000000000001']) {
+      await invalid({ to: PHONE, ...context(id) }, 'conversationContext.accountId')
+    }
+  })
+})
