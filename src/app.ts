@@ -23,7 +23,7 @@ import {
   sweepTemplateClaims,
   type TemplateRooms,
 } from './compose/templates.ts'
-import { createVerificationRooms, forgetVerifications } from './compose/verification.ts'
+import { createVerificationRooms, listVerificationChores } from './compose/verification.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { checkMasterKey } from './core/master-key.ts'
@@ -174,7 +174,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       pollTemplates(templateRooms),
       sweepTemplateClaims(base),
       identifyOfficial(base, messages),
-      forgetVerifications(base),
+      ...listVerificationChores(base, verificationRooms),
       ...listFraudChores(base, fraud),
       ...listBulkChores(base, bulk),
       ...listPeopleChores(base, people),

@@ -14,7 +14,7 @@ create function accept_verifications(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_verification uuid[], p_recipient_key text[], p_code_hash bytea[], p_recipient_hash bytea[],
+  p_verification uuid[], p_recipient_key text[], p_code_mark bytea[],
   p_validity smallint[], p_started timestamptz[], p_expires timestamptz[], p_resend timestamptz[],
   p_request json[], p_messages text[]
 ) returns table (
@@ -50,32 +50,42 @@ begin
 
   insert into verifications (
     account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id, channel,
-    started_at, expires_at, resend_at, code_hash, recipient_hash, request, messages, started_with)
+    started_at, expires_at, resend_at, code_hash, request, messages, started_with)
   select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_country[n], p_id[n],
-         p_channel[n], p_started[n], p_expires[n], p_resend[n], p_code_hash[n], p_recipient_hash[n], p_request[n],
+         p_channel[n], p_started[n], p_expires[n], p_resend[n], sha256(p_code_mark[n] || uuid_send(i.id)), p_request[n],
          case when p_messages[n] is null then array[p_id[n]] else string_to_array(p_messages[n], ',')::uuid[] end,
          case when p_messages[n] is null then 1 else cardinality(string_to_array(p_messages[n], ',')) end
     from unnest(p_verification) with ordinality as i (id, n)
    where v_take[n];
 
-  -- For the totals. Not by a trigger, which would copy the rows that it is shown.
-  insert into verification_uncounted (account_id, id, look_at)
-    select p_account[n], i.id, p_started[n] from unnest(p_verification) with ordinality as i (id, n) where v_take[n];
+  -- For the totals: one row for all of them.
+  insert into verification_looks (id, accounts, ids, started_at, look_at)
+    select (array_agg(i.id order by i.n))[1], array_agg(p_account[i.n] order by i.n), array_agg(i.id order by i.n), p_now,
+           p_now + interval '20 seconds'
+      from unnest(p_verification) with ordinality as i (id, n) where v_take[i.n] having count(*) > 0;
 
+  -- Of several for one recipient each supersedes the one before it.
   with heads as (
-    insert into verification_heads as h (account_id, live, recipient_key, verification_id)
-      select distinct on (i.account_id, i.live, i.key) i.account_id, i.live, i.key, i.id
+    insert into verification_heads as h (account_id, live, recipient_key, verification_id, previous)
+      select i.account_id, i.live, i.key, (array_agg(i.id order by i.n desc))[1], (array_agg(i.id order by i.n desc))[2:4]
         from unnest(p_account, p_live, p_recipient_key, p_verification) with ordinality as i (account_id, live, key, id, n)
        where v_take[n]
-       order by i.account_id, i.live, i.key, n desc
+       group by i.account_id, i.live, i.key
+       order by i.account_id, i.live, i.key
     on conflict (account_id, live, recipient_key) do update
-      set previous_id = h.verification_id, verification_id = excluded.verification_id
-    returning h.account_id, h.previous_id
+      set previous = (excluded.previous || h.verification_id || h.previous)[1:3], verification_id = excluded.verification_id
+    returning h.account_id, h.previous
   )
-  select array_agg(h.account_id), array_agg(h.previous_id) into v_account, v_previous
-    from heads h where h.previous_id is not null;
+  -- Of whom it supersedes those who counted until now: its neighbours here, and who was there before.
+  select array_agg(h.account_id), array_agg(p.id) into v_account, v_previous
+    from heads h cross join lateral unnest(h.previous) with ordinality as p (id, n)
+   where p.n = 1 or h.previous[p.n - 1] = any (p_verification);
 
-  perform tell_verifications(p_now, 'verification.superseded', v_account, v_previous, null);
-  perform tell_verifications(p_now, 'verification.sent', p_account,
-    array(select case when v_take[n] then i.id end from unnest(p_verification) with ordinality as i (id, n) order by n), null);
+  -- Nobody listens, mostly.
+  if exists (select 1 from accounts c where c.id = any (p_account)
+                and c.event_types && array['verification.sent', 'verification.superseded']) then
+    perform tell_verifications(p_now, 'verification.sent', p_account,
+      array(select case when v_take[n] then i.id end from unnest(p_verification) with ordinality as i (id, n) order by n), null);
+    perform tell_verifications(p_now, 'verification.superseded', v_account, v_previous, null);
+  end if;
 end $$;

@@ -8,10 +8,10 @@ drop function if exists check_codes;
 --   'missing'    nobody's, another key mode's, superseded, or never sent
 --   'disagrees'  the recipient that was named is not the verification's
 --   'later'      another item of this call is about the same verification: to be asked again
--- Codes are compared as keyed hashes, so that how long a comparison takes says nothing
--- about their digits: whoever guesses cannot know what his guess hashes to.
+-- Codes are compared as hashes of keyed marks, so that how long a comparison takes says
+-- nothing about their digits: whoever guesses cannot know what his guess hashes to.
 create function check_codes(
-  p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_hash bytea[], p_check uuid[]
+  p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_code_mark bytea[], p_check uuid[]
 ) returns table (
   item integer, verdict text, verification_id uuid, tries smallint, expires_at timestamptz, verified_at timestamptz,
   recipient text, country text
@@ -51,14 +51,11 @@ begin
      where i.id is not null
      order by i.account_id, i.id, i.n
   ), counted as (
-    update verifications v set
-        tries = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
-                     then v.tries else v.tries + 1 end,
-        status = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
-                      then 'verified' when v.tries >= 4 then 'exhausted' else 'pending' end,
-        verified_at = case when p_hash[a.n] = case when p_id[a.n] is null then v.recipient_hash else v.code_hash end
-                           then p_now end,
-        checked_by = p_check[a.n]
+    update verifications v set checked_by = p_check[a.n], (tries, status, verified_at) = (
+        select case when r.is_right then v.tries else v.tries + 1 end,
+               case when r.is_right then 'verified' when v.tries >= 4 then 'exhausted' else 'pending' end,
+               case when r.is_right then p_now end
+          from (select sha256(p_code_mark[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
      where v.account_id = a.account_id and v.id = a.id and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]

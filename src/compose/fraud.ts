@@ -7,7 +7,7 @@ import { createTallyStore, sweepTallies } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
 import { sweepTurns } from '../core/fraud/turn-store.ts'
 import { createTurns } from '../core/fraud/turns.ts'
-import type { Chore } from '../workers/chores.ts'
+import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
 export type FraudRooms = ReturnType<typeof createFraudRooms>
@@ -39,16 +39,20 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
   return [
     { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
-    { name: 'sweep recipients of codes', everyMs: MINUTE_MS, run: () => sweepTurns(db, clock.now(), MANY) },
+    {
+      name: 'sweep recipients of codes',
+      everyMs: MINUTE_MS,
+      run: () => sweepAll(() => sweepTurns(db, clock.now(), MANY), MANY),
+    },
     {
       name: 'sweep fraud tallies',
       everyMs: HOUR_MS,
-      run: () => sweepTallies(db, clock.now() - TALLIES_KEEP_MS, MANY),
+      run: () => sweepAll(() => sweepTallies(db, clock.now() - TALLIES_KEEP_MS, MANY), MANY),
     },
     {
       name: 'sweep verification blocks',
       everyMs: HOUR_MS,
-      run: () => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, MANY),
+      run: () => sweepAll(() => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, MANY), MANY),
     },
   ]
 }

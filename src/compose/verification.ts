@@ -3,11 +3,13 @@ import { createIdempotency } from '../core/messages/idempotency.ts'
 import { RESENDS, STARTS, VERIFICATION_OPERATION } from '../core/verification/accept-store.ts'
 import { createChecks } from '../core/verification/check.ts'
 import { createCodes } from '../core/verification/codes.ts'
+import { createLearned, type Learned } from '../core/verification/learned.ts'
+import { sweepLearned } from '../core/verification/learned-store.ts'
 import { createStartAnswers, createVerifications } from '../core/verification/read.ts'
 import { createResend } from '../core/verification/resend.ts'
 import { createStart } from '../core/verification/start.ts'
 import { sweepHeads } from '../core/verification/store.ts'
-import type { Chore } from '../workers/chores.ts'
+import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
 import type { FraudRooms } from './fraud.ts'
@@ -22,6 +24,7 @@ export function createVerificationRooms(
 ) {
   const { config, db, clock, ids, random, seal, metrics, phones } = base
   const codes = createCodes({ random, seal })
+  const learned = createLearned({ db, clock, random })
   const starts = createAccept({
     db,
     clock,
@@ -39,6 +42,7 @@ export function createVerificationRooms(
     syncWaitMs: config.syncWaitMs,
     codes,
     guard,
+    learned,
   }
   const checks = createChecks({
     db,
@@ -63,6 +67,7 @@ export function createVerificationRooms(
     resendVerification: createResend({ ...sending, resends }),
     checks,
     verifications: createVerifications({ db, clock }),
+    learned,
     async withdrawUnconfirmed() {
       await starts.withdrawUnconfirmed()
       await resends.withdrawUnconfirmed()
@@ -70,14 +75,32 @@ export function createVerificationRooms(
   }
 }
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** The verifications themselves go by the month (core/outbox/retention.ts). */
-export const VERIFICATIONS_KEEP_MS = 30 * 86_400_000
+export const VERIFICATIONS_KEEP_MS = 30 * DAY_MS
 const MANY = 20_000
 
-export function forgetVerifications({ db, clock }: Foundation): Chore {
-  return {
-    name: 'sweep verification heads',
-    everyMs: 3_600_000,
-    run: () => sweepHeads(db, clock.now() - VERIFICATIONS_KEEP_MS, MANY),
-  }
+/** After so many half-lives nothing is left of what was learned. */
+const LEARNED_KEEP_MS = 90 * DAY_MS
+/** How old what is known of channels may be. */
+const REFRESH_EVERY_MS = 20_000
+
+export function listVerificationChores(
+  { db, clock }: Foundation,
+  { learned }: { learned: Learned },
+): Chore[] {
+  return [
+    { name: 'read what was learned of channels', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
+    {
+      name: 'sweep verification heads',
+      everyMs: HOUR_MS,
+      run: () => sweepAll(() => sweepHeads(db, clock.now() - VERIFICATIONS_KEEP_MS, MANY), MANY),
+    },
+    {
+      name: 'sweep what was learned of channels',
+      everyMs: HOUR_MS,
+      run: () => sweepLearned(db, clock.now() - LEARNED_KEEP_MS),
+    },
+  ]
 }

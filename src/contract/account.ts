@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { CHANNELS, KEY_MODES, PERMISSIONS, VERIFICATION_CHANNELS } from './enums.ts'
+import { CHANNEL_ORDERS, CHANNELS, KEY_MODES, PERMISSIONS, VERIFICATION_CHANNELS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { OfficialSender } from './official.ts'
 import { SmsSenderView } from './sender.ts'
@@ -37,11 +37,22 @@ const FanOut = Type.Array(Type.Enum(VERIFICATION_CHANNELS), {
   description: 'All of them at once, as far as they fit the recipient; none: the one that routing chooses',
 })
 
+const OrderSetting = Type.Enum(CHANNEL_ORDERS, {
+  description: 'Where routing chooses among several channels: by policy, or by how codes fare; policy',
+})
+const TrialPercent = Type.Integer({
+  minimum: 0,
+  maximum: 20,
+  description: 'Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5',
+})
+
 export const VerificationSettingsView = Type.Object({
   codeLength: CodeLength,
   validityMinutes: Validity,
   channels: FanOut,
   templateId: nullable(Type.String()),
+  channelOrder: OrderSetting,
+  trialPercent: TrialPercent,
 })
 export type VerificationSettingsView = Static<typeof VerificationSettingsView>
 
@@ -53,6 +64,8 @@ export const VerificationSettingsUpdate = Type.Object({
   templateId: Type.Optional(
     nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A template of subType otp' })),
   ),
+  channelOrder: Type.Optional(OrderSetting),
+  trialPercent: Type.Optional(TrialPercent),
 })
 export type VerificationSettingsUpdate = Static<typeof VerificationSettingsUpdate>
 

@@ -1,6 +1,13 @@
 import type { AccountId, Id } from '../lib/ids.ts'
 import type { QuietHours } from '../lib/quiet-hours.ts'
-import type { Channel, KeyMode, KeyRole, Permission, VerificationChannel } from './enums.ts'
+import type {
+  Channel,
+  ChannelOrderSetting,
+  KeyMode,
+  KeyRole,
+  Permission,
+  VerificationChannel,
+} from './enums.ts'
 
 /** What every request needs to know of the account; cached, so a few seconds old at most. */
 export type AccountSnapshot = {
@@ -29,6 +36,10 @@ export type VerificationSettings = {
   channels: readonly VerificationChannel[]
   /** Of the words, on the channels that it is for; null for the account's default. */
   templateId: string | null
+  /** Where routing chooses: the order of policies, or that of how codes fare. */
+  channelOrder: ChannelOrderSetting
+  /** Of codes whose order is learned: how many of a hundred go first over a channel that is hardly known. */
+  trialPercent: number
 }
 
 export type PlanSnapshot = {

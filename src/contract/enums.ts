@@ -13,6 +13,10 @@ export type Channel = (typeof CHANNELS)[number]
 export const VERIFICATION_CHANNELS = ['local_sms', 'int_sms', 'official_chatapp', 'email_user'] as const
 export type VerificationChannel = (typeof VERIFICATION_CHANNELS)[number]
 
+/** What orders the channels of a verification where routing chooses. */
+export const CHANNEL_ORDERS = ['policy', 'learned'] as const
+export type ChannelOrderSetting = (typeof CHANNEL_ORDERS)[number]
+
 export const MESSAGE_TYPES = ['otp', 'utility', 'marketing', 'free_text'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]
 

@@ -57,6 +57,27 @@ const Delivery = Type.Object({
 })
 export type VerificationDelivery = Static<typeof Delivery>
 
+export const ORDER_SOURCES = ['learned', 'policy', 'trial'] as const
+
+const Evidence = Type.Object({
+  channel: Type.Enum(CHANNELS),
+  codes: Type.Integer({ description: 'How many codes of late are known; older ones count less' }),
+  conversion: Type.Number({ description: 'The share that was confirmed, as it is estimated' }),
+  deliverySeconds: Type.Number({ description: 'Until they arrived, as it is estimated' }),
+})
+export type ChannelEvidence = Static<typeof Evidence>
+
+const Order = Type.Object({
+  by: oneOf(ORDER_SOURCES, {
+    description:
+      'learned: by how codes fared; policy: too little is known; trial: to learn of a channel that is hardly known',
+  }),
+  country: Type.String(),
+  channels: Type.Array(Evidence, { description: 'In the order in which they are tried' }),
+})
+/** How the order of channels came about. */
+export type ChannelOrder = Static<typeof Order>
+
 /** The answer to a send and to a resend. */
 export const VerificationAttempt = Type.Object({
   success: Type.Literal(true),
@@ -70,6 +91,16 @@ export const VerificationAttempt = Type.Object({
   expiresAt: IsoTime,
   resendAvailableAt: IsoTime,
   resendCount: Type.Integer({ minimum: 0 }),
+  resolved: Type.Optional(
+    Type.Object(
+      {
+        channel: Type.Enum(CHANNELS),
+        channels: Type.Array(Type.Enum(CHANNELS)),
+        order: Order,
+      },
+      { description: 'Where the account wants the order of channels learned, and there are several' },
+    ),
+  ),
 })
 export type VerificationAttempt = Static<typeof VerificationAttempt>
 

@@ -9,6 +9,14 @@ export type Chore = {
   run(): Promise<unknown>
 }
 
+/** A sweep that takes so many at a time keeps up with whatever there is, and still ends. */
+const MOST_PAGES = 100
+
+/** Sweeps page by page until one is not full. */
+export async function sweepAll(sweepPage: () => Promise<number>, pageSize: number): Promise<void> {
+  for (let page = 0; page < MOST_PAGES; page++) if ((await sweepPage()) < pageSize) return
+}
+
 /** A failure alone, or a database that is away for a moment, is none of anybody's business. */
 const WARN_AFTER_MS = 30_000
 const WARN_AT_LEAST_EVERY_MS = 3_600_000

@@ -140,25 +140,23 @@ async function seedVerifications({ db, ids: { accounts } }: System, count: numbe
   const made = Array.from({ length: count }, (_, at) => {
     const accountId = accounts[at % accounts.length] as AccountId
     const id = ids.next('ver')
-    const recipientKey = `seed ${id}`
     return {
       id,
       row: {
         account_id: toUuid(accountId),
         id: toUuid(id),
-        recipient: recipientKey,
-        code_hash: `\\x${codes.hashFor(id, CODE).toString('hex')}`,
-        recipient_hash: `\\x${codes.hashForRecipient({ accountId, mode: 'live', recipientKey }, CODE).toString('hex')}`,
+        recipient: `seed ${id}`,
+        code_mark: `\\x${codes.mark({ accountId, mode: 'live' }, CODE).toString('hex')}`,
       },
     }
   })
   await db.query(
     `with fresh as (
        insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id,
-         channel, started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
+         channel, started_at, expires_at, resend_at, code_hash, messages, started_with)
        select account_id, id, true, 10, recipient, recipient, 'DE', id, 'local_sms', now(), now() + interval '10 minutes',
-         now() + interval '1 minute', code_hash, recipient_hash, array[id], 1
-         from json_to_recordset($1) as i (account_id uuid, id uuid, recipient text, code_hash bytea, recipient_hash bytea)
+         now() + interval '1 minute', sha256(code_mark || uuid_send(id)), array[id], 1
+         from json_to_recordset($1) as i (account_id uuid, id uuid, recipient text, code_mark bytea)
        returning account_id, recipient_key, id)
      insert into verification_heads (account_id, live, recipient_key, verification_id)
        select account_id, true, recipient_key, id from fresh`,

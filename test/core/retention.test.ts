@@ -40,8 +40,8 @@ async function put(atMs: number, status: 'pending' | 'delivered' = 'delivered'):
     [
       't_verification',
       `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
-           started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
-         values ($1, $1, true, 10, '+12025550142', '+12025550142', $1, 'local_sms', now(), now(), now(), '', '', array[$1]::uuid[], 1)`,
+           started_at, expires_at, resend_at, code_hash, messages, started_with)
+         values ($1, $1, true, 10, '+12025550142', '+12025550142', $1, 'local_sms', now(), now(), now(), '', array[$1]::uuid[], 1)`,
     ],
   ] as const) {
     await database.db.query({ name: `${name}_${status}`, text, values: [id] })

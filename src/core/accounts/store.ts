@@ -229,6 +229,8 @@ const VERIFICATION: VerificationSettings = {
   validityMinutes: 10,
   channels: [],
   templateId: null,
+  channelOrder: 'policy',
+  trialPercent: 5,
 }
 
 export function verificationOf({ verification }: Pick<AccountFields, 'verification'>): VerificationSettings {

@@ -10,8 +10,7 @@ import { type Id, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
-import type { GuardedSend } from './guard.ts'
-import type { Breach } from './judge.ts'
+import type { Breach, GuardedSend } from './guard.ts'
 import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 
 /** What the guard stopped, and what it would have stopped. */

@@ -2,13 +2,22 @@ import type { FraudRules } from '../../contract/fraud.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Blocks } from './blocks.ts'
-import type { Guard, GuardedCheck, GuardedSend, GuardVerdict } from './guard.ts'
-import { type Breach, creditOf, findBreaches, keyOf, modeOf } from './judge.ts'
+import type { Breach, Guard, GuardedCheck, GuardedSend, GuardVerdict } from './guard.ts'
+import {
+  creditOf,
+  findBreaches,
+  isCounted,
+  type Keys,
+  keysOf,
+  modeOf,
+  type SendKeys,
+  sendKeysOf,
+} from './judge.ts'
 import { createMaturing } from './maturing.ts'
 import type { RuleBook } from './rule-book.ts'
-import { ACCOUNT_SCOPE, addressOf, dayOf, placesOf, type Scope } from './scopes.ts'
+import { ACCOUNT_SCOPE } from './scopes.ts'
 import { isSafe } from './settings.ts'
-import type { Tallies } from './tallies.ts'
+import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
 import type { Turns } from './turns.ts'
 
 export type GuardDeps = {
@@ -22,83 +31,83 @@ export type GuardDeps = {
 /** The guard, and what it must do every second: tell the other nodes what this one counted, and hear of theirs. */
 export type WorkingGuard = Guard & { round(): Promise<void> }
 
+/** What it was counted by, when it took its turn, and which rules would have stopped it if they did more than watch. */
+type Counted = { keys: SendKeys | null; turnAtMs: number | null; watched: readonly Breach[] }
+
 const PASS: GuardVerdict = { verdict: 'pass' }
 const MINUTE_MS = 60_000
 
 export function createGuard({ clock, rules: book, tallies, turns, blocks }: GuardDeps): WorkingGuard {
   const maturing = createMaturing()
-  /** Sends that passed and were counted, by what rules; what becomes of them is told by the same object. */
-  const counted = new WeakMap<GuardedSend, FraudRules>()
+  /** Sends that passed and were counted; what becomes of them is told by the same object. */
+  const counted = new WeakMap<GuardedSend, Counted>()
 
   async function judge(send: GuardedSend): Promise<GuardVerdict> {
     if (send.mode === 'test') return PASS
     const rules = await book.rulesFor(send.accountId)
     if (isSafe(rules.safe, send.recipient)) return PASS
-    await tallies.ready(send.accountId)
+    const keys = isCounted(rules) ? sendKeysOf(send, rules) : null
+    if (keys) await tallies.ready(send.accountId)
     // Without a pause from here until it is counted: of those who ask at once each sees the ones before it.
-    const breaches = findBreaches(send, rules, tallies)
+    const breaches = findBreaches(send, keys, rules, tallies)
     const stopped = breaches.find(({ rule }) => modeOf(rules, rule) === 'block')
-    if (stopped) return stop(send, stopped)
-    count(send, rules, 1)
-    counted.set(send, rules)
-    const late = await takeTurn(send, rules).catch(error => {
-      forget(send, rules)
+    if (stopped) return { verdict: 'block', ...stopped }
+    count(send, keys, 1)
+    const { late, turnAtMs } = await takeTurn(send, rules).catch(error => {
+      count(send, keys, -1)
       throw error
     })
     if (late && rules.recipient.mode === 'block') {
-      forget(send, rules)
-      return stop(send, late)
+      count(send, keys, -1)
+      return { verdict: 'block', ...late }
     }
-    await Promise.all(
-      [...breaches, ...(late ? [late] : [])].map(each => blocks.record(send, each, 'monitored')),
-    )
+    counted.set(send, { keys, turnAtMs, watched: late ? [...breaches, late] : breaches })
     return PASS
   }
 
-  async function stop(send: GuardedSend, breach: Breach): Promise<GuardVerdict> {
-    await blocks.record(send, breach, 'blocked')
-    return { verdict: 'block', reason: breach.reason, retryAfterMs: breach.retryAfterMs }
-  }
-
   /** What is asked for is under way: it weighs at once. */
-  function count(send: GuardedSend, rules: FraudRules, weight: 1 | -1): void {
-    for (const place of placesOf(send.recipient, send.country)) {
-      tallies.add(keyOf(send, place, rules), { fresh: weight })
-    }
-    const address = addressOf(send.clientIp)
-    if (address) tallies.add(keyOf(send, address, rules), { fresh: weight })
-    if (send.amount > 0) tallies.add(keyOf(send, dayOf(send.nowMs), rules), { fresh: weight * send.amount })
+  function count(send: GuardedSend, keys: SendKeys | null, weight: 1 | -1): void {
+    if (!keys) return
+    for (const { tally } of keys.places) tallies.add(tally, { fresh: weight })
+    if (keys.address) tallies.add(keys.address.tally, { fresh: weight })
+    if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
   }
 
-  function forget(send: GuardedSend, rules: FraudRules): void {
-    counted.delete(send)
-    count(send, rules, -1)
-  }
-
-  /** Null where it has one, or nobody minds. */
-  async function takeTurn(send: GuardedSend, rules: FraudRules): Promise<Breach | null> {
+  /** `late`: it had its turns already; `turnAtMs`: as which one it stands among them. */
+  async function takeTurn(
+    send: GuardedSend,
+    rules: FraudRules,
+  ): Promise<{ late: Breach | null; turnAtMs: number | null }> {
     const { mode, sends, windowMinutes } = rules.recipient
-    if (mode === 'off') return null
+    if (mode === 'off') return { late: null, turnAtMs: null }
     const turn = await turns.take(send, { sends, windowMinutes, strict: mode === 'block' })
-    if (turn.taken && turn.turns <= sends) return null
+    const turnAtMs = turn.taken ? turn.atMs : null
+    if (turn.taken && turn.turns <= sends) return { late: null, turnAtMs }
     const retryAfterMs = turn.taken ? windowMinutes * MINUTE_MS : turn.freeAtMs - send.nowMs
     const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
-    return { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }
+    return { late: { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }, turnAtMs }
   }
 
   function sent(send: GuardedSend): void {
-    const rules = counted.get(send)
-    if (!rules) return
-    counted.delete(send)
-    for (const scope of judgedOf(send))
-      maturing.note(keyOf(send, scope, rules), send.nowMs, clock.now(), 'sends')
+    const known = takeOut(send)
+    if (!known) return
+    if (known.keys) {
+      for (const key of judgedOf(known.keys)) maturing.note(key, send.nowMs, clock.now(), 'sends')
+    }
+    for (const breach of known.watched) void blocks.record(send, breach, 'monitored')
   }
 
   function dropped(send: GuardedSend): void {
-    const rules = counted.get(send)
-    if (!rules) return
-    forget(send, rules)
-    if (rules.recipient.mode !== 'off') turns.giveBack(send)
+    const known = takeOut(send)
+    if (!known) return
+    count(send, known.keys, -1)
+    if (known.turnAtMs !== null) turns.giveBack(send, known.turnAtMs)
+  }
+
+  function takeOut(send: GuardedSend): Counted | undefined {
+    const known = counted.get(send)
+    counted.delete(send)
+    return known
   }
 
   function verified(check: GuardedCheck): void {
@@ -109,11 +118,11 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
   }
 
   function confirm(check: GuardedCheck, rules: FraudRules): void {
-    if (isSafe(rules.safe, check.recipient)) return
-    const credit = creditOf(tallies.read(keyOf(check, ACCOUNT_SCOPE, rules)))
+    if (!isCounted(rules) || isSafe(rules.safe, check.recipient)) return
+    const keys = keysOf(check)
+    const credit = creditOf(tallies.read(keys.account))
     const [sentAtMs, nowMs] = [timeOf(check.verificationId), clock.now()]
-    for (const scope of judgedOf(check)) {
-      const key = keyOf(check, scope, rules)
+    for (const key of judgedOf(keys)) {
       tallies.add(key, { fresh: -credit })
       maturing.note(key, sentAtMs, nowMs, 'verified')
     }
@@ -122,13 +131,14 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
   /** There was time to confirm these: now they count. */
   function ripen(): void {
     for (const { sends, verified, ...key } of maturing.take(clock.now())) {
-      const account = tallies.read({ ...key, key: ACCOUNT_SCOPE.key, leak: 0 })
+      const account = tallies.read(tallyKey(key.accountId, ACCOUNT_SCOPE.key, 0))
       tallies.add(key, { sends, verified, settled: sends - verified * creditOf(account) })
     }
   }
 
   return {
     judge,
+    blocked: (send, breach) => blocks.record(send, breach, 'blocked'),
     sent,
     dropped,
     verified,
@@ -140,6 +150,6 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
 }
 
 /** What is judged by how many of its codes are confirmed. */
-function judgedOf({ recipient, country }: { recipient: string; country: string | null }): Scope[] {
-  return [...placesOf(recipient, country), ACCOUNT_SCOPE]
+function judgedOf({ places, account }: Keys): TallyKey[] {
+  return [...places.map(({ tally }) => tally), account]
 }

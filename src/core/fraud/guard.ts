@@ -1,4 +1,5 @@
 import type { Channel, KeyMode } from '../../contract/enums.ts'
+import type { FraudRule } from '../../contract/fraud.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
 import type { PhoneType } from '../../lib/phone.ts'
 
@@ -24,10 +25,10 @@ export type GuardedSend = {
   nowMs: number
 }
 
-export type GuardVerdict =
-  | { verdict: 'pass' }
-  /** `reason` is for the list of blocks; the caller is told when to come back. */
-  | { verdict: 'block'; reason: string; retryAfterMs: number }
+/** A rule that a send breaks: `reason` is for the list of blocks; the caller is told when to come back. */
+export type Breach = { rule: FraudRule; reason: string; retryAfterMs: number }
+
+export type GuardVerdict = { verdict: 'pass' } | ({ verdict: 'block' } & Breach)
 
 /** A right code, and whose verification it ends. */
 export type GuardedCheck = {
@@ -43,13 +44,15 @@ export type GuardedCheck = {
 /**
  * Keeps codes from being pumped to numbers whose owners earn by them. It is asked
  * after a send was routed and priced and before it is accepted, so that a block
- * costs nothing; then it is told what became of it: `sent` or `dropped`, once.
+ * costs nothing; then it is told what became of it: `blocked`, `sent` or `dropped`, once.
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
-  /** It was accepted; called once per start and resend, replays excluded. Must not throw. */
+  /** Its caller is refused, and not given an answer of before: it is listed when this resolves. Never rejects. */
+  blocked(send: GuardedSend, breach: Breach): Promise<void>
+  /** It is on its way; called once per start and resend, replays excluded. Must not throw. */
   sent(send: GuardedSend, verificationId: Id<'ver'>): void
-  /** It passed, and was not accepted after all (402, a replay, a fault): it does not count. Must not throw. */
+  /** It passed, and came to nothing (402, a replay, a fault, no channel took it): it does not count. Must not throw. */
   dropped(send: GuardedSend): void
   /** A right code came back; once per verification. Must not throw. */
   verified(check: GuardedCheck): void

@@ -1,12 +1,10 @@
 import type { FraudRule, FraudRules, GuardedType, RuleMode } from '../../contract/fraud.ts'
+import type { AccountId } from '../../lib/ids.ts'
 import { toMicros } from '../../lib/money.ts'
-import type { GuardedSend } from './guard.ts'
+import type { Breach, GuardedSend } from './guard.ts'
 import { ACCOUNT_SCOPE, addressOf, dayOf, nameOf, placesOf, type Scope, type ScopeKind } from './scopes.ts'
-import type { Tallies, TallyKey } from './tallies.ts'
+import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
 import { type Delta, HOUR_MS, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
-
-/** A rule that a send breaks. */
-export type Breach = { rule: FraudRule; reason: string; retryAfterMs: number }
 
 const DAY_MS = 24 * HOUR_MS
 /** Pressure that goes by itself, an hour: what people who give up leave behind. */
@@ -24,13 +22,42 @@ const EXPECTED = { sends: 20, verified: 14 }
 /** Traffic of which this part of the account's usual share is confirmed is as good as any. */
 const HEALTHY = 0.4
 const HEALTHY_BOUNDS = { least: 0.1, most: 0.4 }
+const RANGE_RULES = ['prefix', 'conversion'] as const
+const COUNTRY_RULES = ['country', 'conversion'] as const
 /** Nothing changes by itself: whoever asks again today is told the same. */
 const NEVER_MS = DAY_MS
 
-export function keyOf(send: Pick<GuardedSend, 'accountId'>, scope: Scope, rules: FraudRules): TallyKey {
-  const { sends, windowMinutes } = rules.clientIp
-  const leak = scope.kind === 'ip' ? (sends * 60) / windowMinutes : LEAKS[scope.kind]
-  return { accountId: send.accountId, key: scope.key, leak }
+/** A scope of one account, with the key that it is counted by. */
+export type Place = Scope & { tally: TallyKey }
+
+/** What a code is counted by, and judged: found once for each. */
+export type Keys = {
+  /** Ranges, the narrowest first, and the country. */
+  places: readonly Place[]
+  account: TallyKey
+}
+export type SendKeys = Keys & { address: Place | null; day: TallyKey }
+
+export function keysOf({
+  accountId,
+  recipient,
+  country,
+}: Pick<GuardedSend, 'accountId' | 'recipient' | 'country'>): Keys {
+  const places = placesOf(recipient, country).map(scope => placed(accountId, scope, LEAKS[scope.kind]))
+  return { places, account: tallyKey(accountId, ACCOUNT_SCOPE.key, LEAKS.account) }
+}
+
+export function sendKeysOf(send: GuardedSend, { clientIp }: FraudRules): SendKeys {
+  const address = addressOf(send.clientIp)
+  return {
+    ...keysOf(send),
+    address: address && placed(send.accountId, address, (clientIp.sends * 60) / clientIp.windowMinutes),
+    day: tallyKey(send.accountId, dayOf(send.nowMs).key, LEAKS.spend),
+  }
+}
+
+function placed(accountId: AccountId, scope: Scope, leak: number): Place {
+  return { ...scope, tally: tallyKey(accountId, scope.key, leak) }
 }
 
 /** Of all codes of the account that had time to be: the share that was confirmed. */
@@ -44,15 +71,29 @@ export function creditOf(account: Readonly<Tally>): number {
   return 1 / Math.min(Math.max(healthy, HEALTHY_BOUNDS.least), HEALTHY_BOUNDS.most)
 }
 
-/** The rules that a send breaks and that are not off, in the order of FRAUD_RULES; holds that it brings on are added. */
-export function findBreaches(send: GuardedSend, rules: FraudRules, tallies: Tallies): Breach[] {
-  return [
-    ...outsideCountries(send, rules),
-    ...wrongType(send, rules),
-    ...inBadPlaces(send, rules, tallies),
-    ...tooManyFrom(send, rules, tallies),
-    ...overCap(send, rules, tallies),
-  ].filter(({ rule }) => modeOf(rules, rule) !== 'off')
+/** The rules that a send breaks and that are not off, in the order of FRAUD_RULES; holds that it brings on are added. Without `keys` nothing is counted. */
+export function findBreaches(
+  send: GuardedSend,
+  keys: SendKeys | null,
+  rules: FraudRules,
+  tallies: Tallies,
+): Breach[] {
+  const byItself = [...outsideCountries(send, rules), ...wrongType(send, rules)]
+  const byCounts = keys
+    ? [
+        ...inBadPlaces(send, keys, rules, tallies),
+        ...tooManyFrom(keys, rules, tallies),
+        ...overCap(send, keys, rules, tallies),
+      ]
+    : []
+  return [...byItself, ...byCounts].filter(({ rule }) => modeOf(rules, rule) !== 'off')
+}
+
+/** Rules by which a send is counted: with all of them off nothing is, and nothing is known when one is on again. */
+const COUNTING = ['prefix', 'country', 'conversion', 'clientIp', 'spend'] as const
+
+export function isCounted(rules: FraudRules): boolean {
+  return COUNTING.some(rule => modeOf(rules, rule) !== 'off')
 }
 
 export function modeOf(rules: FraudRules, rule: FraudRule): RuleMode {
@@ -74,12 +115,20 @@ function wrongType({ phoneType }: GuardedSend, rules: FraudRules): Breach[] {
   return [{ rule: 'numberType', reason, retryAfterMs: NEVER_MS }]
 }
 
-function inBadPlaces(send: GuardedSend, rules: FraudRules, tallies: Tallies): Breach[] {
-  const account = tallies.read(keyOf(send, ACCOUNT_SCOPE, rules))
-  const places = placesOf(send.recipient, send.country)
+function inBadPlaces(
+  send: GuardedSend,
+  { places, account }: Keys,
+  rules: FraudRules,
+  tallies: Tallies,
+): Breach[] {
   const country = places.find(place => place.kind === 'country')
-  const around = country ? tallies.read(keyOf(send, country, rules)) : null
-  return places.flatMap(place => judgePlace(send, place, { rules, tallies, account, around }))
+  const surroundings = {
+    rules,
+    tallies,
+    account: tallies.read(account),
+    around: country ? tallies.read(country.tally) : null,
+  }
+  return places.flatMap(place => judgePlace(send, place, surroundings))
 }
 
 type Surroundings = {
@@ -90,20 +139,27 @@ type Surroundings = {
 }
 
 /** Each rule for itself: one that only watches must not stand in the way of one that blocks. */
-function judgePlace(send: GuardedSend, place: Scope, surroundings: Surroundings): Breach[] {
+function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings): Breach[] {
   const { rules, tallies } = surroundings
-  const key = keyOf(send, place, rules)
-  const limits = { pressure: limitOf(place, rules, tallies.read(key)), sends: rules.conversion.sends }
-  const asked: FraudRule[] = [place.kind === 'country' ? 'country' : 'prefix', 'conversion']
-  return asked.flatMap(rule => {
-    if (modeOf(rules, rule) === 'off') return []
-    const tally = tallies.read(key)
+  const tally = tallies.read(place.tally)
+  const limits = { pressure: limitOf(place, rules, tally), sends: rules.conversion.sends }
+  const asked = place.kind === 'country' ? COUNTRY_RULES : RANGE_RULES
+  const breaches: Breach[] = []
+  for (const rule of asked) {
+    if (modeOf(rules, rule) === 'off') continue
     const held = isHeld(rule, tally, limits.pressure, send.nowMs)
-    if (!held && !isBroken(rule, place, tally, limits.pressure, surroundings)) return []
+    if (!held && !isBroken(rule, place, tally, limits.pressure, surroundings)) continue
     const hold: Delta = held ? { ...tally } : holdOf(tally, rule, limits)
-    if (!held) tallies.add(key, hold)
-    return [{ rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }]
-  })
+    if (!held && !standsAside(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
+    breaches.push({ rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs })
+  }
+  return breaches
+}
+
+/** A key has one hold: what only watches never takes the place of what blocks. */
+function standsAside(rule: FraudRule, tally: Readonly<Tally>, rules: FraudRules, nowMs: number): boolean {
+  if (tally.heldBy === null || tally.heldUntilMs <= nowMs) return false
+  return modeOf(rules, rule) === 'monitor' && modeOf(rules, tally.heldBy) === 'block'
 }
 
 /** Codes that are confirmed after all end a hold before its time. */
@@ -145,21 +201,19 @@ function explain(rule: FraudRule, place: Scope): string {
     : `More codes than usual go to ${where}, and nobody confirms them.`
 }
 
-function tooManyFrom(send: GuardedSend, rules: FraudRules, tallies: Tallies): Breach[] {
-  const address = addressOf(send.clientIp)
+function tooManyFrom({ address }: SendKeys, rules: FraudRules, tallies: Tallies): Breach[] {
   if (!address) return []
-  const key = keyOf(send, address, rules)
-  const over = tallies.read(key).fresh + 1 - rules.clientIp.sends
+  const over = tallies.read(address.tally).fresh + 1 - rules.clientIp.sends
   if (over <= 0) return []
   const { sends, windowMinutes } = rules.clientIp
   const reason = `More than ${sends} codes within ${windowMinutes} minutes were asked for from ${nameOf(address)}.`
-  return [{ rule: 'clientIp', reason, retryAfterMs: (over / key.leak) * HOUR_MS }]
+  return [{ rule: 'clientIp', reason, retryAfterMs: (over / address.tally.leak) * HOUR_MS }]
 }
 
-function overCap(send: GuardedSend, rules: FraudRules, tallies: Tallies): Breach[] {
+function overCap(send: GuardedSend, { day }: SendKeys, rules: FraudRules, tallies: Tallies): Breach[] {
   const { dailyCap } = rules.spend
   if (dailyCap === null) return []
-  const spent = tallies.read(keyOf(send, dayOf(send.nowMs), rules)).fresh
+  const spent = tallies.read(day).fresh
   if (spent + send.amount <= (toMicros(dailyCap) ?? 0)) return []
   const reason = `Codes of more than ${dailyCap} ${send.currency} would be sent on this day.`
   return [{ rule: 'spend', reason, retryAfterMs: DAY_MS - (send.nowMs % DAY_MS) }]

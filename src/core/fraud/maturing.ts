@@ -38,10 +38,9 @@ export function createMaturing(): Maturing {
   return {
     note(key, sentAtMs, nowMs, what) {
       const slot = slotAt(sentAtMs, nowMs)
-      const name = `${key.accountId} ${key.key}`
-      const held = slot.get(name)
+      const held = slot.get(key.name)
       if (held) held[what]++
-      else if (slot.size < MOST_KEYS) slot.set(name, { ...key, sends: 0, verified: 0, [what]: 1 })
+      else if (slot.size < MOST_KEYS) slot.set(key.name, { ...key, sends: 0, verified: 0, [what]: 1 })
     },
     take(nowMs) {
       const ripe: Ripe[] = []

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { keyOf } from '../consent/address.ts'
 
 /** What a key stands for; the key begins with it. */
 export type ScopeKind = 'r4' | 'r5' | 'r6' | 'country' | 'ip' | 'spend' | 'account'
@@ -28,6 +29,14 @@ export function placesOf(recipient: string, country: string | null): Scope[] {
   }
   if (country !== null) scopes.push({ kind: 'country', key: `country:${country}` })
   return scopes
+}
+
+/** Of a mailbox: what stands behind a plus is for its owner to sort by (RFC 5233). */
+const SUBADDRESS = /^([^+@]+)\+[^@]*@/
+
+/** What all addresses share that reach one person: spellings of it, and the sub-addresses of one mailbox. */
+export function personOf(recipient: string): string {
+  return recipient.includes('@') ? keyOf(recipient).replace(SUBADDRESS, '$1@') : recipient
 }
 
 /** Null for what is no address. */

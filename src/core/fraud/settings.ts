@@ -2,6 +2,7 @@ import { readAmount } from '../../contract/amount.ts'
 import { createFaults } from '../../contract/faults.ts'
 import { FRAUD_RULES, type FraudRules, type FraudSettings } from '../../contract/fraud.ts'
 import { checkCountry } from '../../contract/places.ts'
+import { keyOf } from '../consent/address.ts'
 
 /** What holds where neither the operator nor an account's settings say otherwise. */
 export const DEFAULT_RULES: FraudRules = {
@@ -51,6 +52,6 @@ export function isSafe(safe: readonly string[], recipient: string): boolean {
   return safe.some(each =>
     each.endsWith('*')
       ? recipient.startsWith(each.slice(0, -1))
-      : each.toLowerCase() === recipient.toLowerCase(),
+      : each === recipient || (each.includes('@') && keyOf(each) === keyOf(recipient)),
   )
 }

@@ -3,8 +3,13 @@ import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { add, age, type Delta, emptyDelta, emptyTally, gather, type Tally } from './tally.ts'
 
-/** One key of an account, and what leaks from its pressures in an hour. */
-export type TallyKey = { accountId: AccountId; key: string; leak: number }
+/** One key of an account, and what leaks from its pressures in an hour; `name` tells it from all others. */
+export type TallyKey = { accountId: AccountId; key: string; leak: number; name: string }
+
+/** A key is used many times for each send: it is named once. */
+export function tallyKey(accountId: AccountId, key: string, leak: number): TallyKey {
+  return { accountId, key, leak, name: nameOf(accountId, key) }
+}
 
 export type TallyRow = { accountId: AccountId; key: string; tally: Tally }
 
@@ -101,8 +106,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     tallies.set(name, tally)
   }
 
-  function find({ accountId, key, leak }: TallyKey): Tally {
-    const name = nameOf(accountId, key)
+  function find({ name, leak }: TallyKey): Tally {
     const known = tallies.get(name)
     if (known) return age(known, clock.now(), leak)
     const made = emptyTally(clock.now())
@@ -111,12 +115,11 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
   }
 
   function tell(key: TallyKey, delta: Partial<Delta>): void {
-    const name = nameOf(key.accountId, key.key)
-    let mine = untold.get(name)
+    let mine = untold.get(key.name)
     if (!mine) {
       if (untold.size >= MOST_UNTOLD) return
       mine = { ...key, delta: emptyDelta() }
-      untold.set(name, mine)
+      untold.set(key.name, mine)
     }
     gather(mine.delta, delta)
   }
@@ -130,7 +133,7 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     while (untold.size > 0) {
       const page = [...untold.values()].slice(0, MOST_ROWS).sort(inOrder)
       // From here on new counts gather anew; should the store be away, these join them again.
-      for (const { accountId, key } of page) untold.delete(nameOf(accountId, key))
+      for (const { name } of page) untold.delete(name)
       try {
         for (const row of await store.fold(page, clock.now())) hear(row)
       } catch (error) {

@@ -1,8 +1,7 @@
-import type { Channel, MessageStatus } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { type AccountId, toUuid } from '../../lib/ids.ts'
 
 /** What is totalled; cost in micros. */
 export type Counts = {
@@ -60,82 +59,34 @@ export async function addTotals(db: Db, shares: readonly TotalShare[]): Promise<
   })
 }
 
-/** A verification whose part in the totals may have changed. */
-export type Uncounted = {
-  accountId: AccountId
-  /** As the store has it. */
-  uuid: string
-  /** Null where the verification itself is gone. */
-  verification: {
-    live: boolean
-    status: string
-    channel: Channel
-    country: string | null
-    startedAtMs: number
-    messages: readonly { channel: Channel; status: MessageStatus; cost: number }[]
-  } | null
-  counted: readonly (Counts & { channel: Channel })[]
-}
+/** What was learned of channels fades by half in this time. */
+export const LEARNING_HALF_LIFE_HOURS = 7 * 24
 
-type Raw = {
-  account_id: string
-  id: string
-  counted: Uncounted['counted']
-  verification: Uncounted['verification']
-}
-
-/** Those whose time has come, held until the transaction ends; what another node holds is passed over. */
-export function takeDue(db: Db, nowMs: number, limit: number): Promise<Uncounted[]> {
-  return take(db, nowMs, null, limit)
-}
-
-/** The newest of an account, due or not, held until the transaction ends. */
-export function takeNewest(db: Db, accountId: AccountId, limit: number): Promise<Uncounted[]> {
-  return take(db, 0, accountId, limit)
-}
-
-async function take(db: Db, nowMs: number, accountId: AccountId | null, limit: number): Promise<Uncounted[]> {
-  const { rows } = await db.query<Raw>({
-    name: 'take_uncounted',
-    text: 'select * from take_uncounted($1,$2,$3)',
-    values: [toIso(nowMs), accountId && toUuid(accountId), limit],
+/** Counts what is due, at most so many rows of verifications that were accepted together, and learns from it; how many rows. */
+export async function countDue(db: Db, nowMs: number, limit: number): Promise<number> {
+  const { rows } = await db.query<{ taken: number }>({
+    name: 'count_due_verifications',
+    text: 'select count_due_verifications($1,$2,$3) as taken',
+    values: [toIso(nowMs), limit, LEARNING_HALF_LIFE_HOURS],
   })
-  return rows.map(toUncounted)
+  return rows[0]!.taken
 }
 
-function toUncounted({ account_id, id, ...rest }: Raw): Uncounted {
-  return { accountId: fromUuid('acc', account_id), uuid: id, ...rest }
-}
-
-/** What was counted of each, and when to look again; never again where that is null. */
-export async function noteCounted(
+/** Counts what became of an account's newest, due or not, younger than anything that can still change. */
+export async function countNewest(
   db: Db,
-  rows: readonly {
-    accountId: AccountId
-    uuid: string
-    counted: Uncounted['counted']
-    lookAtMs: number | null
-  }[],
+  accountId: AccountId,
+  nowMs: number,
+  sinceMs: number,
+  limit: number,
 ): Promise<void> {
-  const done = rows.filter(row => row.lookAtMs === null)
   await db.query({
-    name: 'verification_uncounted_done',
-    text: `delete from verification_uncounted u using unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
-            where u.account_id = i.account_id and u.id = i.id`,
-    values: [bareArray(done.map(row => toUuid(row.accountId))), bareArray(done.map(row => row.uuid))],
-  })
-  const open = rows.filter(row => row.lookAtMs !== null)
-  await db.query({
-    name: 'verification_uncounted_again',
-    text: `update verification_uncounted u set counted = i.counted::jsonb, look_at = i.look_at
-             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) as i (account_id, id, counted, look_at)
-            where u.account_id = i.account_id and u.id = i.id`,
-    values: [
-      bareArray(open.map(row => toUuid(row.accountId))),
-      bareArray(open.map(row => row.uuid)),
-      textArray(open.map(row => JSON.stringify(row.counted))),
-      textArray(open.map(row => toIso(row.lookAtMs!))),
-    ],
+    name: 'count_newest_verifications',
+    text: `select count_verifications($1, array_agg(v.account_id), array_agg(v.id)) from (
+             select account_id, id from verifications
+              where account_id = $2 and id >= first_uuid_at($3) order by id desc limit $4) v
+            having count(*) > 0`,
+    values: [toIso(nowMs), toUuid(accountId), toIso(sinceMs), limit],
   })
 }
 

@@ -4,8 +4,8 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
 export type Turn =
-  /** So many within the window, this one included. */
-  { taken: true; turns: number } | { taken: false; freeAtMs: number }
+  /** So many within the window, this one, of `atMs`, included. */
+  { taken: true; turns: number; atMs: number } | { taken: false; freeAtMs: number }
 
 const MINUTE_MS = 60_000
 
@@ -15,11 +15,12 @@ type Asked = { accountId: AccountId; recipient: string; nowMs: number; most: num
 export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]> {
   // In one order on every node: so they never wait for each other in a circle.
   const sorted = [...items].sort(compare)
+  const atMs = Math.max(...items.map(item => item.nowMs))
   const { rows } = await db.query<{ account_id: string; recipient: string; turns: number }>({
     name: 'take_turns',
     text: 'select * from take_turns($1,$2,$3,$4,$5)',
     values: [
-      toIso(Math.max(...items.map(item => item.nowMs))),
+      toIso(atMs),
       bareArray(sorted.map(item => toUuid(item.accountId))),
       textArray(sorted.map(item => item.recipient)),
       bareArray(sorted.map(item => item.most)),
@@ -34,7 +35,7 @@ export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]
     const turns = turnsOf(item)
     return turns === undefined
       ? { taken: false, freeAtMs: free[refused.indexOf(item)]! }
-      : { taken: true, turns }
+      : { taken: true, turns, atMs }
   })
 }
 
@@ -65,16 +66,19 @@ function compare(one: Asked, other: Asked): number {
   return one.recipient < other.recipient ? -1 : Number(one.recipient > other.recipient)
 }
 
-/** The last turn that was taken, as if it had not been. */
+/** A turn that was taken at that time, as if it had not been. */
 export async function giveTurnBack(
   db: Db,
   { accountId, recipient }: { accountId: AccountId; recipient: string },
+  atMs: number,
 ): Promise<void> {
   await db.query({
     name: 'turn_give_back',
-    text: `update fraud_recipients set sends = sends[1:cardinality(sends) - 1]
-            where account_id = $1 and recipient = $2`,
-    values: [toUuid(accountId), recipient],
+    // One of those of that moment.
+    text: `update fraud_recipients set
+             sends = sends[1:array_position(sends, $3) - 1] || sends[array_position(sends, $3) + 1:]
+            where account_id = $1 and recipient = $2 and $3 = any (sends)`,
+    values: [toUuid(accountId), recipient, toIso(atMs)],
   })
 }
 

@@ -1,6 +1,7 @@
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
+import { personOf } from './scopes.ts'
 import { giveTurnBack, type Turn, takeTurns } from './turn-store.ts'
 
 export type TurnLimit = {
@@ -18,8 +19,8 @@ type Asker = { accountId: AccountId; recipient: string; nowMs: number }
  */
 export type Turns = {
   take(asker: Asker, limit: TurnLimit): Promise<Turn>
-  /** Of a send that was not accepted after all. Never throws. */
-  giveBack(asker: Asker): void
+  /** Of a send that came to nothing: the turn that was taken at that time. Never throws. */
+  giveBack(asker: Asker, atMs: number): void
 }
 
 /** Where nothing is refused there is an end to what is remembered. */
@@ -33,11 +34,11 @@ export function createTurns({ db }: { db: Db }): Turns {
   return {
     take: (asker, { sends, windowMinutes, strict }) =>
       batcher.add({ ...whole(asker), windowMinutes, most: strict ? sends : MOST_COUNTED }),
-    giveBack: asker => void giveTurnBack(db, whole(asker)).catch(() => {}),
+    giveBack: (asker, atMs) => void giveTurnBack(db, whole(asker), atMs).catch(() => {}),
   }
 }
 
-/** Spellings of an e-mail address that differ by case are one recipient. */
+/** Counted by person, not by spelling. */
 function whole({ accountId, recipient, nowMs }: Asker): Asker {
-  return { accountId, recipient: recipient.toLowerCase(), nowMs }
+  return { accountId, recipient: personOf(recipient), nowMs }
 }

@@ -50,6 +50,8 @@ export type PrepareDeps = {
   mayLeaveAt: MayLeaveAt
   /** Whether a connection takes messages at the moment; one that does not is chosen last. */
   ready(id: ConnectionId): boolean
+  /** Another order of the channels that may carry it, where the caller left the channel to us. */
+  reorder?(channels: readonly Channel[]): readonly Channel[]
 }
 
 /** A send that is routed and rendered. */
@@ -139,6 +141,7 @@ export function plan(
     sandboxForLive: deps.sandboxForLive,
     barred,
     ready: deps.ready,
+    ...(deps.reorder && { reorder: deps.reorder }),
   })
   const { said, template, code } = findWords(body, route, named?.template ?? null, {
     checkUrl: deps.checkUrl,

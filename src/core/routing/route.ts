@@ -21,6 +21,8 @@ export type RouteRequest = {
   barred: readonly Channel[]
   /** Whether a connection takes messages at the moment; one that does not comes last. */
   ready(id: ConnectionId): boolean
+  /** Another order of the channels that may carry it now; asked only where there are several. */
+  reorder?(channels: readonly Channel[]): readonly Channel[]
 }
 
 /** A way for a message to go. */
@@ -44,9 +46,24 @@ export function chooseRoute(request: RouteRequest): Route {
     wanted.filter(channel => !request.barred.includes(channel)),
     request,
   )
-  const first = carriers[0]
-  if (!first) throw noRoute(request, wanted)
-  return { ...first, candidates: [...new Set(carriers.map(each => each.channel))] }
+  if (carriers.length === 0) throw noRoute(request, wanted)
+  const ordered = request.reorder ? reordered(carriers, request, request.reorder) : carriers
+  return { ...ordered[0]!, candidates: [...new Set(ordered.map(each => each.channel))] }
+}
+
+/** Only what takes messages now, and is as real as the first, changes its place. */
+function reordered(
+  carriers: Carrier[],
+  { ready }: RouteRequest,
+  reorder: NonNullable<RouteRequest['reorder']>,
+): Carrier[] {
+  const simulated = isSimulated(carriers[0]!)
+  const moves = (each: Carrier) => ready(each.connection.id) && isSimulated(each) === simulated
+  const channels = [...new Set(carriers.filter(moves).map(each => each.channel))]
+  if (channels.length < 2) return carriers
+  const order = reorder(channels)
+  const rank = (each: Carrier) => (moves(each) ? order.indexOf(each.channel) : order.length)
+  return carriers.toSorted((one, other) => rank(one) - rank(other))
 }
 
 /** The channels that fit when the caller leaves the choice to us. */

@@ -20,8 +20,8 @@ import type { VerificationId } from './codes.ts'
 /** Scopes the idempotency keys of verification/send. */
 export const VERIFICATION_OPERATION = 2
 
-/** What is kept of a code. Times in ms since the epoch. */
-type KeptCode = { codeHash: Buffer; recipientHash: Buffer; expiresAt: number; resendAt: number }
+/** What the store learns of a code. Times in ms since the epoch. */
+type KeptCode = { codeMark: Buffer; expiresAt: number; resendAt: number }
 
 /** A verification that begins with its first message. */
 export type Start = KeptCode & {
@@ -46,8 +46,8 @@ export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = AcceptVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 10)})`
-const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 7)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 9)})`
+const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 6)})`
 
 /** New verifications, many in one transaction, each with its first message and superseding what was before. */
 export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
@@ -61,8 +61,7 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         uuids(starts, start => start.verificationId),
         textArray(starts.map(start => start.recipientKey)),
-        bytesArray(starts.map(start => start.codeHash)),
-        bytesArray(starts.map(start => start.recipientHash)),
+        bytesArray(starts.map(start => start.codeMark)),
         bareArray(starts.map(start => start.validityMinutes)),
         timeArray(starts.map(start => start.startedAt)),
         timeArray(starts.map(start => start.expiresAt)),
@@ -100,8 +99,7 @@ export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         toUuid(resend.verificationId),
         resend.resends,
-        resend.codeHash,
-        resend.recipientHash,
+        resend.codeMark,
         toIso(resend.expiresAt),
         toIso(resend.resendAt),
         bareArray(resend.messages.map(toUuid)),

@@ -1,4 +1,4 @@
-import type { VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
+import type { ChannelOrder, VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Answer, failedAnswer } from '../messages/answers.ts'
 import type { Told } from '../messages/first-word.ts'
@@ -16,7 +16,11 @@ export type CodeFacts = {
 }
 
 /** What the answer to a start or a resend says beside its messages; `fannedOut`: several channels were to carry the code. */
-export type AttemptFacts = CodeFacts & { fannedOut: boolean }
+export type AttemptFacts = CodeFacts & {
+  fannedOut: boolean
+  /** How the order of channels was learned, where the account wants that. */
+  order: ChannelOrder | null
+}
 
 export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
   return sentAt + validityMinutes * 60_000
@@ -42,6 +46,13 @@ export function attemptAnswer(
     expiresAt: toIso(expiryOf(attempt)),
     resendAvailableAt: toIso(resendAt),
     resendCount: attempt.resends,
+    ...(attempt.order && {
+      resolved: {
+        channel: first.facts.channel,
+        channels: [...first.facts.candidates],
+        order: attempt.order,
+      },
+    }),
   }
   return {
     status: 200,

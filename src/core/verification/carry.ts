@@ -1,3 +1,4 @@
+import type { ChannelOrder } from '../../contract/verification.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Ids, MessageId } from '../../lib/ids.ts'
 import type { AcceptMessage } from '../messages/accept-message.ts'
@@ -6,7 +7,12 @@ import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
 
 /** How a code goes out: at least one way, the first of them the one that routing likes best. */
-export type Ways = { first: Prepared; others: readonly Prepared[] }
+export type Ways = {
+  first: Prepared
+  others: readonly Prepared[]
+  /** How the order of the first one's channels was learned; null where it was not asked for. */
+  order: ChannelOrder | null
+}
 
 export type CarryDeps = FirstWordDeps & { ids: Ids; acceptMessage: AcceptMessage }
 
@@ -25,7 +31,7 @@ export type Carried = {
  */
 export async function carry<Verdict extends { kind: string }>(
   id: MessageId,
-  { first, others }: Ways,
+  { first, others }: Pick<Ways, 'first' | 'others'>,
   claim: KeyClaim | null,
   deps: CarryDeps & {
     add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>

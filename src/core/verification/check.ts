@@ -67,10 +67,8 @@ export function createChecks(deps: CheckDeps): Checks {
     if (code === null || code.length < LENGTHS.least || code.length > LENGTHS.most) {
       throw invalid('code', `must be ${LENGTHS.least} to ${LENGTHS.most} digits`)
     }
-    const hash = which.id
-      ? codes.hashFor(which.id, code)
-      : codes.hashForRecipient({ accountId: account.id, mode, recipientKey: which.recipientKey! }, code)
-    return { accountId: account.id, live: mode === 'live', ...which, hash, checkId }
+    const codeMark = codes.mark({ accountId: account.id, mode }, code)
+    return { accountId: account.id, live: mode === 'live', ...which, codeMark, checkId }
   }
 
   /** A flush whose answer was lost is repeated: it recognises what it counted. */

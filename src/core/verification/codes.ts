@@ -6,25 +6,24 @@ import type { Random } from '../../lib/random.ts'
 
 export type VerificationId = Id<'ver'>
 
-/** Whose code is checked where only the recipient is named. */
-export type CodeOwner = { accountId: AccountId; mode: KeyMode; recipientKey: string }
+/** Within what a code is one. */
+export type CodeOwner = { accountId: AccountId; mode: KeyMode }
 
 /**
  * Codes and what is kept of them. A code has so few values that a plain hash would
- * give it away: these are keyed (HMAC-SHA256, its key derived from the master key),
- * and bound to one attempt or to one recipient, so that none fits another place.
+ * give it away: it leaves this process as a mark alone, keyed (HMAC-SHA256, its key
+ * derived from the master key) and bound to its account. The store keeps a hash of the
+ * mark and of the attempt's id (`accept_verifications`), so that none fits another place.
  */
 export type Codes = {
   draw(length: number): string
-  hashFor(id: VerificationId, code: string): Buffer
-  hashForRecipient(owner: CodeOwner, code: string): Buffer
+  /** What stands for the code towards the store; 32 bytes. */
+  mark(owner: CodeOwner, code: string): Buffer
 }
 
 export function createCodes({ random, seal }: { random: Random; seal: Pick<Seal, 'hashSecret'> }): Codes {
   return {
     draw: length => drawCode(random, length),
-    hashFor: (id, code) => seal.hashSecret(`verification:${id}:${code}`),
-    hashForRecipient: ({ accountId, mode, recipientKey }, code) =>
-      seal.hashSecret(`verification:${accountId}:${mode}:${recipientKey}:${code}`),
+    mark: ({ accountId, mode }, code) => seal.hashSecret(`verification:${accountId}:${mode}:${code}`),
   }
 }

@@ -64,6 +64,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
       sentAt: row.startedAt,
       validityMinutes: row.validityMinutes,
       fannedOut: row.startedWith > 1,
+      order: row.request?.order ?? null,
     }
     const answer = attemptAnswer(attempt, told, true)
     if (answer) return answer

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { isSms, VERIFICATION_CHANNELS, type VerificationChannel } from '../../contract/enums.ts'
 import { invalid, type Problem } from '../../contract/errors.ts'
-import type { VerificationSend } from '../../contract/verification.ts'
+import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import type { Phones, PhoneType } from '../../lib/phone.ts'
 import { keyOf } from '../consent/address.ts'
 import type { AskedSender } from '../outbox/stored-content.ts'
@@ -104,13 +104,13 @@ export function readClientIp(text: string | undefined): string | null {
   return text
 }
 
-/** What a resend needs to know of the start's body again. */
-export function keepRequest({
-  channel,
-  sender,
-  senderId,
-  officialSenderId,
-}: VerificationSend): string | null {
-  const kept = { channel, sender, senderId, officialSenderId }
+/** What is kept of a start: what of its body a resend needs to know, and what its answer says of the order of channels. */
+export type KeptRequest = Partial<AskedSender> & Pick<VerificationSend, 'channel'> & { order?: ChannelOrder }
+
+export function keepRequest(
+  { channel, sender, senderId, officialSenderId }: VerificationSend,
+  order: ChannelOrder | null,
+): string | null {
+  const kept = { channel, sender, senderId, officialSenderId, order: order ?? undefined }
   return Object.values(kept).every(value => value === undefined) ? null : JSON.stringify(kept)
 }

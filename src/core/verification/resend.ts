@@ -5,18 +5,17 @@ import { type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Guard } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer } from '../messages/answers.ts'
-import type { ResolveDeps } from '../messages/resolve.ts'
 import type { Resend, ResendRow, ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry, isCarried } from './carry.ts'
+import { type CarryDeps, carry } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { readClientIp, readWanted } from './request.ts'
 import { checkResend, resendAtMs } from './rules.ts'
 import type { VerificationRow } from './store.ts'
-import { askGuard, carryGuarded, findWays, guardedSend } from './ways.ts'
+import { carryGuarded, findWays, guardedSend, isHeard, refuseBlocked, type WaysDeps } from './ways.ts'
 import { findVerification, readWhich, type Which } from './which.ts'
 
-export type ResendDeps = ResolveDeps &
+export type ResendDeps = WaysDeps &
   CarryDeps & { codes: Codes; guard: Guard; resends: Accept<ResendRow, ResendVerdict> }
 
 export type ResendRequest = { requestId: RequestId; caller: Caller; body: VerificationResend }
@@ -57,8 +56,8 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const ways = await findWays(wanted, code, caller, deps)
     if ('problem' in ways) throw ways.problem
     const guarded = guardedSend(wanted, ways, true, clock.now())
-    const blocked = await askGuard(guard, guarded)
-    if (blocked) throw blocked
+    const verdict = await guard.judge(guarded)
+    if (verdict.verdict === 'block') throw await refuseBlocked(guard, guarded, verdict)
 
     const id = sameAs('msg', request.requestId)
     const renewed: CodeFacts = {
@@ -75,10 +74,11 @@ export function createResend(deps: ResendDeps): ResendVerification {
         freeKey: async () => {},
       }),
     )
-    if (isCarried(carried)) {
-      const told = await carried.told()
-      const { fannedOut } = carried
-      return attemptAnswer({ ...renewed, fannedOut }, told, false) ?? refusedAnswer(told, false)
+    if (isHeard(carried)) {
+      const { told, fannedOut } = carried
+      return (
+        attemptAnswer({ ...renewed, fannedOut, order: ways.order }, told, false) ?? refusedAnswer(told, false)
+      )
     }
     switch (carried.kind) {
       case 'stale':
@@ -98,13 +98,11 @@ export function createResend(deps: ResendDeps): ResendVerification {
     code: string,
     { account, mode }: Caller,
   ): Omit<Resend, 'messages'> {
-    const owner = { accountId: account.id, mode, recipientKey: row.recipientKey }
     const expiresAt = expiryOf(renewed)
     return {
       verificationId: row.id,
       resends: row.resends,
-      codeHash: codes.hashFor(row.id, code),
-      recipientHash: codes.hashForRecipient(owner, code),
+      codeMark: codes.mark({ accountId: account.id, mode }, code),
       expiresAt,
       resendAt: resendAtMs(renewed.resends, renewed.sentAt) ?? expiresAt,
     }
@@ -115,5 +113,6 @@ export function createResend(deps: ResendDeps): ResendVerification {
 
 /** What the start said, to be read again. */
 function bodyOf({ recipient, request }: VerificationRow): VerificationSend {
-  return { ...(request as Partial<VerificationSend> | null), to: recipient }
+  const { order: _, ...asked } = request ?? {}
+  return { ...asked, to: recipient }
 }

@@ -1,25 +1,32 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { VerificationSend } from '../../contract/verification.ts'
+import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import { type RequestId, sameAs } from '../../lib/ids.ts'
-import type { Guard } from '../fraud/guard.ts'
+import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
-import type { Told } from '../messages/first-word.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from '../messages/hot-store.ts'
 import type { Idempotency } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
-import type { ResolveDeps } from '../messages/resolve.ts'
 import { SANDBOX } from '../routing/route.ts'
 import { endVerifications, type Start, type StartRow } from './accept-store.ts'
-import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry, isCarried, type Ways } from './carry.ts'
+import { type AttemptFacts, attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
+import { type CarryDeps, carry, type Ways } from './carry.ts'
 import type { Codes } from './codes.ts'
+import { createKeysAtWork } from './keys-at-work.ts'
 import { keepRequest, readWanted, type Wanted } from './request.ts'
 import { resendAtMs } from './rules.ts'
-import { askGuard, carryGuarded, findWays, guardedSend } from './ways.ts'
+import {
+  carryGuarded,
+  findWays,
+  guardedSend,
+  type Heard,
+  isHeard,
+  refuseBlocked,
+  type WaysDeps,
+} from './ways.ts'
 
-export type StartDeps = ResolveDeps &
+export type StartDeps = WaysDeps &
   CarryDeps & {
     codes: Codes
     guard: Guard
@@ -46,6 +53,7 @@ export type StartVerification = (request: StartRequest) => Promise<Answer>
  */
 export function createStart(deps: StartDeps): StartVerification {
   const { clock, codes, guard, idempotency } = deps
+  const keysAtWork = createKeysAtWork()
 
   async function start(request: StartRequest): Promise<Answer> {
     let claim: KeyClaim | null = null
@@ -57,7 +65,9 @@ export function createStart(deps: StartDeps): StartVerification {
       const code = codes.draw(account.verification.codeLength)
       const ways = await findWays(wanted, code, request.caller, deps)
       if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.saidBy)
-      return await judgeAndSend(wanted, code, ways, claim, request)
+      return await inTurn(claim, request, accepted =>
+        judgeAndSend(wanted, code, ways, claim, request, accepted),
+      )
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
       throw error
@@ -79,16 +89,39 @@ export function createStart(deps: StartDeps): StartVerification {
     return existing ? replay(existing, claim, request) : answer
   }
 
+  /** Requests of one key go one after the other; `accepted` lets the next one go. */
+  async function inTurn(
+    claim: KeyClaim | null,
+    request: StartRequest,
+    work: (accepted: () => void) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (!claim) return work(() => {})
+    const { id } = request.caller.account
+    const free = keysAtWork.wait(id, claim)
+    if (free !== true) {
+      await free
+      const existing = await idempotency.find(id, claim)
+      if (existing) return replay(existing, claim, request)
+    }
+    const end = keysAtWork.begin(id, claim)
+    try {
+      return await work(end)
+    } finally {
+      end()
+    }
+  }
+
   async function judgeAndSend(
     wanted: Wanted,
     code: string,
     ways: Ways,
     claim: KeyClaim | null,
     request: StartRequest,
+    accepted: () => void,
   ): Promise<Answer> {
     const guarded = guardedSend(wanted, ways, false, clock.now())
-    const blocked = await askGuard(guard, guarded)
-    if (blocked) return block(blocked, claim, request)
+    const verdict = await guard.judge(guarded)
+    if (verdict.verdict === 'block') return block(guarded, verdict, claim, request)
 
     const { caller } = request
     const id = sameAs('msg', request.requestId)
@@ -98,17 +131,15 @@ export function createStart(deps: StartDeps): StartVerification {
       sentAt: clock.now(),
       validityMinutes: caller.account.verification.validityMinutes,
     }
-    const begun = describeStart(attempt, wanted, code, request)
+    const begun = describeStart(attempt, wanted, code, ways.order, request)
     const carried = await carryGuarded(guard, guarded, attempt.id, () =>
       carry(id, ways, claim, {
         ...deps,
-        add: (row, messages) => deps.starts.add({ ...row, start: { ...begun, messages } }),
+        add: (row, messages) => deps.starts.add({ ...row, start: { ...begun, messages } }).finally(accepted),
         freeKey: () => dropKeyOf(deps.db, caller.account.id, claim!, id),
       }),
     )
-    if (isCarried(carried)) {
-      return conclude(attempt, carried.fannedOut, await carried.told(), request)
-    }
+    if (isHeard(carried)) return conclude({ ...attempt, order: ways.order }, carried, request)
     switch (carried.kind) {
       case 'exists':
         return replay(carried, claim!, request)
@@ -120,38 +151,40 @@ export function createStart(deps: StartDeps): StartVerification {
   }
 
   /** Whoever has an answer already gets it again: the guard has a say on new codes alone. */
-  async function block(problem: Problem, claim: KeyClaim | null, request: StartRequest): Promise<Answer> {
+  async function block(
+    send: GuardedSend,
+    breach: Breach,
+    claim: KeyClaim | null,
+    request: StartRequest,
+  ): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
-    return existing
-      ? replay(existing, claim, request)
-      : problemAnswer(problem, sameAs('msg', request.requestId))
+    if (existing) return replay(existing, claim, request)
+    return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))
   }
 
   function describeStart(
     attempt: CodeFacts,
     { recipient }: Wanted,
     code: string,
+    order: ChannelOrder | null,
     { caller, body }: StartRequest,
   ): Omit<Start, 'messages'> {
-    const owner = { accountId: caller.account.id, mode: caller.mode, recipientKey: recipient.key }
     return {
       verificationId: attempt.id,
       recipientKey: recipient.key,
-      codeHash: codes.hashFor(attempt.id, code),
-      recipientHash: codes.hashForRecipient(owner, code),
+      codeMark: codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
       validityMinutes: attempt.validityMinutes,
       startedAt: attempt.sentAt,
       expiresAt: expiryOf(attempt),
       resendAt: resendAtMs(0, attempt.sentAt)!,
-      request: keepRequest(body),
+      request: keepRequest(body, order),
     }
   }
 
   /** Refused by every channel, it ends, and the recipient's earlier code counts again: an error changes nothing. */
   async function conclude(
-    attempt: CodeFacts,
-    fannedOut: boolean,
-    told: readonly Told[],
+    attempt: CodeFacts & Pick<AttemptFacts, 'order'>,
+    { told, fannedOut }: Heard,
     { caller }: StartRequest,
   ): Promise<Answer> {
     const answer = attemptAnswer({ ...attempt, fannedOut }, told, false)

@@ -7,6 +7,7 @@ import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
 import { livesSince } from '../outbox/store.ts'
 import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { VerificationId } from './codes.ts'
+import type { KeptRequest } from './request.ts'
 
 /** A verification as its row has it; times in ms since the epoch. */
 export type VerificationRow = {
@@ -27,7 +28,7 @@ export type VerificationRow = {
   resendAt: number
   verifiedAt: number | null
   /** What the sender chose. */
-  request: unknown
+  request: KeptRequest | null
   messages: MessageId[]
   /** How many of these came with the start. */
   startedWith: number
@@ -49,7 +50,7 @@ type Raw = {
   expires_at: Date
   resend_at: Date
   verified_at: Date | null
-  request: unknown
+  request: KeptRequest | null
   messages: string[]
   started_with: number
 }
@@ -120,8 +121,7 @@ export type CheckRow = {
   /** Null where the recipient alone is named. */
   id: VerificationId | null
   recipientKey: string | null
-  /** Bound to the id, or to the recipient where there is none. */
-  hash: Buffer
+  codeMark: Buffer
   checkId: Id<'req'>
 }
 
@@ -158,7 +158,7 @@ export async function checkCodes(db: Db, nowMs: number, rows: readonly CheckRow[
       bareArray(rows.map(row => row.live)),
       bareArray(rows.map(row => row.id && toUuid(row.id))),
       textArray(rows.map(row => row.recipientKey)),
-      bytesArray(rows.map(row => row.hash)),
+      bytesArray(rows.map(row => row.codeMark)),
       uuids(rows, row => row.checkId),
     ],
   })

@@ -1,8 +1,10 @@
 import type { Caller } from '../../contract/caller.ts'
-import type { VerificationChannel } from '../../contract/enums.ts'
+import type { Channel, VerificationChannel } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import type { Guard, GuardedSend } from '../fraud/guard.ts'
+import type { ChannelOrder } from '../../contract/verification.ts'
+import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
+import type { Told } from '../messages/first-word.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import { type ResolveDeps, resolve } from '../messages/resolve.ts'
 import { channelsOf } from '../messages/template-find.ts'
@@ -11,7 +13,10 @@ import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { type Carried, isCarried, type Ways } from './carry.ts'
 import type { VerificationId } from './codes.ts'
+import type { Learned } from './learned.ts'
 import { noMobile, type Wanted } from './request.ts'
+
+export type WaysDeps = ResolveDeps & { learned: Pick<Learned, 'order'> }
 
 /** Why none is left, and whose own word that is. */
 export type NoWay = { problem: Problem; saidBy: string | null }
@@ -25,21 +30,46 @@ export async function findWays(
   wanted: Wanted,
   code: string,
   caller: Caller,
-  deps: ResolveDeps,
+  deps: WaysDeps,
 ): Promise<Ways | NoWay> {
   const template = await findTemplate(caller, deps)
+  const learning = learnsOrder(wanted, caller) ? createOrdering(wanted, caller, deps.learned) : null
   const ways: Prepared[] = []
   let refused: NoWay | null = null
   for (const channel of wanted.channels) {
-    const resolved = await resolve(bodyFor(wanted, channel, code, template), caller, deps)
+    const body = bodyFor(wanted, channel, code, template)
+    const resolved = await resolve(body, caller, learning ? { ...deps, reorder: learning.reorder } : deps)
     if (resolved.kind === 'prepared') ways.push(resolved.prepared)
     else refused ??= resolved
   }
   const [first, ...others] = ways
-  if (first) return { first, others }
+  if (first) return { first, others, order: learning?.order() ?? null }
   return wanted.deaf && isRouteless(refused!)
     ? { problem: noMobile(wanted.recipient), saidBy: null }
     : refused!
+}
+
+/** Where the choice is ours, and the account wants it learned. */
+function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): boolean {
+  return (
+    account.verification.channelOrder === 'learned' &&
+    recipient.kind === 'phone' &&
+    recipient.country !== null &&
+    channels[0] === 'auto'
+  )
+}
+
+/** Orders channels by what was learned, and tells how it did so last. */
+function createOrdering({ recipient }: Wanted, { account }: Caller, learned: WaysDeps['learned']) {
+  const { country } = recipient as Extract<Wanted['recipient'], { kind: 'phone' }>
+  let order: ChannelOrder | null = null
+  return {
+    order: () => order,
+    reorder(channels: readonly Channel[]): Channel[] {
+      order = learned.order(account, country!, channels)
+      return order.channels.map(each => each.channel)
+    },
+  }
 }
 
 function isRouteless({ problem }: NoWay): boolean {
@@ -102,27 +132,37 @@ export function guardedSend(
   }
 }
 
-/** The guard's refusal of a send; null where it lets it pass. */
-export async function askGuard(guard: Guard, send: GuardedSend): Promise<Problem | null> {
-  const verdict = await guard.judge(send)
-  if (verdict.verdict === 'pass') return null
-  return new Problem('RATE_LIMITED', undefined, { retryAfterSeconds: verdict.retryAfterMs / 1_000 })
+/** Refuses what the guard blocked, and has it listed. */
+export async function refuseBlocked(guard: Guard, send: GuardedSend, breach: Breach): Promise<Problem> {
+  await guard.blocked(send, breach)
+  return new Problem('RATE_LIMITED', undefined, { retryAfterSeconds: breach.retryAfterMs / 1_000 })
 }
 
-/** Carries what the guard let pass, and tells it whether anything came of it. */
+/** What became of a code that was accepted. */
+export type Heard = { told: readonly Told[]; fannedOut: boolean }
+
+/** Carries what the guard let pass, and tells it whether anything came of it: what no channel took is no code. */
 export async function carryGuarded<Outcome>(
   guard: Guard,
   send: GuardedSend,
   id: VerificationId,
   work: () => Promise<Carried | Outcome>,
-): Promise<Carried | Outcome> {
-  let carried = false
+): Promise<Heard | Outcome> {
+  let underWay = false
   try {
     const outcome = await work()
-    carried = isCarried(outcome)
-    return outcome
+    if (!isCarried(outcome)) return outcome
+    // Should nobody be able to say what became of it, it may have gone out.
+    underWay = true
+    const told = await outcome.told()
+    underWay = told.some(({ answer }) => answer !== 'failed')
+    return { told, fannedOut: outcome.fannedOut }
   } finally {
-    if (carried) guard.sent(send, id)
+    if (underWay) guard.sent(send, id)
     else guard.dropped(send)
   }
+}
+
+export function isHeard<Outcome>(outcome: Heard | Outcome): outcome is Heard {
+  return typeof outcome === 'object' && outcome !== null && 'told' in outcome
 }

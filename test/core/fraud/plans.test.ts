@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
-import { takeDue, takeNewest } from '../../../src/core/fraud/total-store.ts'
+import { countDue, countNewest } from '../../../src/core/fraud/total-store.ts'
 import { takeTurns } from '../../../src/core/fraud/turn-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
@@ -19,15 +20,18 @@ beforeAll(async () => {
   for (const text of [
     // All of one account, which says nothing about where a row is.
     `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
-        started_at, expires_at, resend_at, code_hash, recipient_hash, messages, started_with)
+        started_at, expires_at, resend_at, code_hash, messages, started_with)
       select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
-             'a', 'a', array[i.id], 1
+             'a', array[i.id], 1
         from generate_series(1, ${ROWS}) n, lateral (select gen_random_uuid() as id where n > 0) i`,
     `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
         sender_source, candidates, amount, funding, money)
       select account_id, id, true, 'sent', 'local_sms', 'otp', '+1', 'x', id, 'x', 'x', 1, 'wallet', 'captured'
         from verifications`,
-    'insert into verification_uncounted (account_id, id, look_at) select account_id, id, started_at from verifications',
+    `insert into verification_looks (id, accounts, ids, started_at, look_at)
+      select ids[1], array_fill('${UUID}'::uuid, array[${BATCH}]), ids, '2026-05-01', '2026-05-01' from (
+        select array_agg(id) as ids from (select id, row_number() over () / ${BATCH} as row from verifications) v
+         group by row having count(*) = ${BATCH}) r`,
     `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
       select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0, now() - interval '1 hour'
         from generate_series(1, ${ROWS}) n`,
@@ -57,15 +61,15 @@ async function count(tx: Db): Promise<number> {
 }
 
 const deltas = Array.from({ length: BATCH }, (_, n) => ({
-  ...{ accountId: ACCOUNT, key: `r4:+${n + 1}`, leak: 2 },
+  ...tallyKey(ACCOUNT, `r4:+${n + 1}`, 2),
   delta: { ...emptyDelta(), fresh: 1 },
 }))
 const askers = Array.from({ length: BATCH }, (_, n) => ({
   ...{ accountId: ACCOUNT, recipient: `+${n + 1}`, nowMs: NOW_MS, most: 5, windowMinutes: 10 },
 }))
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
-  'the page of verifications that are due': tx => takeDue(tx, NOW_MS, BATCH),
-  "an account's newest verifications": tx => takeNewest(tx, ACCOUNT, BATCH),
+  'the page of verifications that are due': tx => countDue(tx, NOW_MS, 1),
+  "an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
   'what a node counted': tx => createTallyStore({ db: tx }).fold(deltas, NOW_MS),
   'what the others changed': tx => createTallyStore({ db: tx }).changes([ACCOUNT], null),
   'turns of recipients': tx => takeTurns(tx, askers),

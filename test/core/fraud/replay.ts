@@ -62,7 +62,10 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       nowMs,
     }
     const verdict = await guard.judge(guarded)
-    if (verdict.verdict === 'block') return false
+    if (verdict.verdict === 'block') {
+      await guard.blocked(guarded, verdict)
+      return false
+    }
     const verificationId = ids.next('ver')
     guard.sent(guarded, verificationId)
     if (ask.confirmedAtMs !== null) insert(later, { atMs: ask.confirmedAtMs, ask, verificationId })
@@ -123,7 +126,7 @@ function turnsInMemory(): Turns {
       const recent = (sends.get(recipient) ?? []).filter(atMs => atMs > nowMs - windowMs)
       if (recent.length >= limit.sends) return { taken: false, freeAtMs: recent[0]! + windowMs }
       sends.set(recipient, [...recent, nowMs])
-      return { taken: true, turns: recent.length + 1 }
+      return { taken: true, turns: recent.length + 1, atMs: nowMs }
     },
     giveBack: ({ recipient }) => void sends.get(recipient)?.pop(),
   }

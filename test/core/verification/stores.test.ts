@@ -56,6 +56,10 @@ async function addWallet(id: AccountId, balance: number): Promise<void> {
 let phones = 0
 const nextKey = () => `+1202555${7_000 + phones++}`
 
+function markOf(code: string, accountId = account): Buffer {
+  return codes.mark({ accountId, mode: 'live' }, code)
+}
+
 function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
   const id = ids.next('msg')
   const row = acceptRow(
@@ -63,14 +67,12 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
     { recipient, messageType: 'otp', ...more },
   )
   const verificationId = sameAs('ver', id)
-  const owner = { accountId: row.accountId, mode: 'live' as const, recipientKey: recipient }
   return {
     ...row,
     start: {
       verificationId,
       recipientKey: recipient,
-      codeHash: codes.hashFor(verificationId, CODE),
-      recipientHash: codes.hashForRecipient(owner, CODE),
+      codeMark: markOf(CODE, row.accountId),
       validityMinutes: 10,
       startedAt: NOW,
       expiresAt: NOW + 10 * MINUTE_MS,
@@ -102,14 +104,14 @@ function byId(id: VerificationId, code: string): CheckRow {
     live: true,
     id,
     recipientKey: null,
-    hash: codes.hashFor(id, code),
+    codeMark: markOf(code),
     checkId: ids.next('req'),
   }
 }
 
 function byNumber(to: string, code: string): CheckRow {
-  const hash = codes.hashForRecipient({ accountId: account, mode: 'live', recipientKey: to }, code)
-  return { accountId: account, live: true, id: null, recipientKey: to, hash, checkId: ids.next('req') }
+  const codeMark = markOf(code)
+  return { accountId: account, live: true, id: null, recipientKey: to, codeMark, checkId: ids.next('req') }
 }
 
 async function kinds(rows: readonly CheckRow[], nowMs = NOW): Promise<string[]> {
@@ -240,19 +242,31 @@ describe('a check', () => {
     ])
   })
 
-  test('takes no code of another attempt, recipient, account or mode', () => {
-    const [one, other] = [ids.next('ver'), ids.next('ver')]
-    const owner = { accountId: account, mode: 'live' as const, recipientKey: '+12025550100' }
-    const hashes = [
-      codes.hashFor(one, CODE),
-      codes.hashFor(other, CODE),
-      codes.hashForRecipient(owner, CODE),
-      codes.hashForRecipient({ ...owner, mode: 'test' }, CODE),
-      codes.hashForRecipient({ ...owner, accountId: poor }, CODE),
-      codes.hashForRecipient({ ...owner, recipientKey: '+12025550101' }, CODE),
-      codes.hashFor(one, `${CODE}0`),
-    ].map(hash => hash.toString('hex'))
-    expect(new Set(hashes).size).toBe(hashes.length)
+  test('takes no code of another attempt, account or mode, and the same code is never kept the same', async () => {
+    const owner = { accountId: account, mode: 'live' as const }
+    const marks = [
+      codes.mark(owner, CODE),
+      codes.mark({ ...owner, mode: 'test' }, CODE),
+      codes.mark({ ...owner, accountId: poor }, CODE),
+      codes.mark(owner, `${CODE}0`),
+    ].map(mark => mark.toString('hex'))
+    expect(new Set(marks).size).toBe(marks.length)
+    const { id: one } = await started()
+    const { id: other } = await started()
+    const { rows } = await db.query<{ hash: string }>({
+      name: 'kept_hashes',
+      text: `select encode(code_hash, 'hex') as hash from verifications where id = any ($1::uuid[])`,
+      values: [[toUuid(one), toUuid(other)]],
+    })
+    expect(new Set([...marks, ...rows.map(({ hash }) => hash)]).size).toBe(marks.length + 2)
+    // What is kept of one fits no other, even where somebody can write to the store.
+    await db.query({
+      name: 'swap_hashes',
+      text: `update verifications v set code_hash = o.code_hash from verifications o
+              where v.id = $1 and o.id = $2 and o.account_id = v.account_id`,
+      values: [toUuid(one), toUuid(other)],
+    })
+    expect(await kinds([byId(one, CODE)])).toEqual(['wrong'])
   })
 })
 

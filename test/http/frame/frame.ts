@@ -127,7 +127,14 @@ export function caller(
       homeCountry: 'EG',
       currency: 'USD',
       quietHours: null,
-      verification: { codeLength: 6, validityMinutes: 10, channels: [], templateId: null },
+      verification: {
+        codeLength: 6,
+        validityMinutes: 10,
+        channels: [],
+        templateId: null,
+        channelOrder: 'policy',
+        trialPercent: 5,
+      },
       phone: { number: '+201000000000', verified: true },
       plan: {
         name: 'Default',

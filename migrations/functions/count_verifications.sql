@@ -1,0 +1,69 @@
+drop function if exists count_verifications;
+
+-- Adds to the totals what is true now of these verifications and their messages beyond
+-- what was counted of them before. Codes count on the channel that they went over in the
+-- end, the verification itself on that of the code that counts. Each difference is added
+-- once, whoever counts at the same time: what was counted is changed only from what it was
+-- found to be. Returns the places of those of which something may still change.
+--
+-- Order of locks: verifications, then totals, each in the order of their keys.
+create function count_verifications(p_now timestamptz, p_account uuid[], p_id uuid[]) returns integer[]
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_open integer[];
+begin
+  with looked as (
+    select i.n::integer as n, v.account_id, v.id, v.live, (v.started_at at time zone 'UTC')::date as day,
+           coalesce(v.country, '') as country, v.counted as before, c.counts,
+           -- Nobody sends a code anew, or confirms it, after so long.
+           not c.ended or (v.status = 'pending' and v.started_at > p_now - interval '1 hour') as open
+      from unnest(p_id) with ordinality as i (id, n)
+      -- Each by its whole key: without statistics the planner thinks the account alone is as good.
+     cross join lateral (select * from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v
+     cross join lateral (
+       select bool_and(m.ended) as ended,
+              jsonb_agg(jsonb_build_array(m.channel,
+                  case when m.whole and (m.anywhere > 0 or v.status = 'verified') then 1 else 0 end, m.sent, m.delivered,
+                  case when m.whole and v.status = 'verified' then 1 else 0 end, m.cost) order by m.channel) as counts
+         from (select s.*, sum(s.sent) over () as anywhere
+                 from (select m.channel, bool_or(m.id = v.message_id) as whole,
+                              count(*) filter (where m.status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
+                              count(*) filter (where m.status in ('delivered', 'read')) as delivered,
+                              coalesce(sum(m.amount) filter (where m.money = 'captured'), 0)::bigint as cost,
+                              bool_and(m.status in ('delivered', 'read', 'undelivered', 'failed', 'cancelled', 'expired'))
+                                as ended
+                         from unnest(v.messages) as k (id), lateral (
+                              select * from messages x where x.account_id = v.account_id and x.id = k.id limit 1) m
+                        group by m.channel) s) m) c
+  ), changed as (
+    update verifications v set counted = l.counts
+      from (select * from looked where counts is not null and counts is distinct from before order by account_id, id) l
+     where v.account_id = l.account_id and v.id = l.id and v.counted is not distinct from l.before
+    returning l.account_id, l.live, l.day, l.country, l.before, l.counts
+  ), added as (
+    insert into verification_totals as t
+      (account_id, live, day, channel, country, started, sent, delivered, verified, cost)
+    select c.account_id, c.live, c.day, s.of->>0, c.country, sum(s.sign * (s.of->>1)::bigint),
+           sum(s.sign * (s.of->>2)::bigint), sum(s.sign * (s.of->>3)::bigint), sum(s.sign * (s.of->>4)::bigint),
+           sum(s.sign * (s.of->>5)::bigint)
+      from changed c cross join lateral (
+             select 1 as sign, e as of from jsonb_array_elements(c.counts) e
+             union all select -1, e from jsonb_array_elements(c.before) e) s
+     group by c.account_id, c.live, c.day, s.of->>0, c.country
+    having sum(s.sign * (s.of->>1)::bigint) <> 0 or sum(s.sign * (s.of->>2)::bigint) <> 0
+        or sum(s.sign * (s.of->>3)::bigint) <> 0 or sum(s.sign * (s.of->>4)::bigint) <> 0
+        or sum(s.sign * (s.of->>5)::bigint) <> 0
+     order by c.account_id, c.live, c.day, s.of->>0, c.country
+    on conflict (account_id, live, day, channel, country) do update set
+      started = t.started + excluded.started, sent = t.sent + excluded.sent, delivered = t.delivered + excluded.delivered,
+      verified = t.verified + excluded.verified, cost = t.cost + excluded.cost
+  )
+  select array_agg(l.n) filter (where l.open is not false) into v_open from looked l;
+  return coalesce(v_open, '{}');
+end $$;

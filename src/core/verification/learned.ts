@@ -1,0 +1,92 @@
+import type { AccountSnapshot } from '../../contract/caller.ts'
+import type { Channel } from '../../contract/enums.ts'
+import type { ChannelOrder } from '../../contract/verification.ts'
+import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { createGenerations } from '../../lib/generations.ts'
+import type { AccountId } from '../../lib/ids.ts'
+import type { Random } from '../../lib/random.ts'
+import { PLATFORM } from '../accounts/platform.ts'
+import { LEARNING_HALF_LIFE_HOURS } from '../fraud/total-store.ts'
+import { type ChannelStat, learnedOrder, trialOrder } from './channel-order.ts'
+import { type LearnedRow, selectLearned } from './learned-store.ts'
+
+/** What is known of how codes fare, in the memory of this node: no request asks the store for it. */
+export type Learned = {
+  /** The order in which an account's codes to a country try these channels, and why. Draws whether it is a trial. */
+  order(account: AccountSnapshot, country: string, channels: readonly Channel[]): ChannelOrder
+  /** Reads anew what the accounts that were asked about have learned, and all of them together. */
+  refresh(): Promise<void>
+}
+
+export type LearnedDeps = { db: Db; clock: Clock; random: Pick<Random, 'fraction'> }
+
+/** Accounts that are followed; whoever comes beyond goes by what all accounts know. */
+const MOST_ACCOUNTS = 5_000
+/** An account that asked for nothing in so long is no longer followed. */
+const FOLLOWED_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
+
+type Known = ReadonlyMap<string, ReadonlyMap<Channel, LearnedRow>>
+
+export function createLearned({ db, clock, random }: LearnedDeps): Learned {
+  /** When each account asked last. */
+  const asked = createGenerations<AccountId, number>(MOST_ACCOUNTS)
+  const followed = new Set<AccountId>()
+  let known: Known = new Map()
+
+  function knownOf(accountId: AccountId, country: string): ReadonlyMap<Channel, ChannelStat> {
+    const rows = known.get(nameOf(accountId, country))
+    return new Map([...(rows ?? [])].map(([channel, row]) => [channel, faded(row, clock.now())]))
+  }
+
+  return {
+    order({ id, verification }, country, channels) {
+      asked.set(id, clock.monotonic())
+      if (followed.size < MOST_ACCOUNTS) followed.add(id)
+      const learned = learnedOrder(channels, {
+        own: knownOf(id, country),
+        everybody: knownOf(PLATFORM, country),
+      })
+      const trial = random.fraction() * 100 < verification.trialPercent ? trialOrder(learned) : null
+      return { country, ...(trial ? { by: 'trial', channels: trial } : learned) }
+    },
+
+    async refresh() {
+      const untilMs = clock.monotonic() - FOLLOWED_MS
+      for (const id of followed)
+        if ((asked.get(id) ?? Number.NEGATIVE_INFINITY) < untilMs) followed.delete(id)
+      // Nobody wants it, mostly.
+      if (followed.size === 0) return
+      known = byPlace(await selectLearned(db, [PLATFORM, ...followed]))
+    },
+  }
+}
+
+function byPlace(rows: readonly LearnedRow[]): Known {
+  const places = new Map<string, Map<Channel, LearnedRow>>()
+  for (const row of rows) {
+    const name = nameOf(row.accountId, row.country)
+    const place = places.get(name) ?? new Map<Channel, LearnedRow>()
+    places.set(name, place.set(row.channel, row))
+  }
+  return places
+}
+
+function nameOf(accountId: AccountId, country: string): string {
+  return `${accountId} ${country}`
+}
+
+/** As `learn_channels` fades it when it adds. */
+function faded(
+  { atMs, tried, verified, delivered, deliverySeconds }: LearnedRow,
+  nowMs: number,
+): ChannelStat {
+  const kept = 0.5 ** (Math.max(0, nowMs - atMs) / HOUR_MS / LEARNING_HALF_LIFE_HOURS)
+  return {
+    tried: tried * kept,
+    verified: verified * kept,
+    delivered: delivered * kept,
+    deliverySeconds: deliverySeconds * kept,
+  }
+}
