@@ -58,10 +58,10 @@ begin
     from unnest(p_verification) with ordinality as i (id, n)
    where v_take[n];
 
-  -- For the totals: one row for all of them.
+  -- For the totals: one row for all of them, to be looked at when hardly any of them can still change.
   insert into verification_looks (id, accounts, ids, started_at, look_at)
     select (array_agg(i.id order by i.n))[1], array_agg(p_account[i.n] order by i.n), array_agg(i.id order by i.n), p_now,
-           p_now + interval '20 seconds'
+           p_now + interval '20 minutes'
       from unnest(p_verification) with ordinality as i (id, n) where v_take[i.n] having count(*) > 0;
 
   -- Of several for one recipient each supersedes the one before it.

@@ -21,8 +21,9 @@ begin
   with looked as (
     select i.n::integer as n, v.account_id, v.id, v.live, (v.started_at at time zone 'UTC')::date as day,
            coalesce(v.country, '') as country, v.counted as before, c.counts,
-           -- Nobody sends a code anew, or confirms it, after so long.
-           not c.ended or (v.status = 'pending' and v.started_at > p_now - interval '1 hour') as open
+           -- Until it can neither be confirmed nor resent.
+           not c.ended or (v.status = 'pending' and v.expires_at + make_interval(mins => v.validity_minutes) > p_now)
+             as open
       from unnest(p_id) with ordinality as i (id, n)
       -- Each by its whole key: without statistics the planner thinks the account alone is as good.
      cross join lateral (select * from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v

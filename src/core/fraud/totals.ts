@@ -21,7 +21,7 @@ export type Totals = {
 const PAGE = 20
 const MOST_PAGES = 100
 /** Of an account, which its reader brings up to date. */
-const NEWEST = 500
+const NEWEST = 2_000
 const DAY_MS = 24 * 3_600_000
 /** No receipt comes later, and nobody sends a code anew. */
 const CLOSED_MS = 8 * DAY_MS
