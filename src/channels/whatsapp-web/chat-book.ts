@@ -6,6 +6,8 @@ import { isGroup, phoneOf } from './jid.ts'
 /** Of one word from the library; a history comes in pieces. */
 const MOST_AT_ONCE = 1_000
 
+export type ChatBook = ReturnType<typeof createChatBook>
+
 /** Tells the chats of a session as they become known: from its history, its groups, and whoever writes. */
 export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
   function note(chats: readonly (SessionChat | null)[]): void {

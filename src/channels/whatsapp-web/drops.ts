@@ -1,3 +1,5 @@
+import type { Clock } from '../../lib/clock.ts'
+
 /** Why a connection ended, by its code, and what follows (the library's DisconnectReason). */
 export type Drop =
   /** Right behind linking, and whenever the far side moves us: connect again at once. */
@@ -42,5 +44,31 @@ export function readDrop(
         : { kind: 'lost', detail }
     default:
       return { kind: 'lost', detail }
+  }
+}
+
+/** A drop is told of when it has lasted this long. */
+const QUIET_MS = 30_000
+
+/** Connections that failed in a row, and whether it is time to say so. */
+export type Drops = ReturnType<typeof createDrops>
+
+export function createDrops(clock: Clock) {
+  let failures = 0
+  let sinceMs = clock.monotonic()
+  let told = false
+  return {
+    /** `opened`: it was up before it dropped. `lasts` is said once. */
+    add(opened: boolean): { failures: number; lasts: boolean } {
+      if (opened || failures === 0) {
+        failures = 0
+        sinceMs = clock.monotonic()
+        told = false
+      }
+      failures++
+      const lasts = !told && clock.monotonic() - sinceMs >= QUIET_MS
+      told ||= lasts
+      return { failures, lasts }
+    },
   }
 }

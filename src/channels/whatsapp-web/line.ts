@@ -12,6 +12,7 @@ import type {
 import type { LinkLog } from '../provider.ts'
 import type { AuthState } from './auth-state.ts'
 import type { WebConfig } from './config.ts'
+import { guardListeners } from './guard-listeners.ts'
 import type { Baileys } from './library.ts'
 import { createQuietLog } from './quiet-log.ts'
 
@@ -70,24 +71,32 @@ export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDe
     markOnlineOnConnect: false,
     syncFullHistory: false,
     emitOwnEvents: false,
+    // Our store waits for its database itself.
+    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     getMessage: ({ id }) => (id ? sentMessage(id) : Promise.resolve(undefined)),
     makeSignalRepository: (...given) => {
       const repository = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(...given)
       return {
         ...repository,
-        encryptMessage(message) {
+        async encryptMessage(message) {
+          const sealed = await repository.encryptMessage(message)
           sealedSoFar++
-          return repository.encryptMessage(message)
+          return sealed
         },
-        encryptGroupMessage(message) {
+        async encryptGroupMessage(message) {
+          const sealed = await repository.encryptGroupMessage(message)
           sealedSoFar++
-          return repository.encryptGroupMessage(message)
+          return sealed
         },
       }
     },
     ...(agent && { agent, fetchAgent: agent }),
   }
   const sock = baileys.makeWASocket(options)
+  guardListeners(sock.ws, error => {
+    log.debug({ err: error }, 'a web session could not read what it was told')
+    void sock.end(error instanceof Error ? error : undefined)
+  })
   const ended = Promise.withResolvers<{ code: number | undefined; detail: string }>()
   let over = false
   listen(sock, auth, on, (code, detail) => {

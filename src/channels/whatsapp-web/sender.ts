@@ -22,6 +22,7 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
   const logger = createQuietLog(log)
 
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) return { kind: 'retry', detail: 'there was no time left to send' }
     if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
     if (line.isOver()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)

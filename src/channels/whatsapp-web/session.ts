@@ -1,27 +1,24 @@
 import type { proto } from 'baileys'
 import { backoffMs } from '../../lib/backoff.ts'
-import { type Clock, pause } from '../../lib/clock.ts'
+import { pause } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 import type { SessionIo, SessionLink } from '../shared/session.ts'
 import { type AuthState, loadAuthState } from './auth-state.ts'
 import { createChatBook } from './chat-book.ts'
 import type { WebConfig } from './config.ts'
-import { type Drop, readDrop } from './drops.ts'
-import { readInbound } from './inbound.ts'
+import { createDrops, type Drop, type Drops, readDrop } from './drops.ts'
+import { createHearing } from './hearing.ts'
 import { phoneOf } from './jid.ts'
 import { type Baileys, loadBaileys } from './library.ts'
-import { type Line, type LineEvents, openLine } from './line.ts'
+import { type Line, openLine } from './line.ts'
 import { openMediaOf } from './media.ts'
 import { attemptIdOf } from './message-id.ts'
 import { paceOf } from './pace.ts'
-import { readReceipts } from './receipts.ts'
 import { createRecipients } from './recipients.ts'
 import { createSender, NOT_OPEN } from './sender.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** A drop is told of when it has lasted this long. */
-const QUIET_DROP_MS = 30_000
 /** To be let in, or to be shown what links us. */
 const GREETING_MS = 30_000
 /** A code on the screen of a phone; the first QR code lives this long too. */
@@ -46,6 +43,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   const { clock } = io
   const remembered = createLru<string, proto.IMessage>(REMEMBERED)
   const book = createChatBook(io)
+  const hearing = createHearing(baileys, auth, io, book)
   const recipients = createRecipients(clock, askWhoIsThere)
   const send = createSender({
     baileys,
@@ -107,7 +105,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
       log: io.log,
       sentMessage,
       on: {
-        ...heard,
+        ...hearing,
         showsQr(text) {
           showed = true
           greeted.resolve()
@@ -183,32 +181,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     io.report({ state: 'down', detail: 'the web session is not connected' })
   }
 
-  // --- what comes in --------------------------------------------------------
-
-  const heard: Omit<LineEvents, 'showsQr' | 'opened' | 'lost'> = {
-    letInUnlinked({ attrs }) {
-      const digits = io.askedPhone?.slice(1) ?? attrs['lid']?.split('@')[0] ?? '0'
-      auth.creds.me = { id: `${digits}@s.whatsapp.net`, name: '~' }
-      // No history follows for a device that was never linked: nothing to wait for.
-      auth.creds.accountSyncCounter = 1
-    },
-    receipt: node => keep(readReceipts(node)),
-    messages(messages) {
-      const inbound = messages.flatMap(message => readInbound(baileys, message, io) ?? [])
-      keep(inbound)
-      book.heard(inbound)
-    },
-    chats: book.chats,
-    contacts: book.contacts,
-    groups: book.groups,
-  }
-
-  function keep(inbound: Parameters<SessionIo['emit']>[0]): void {
-    if (inbound.length === 0) return
-    void io.emit(inbound).catch(error => {
-      io.log.warn({ err: error, items: inbound.length }, 'what a web session heard could not be stored')
-    })
-  }
+  // --- what the connection asks, and is asked -------------------------------
 
   async function sentMessage(id: string): Promise<proto.IMessage | undefined> {
     const held = remembered.get(id)
@@ -232,6 +205,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     },
     pace: () => paceOf(config, pairedAtMs, clock.now()),
     async send(message, signal) {
+      if (letGo) return LET_GO_ALREADY
       return isOpen && line ? send(line, message, signal) : NOT_OPEN
     },
     async reaches(to) {
@@ -259,25 +233,4 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
 
 const LET_GO = { code: undefined, detail: 'let go' }
 
-/** Connections that failed in a row, and whether it is time to say so. */
-type Drops = ReturnType<typeof createDrops>
-
-function createDrops(clock: Clock) {
-  let failures = 0
-  let sinceMs = clock.monotonic()
-  let told = false
-  return {
-    /** `opened`: it was up before it dropped. `lasts` is said once. */
-    add(opened: boolean): { failures: number; lasts: boolean } {
-      if (opened || failures === 0) {
-        failures = 0
-        sinceMs = clock.monotonic()
-        told = false
-      }
-      failures++
-      const lasts = !told && clock.monotonic() - sinceMs >= QUIET_DROP_MS
-      told ||= lasts
-      return { failures, lasts }
-    },
-  }
-}
+const LET_GO_ALREADY = { kind: 'retry', detail: 'this node has let go of the web session' } as const

@@ -1,0 +1,43 @@
+import type { Inbound } from '../provider.ts'
+import type { SessionIo } from '../shared/session.ts'
+import type { AuthState } from './auth-state.ts'
+import type { ChatBook } from './chat-book.ts'
+import { readInbound } from './inbound.ts'
+import type { Baileys } from './library.ts'
+import type { LineEvents } from './line.ts'
+import { readReceipts } from './receipts.ts'
+
+export type Hearing = Omit<LineEvents, 'showsQr' | 'opened' | 'lost'>
+
+/** What comes in over a line, whichever it is: messages, receipts, chats. */
+export function createHearing(
+  baileys: Baileys,
+  { creds }: AuthState,
+  io: SessionIo,
+  book: ChatBook,
+): Hearing {
+  function keep(inbound: readonly Inbound[]): void {
+    if (inbound.length === 0) return
+    void io.emit(inbound).catch(error => {
+      io.log.warn({ err: error, items: inbound.length }, 'what a web session heard could not be stored')
+    })
+  }
+
+  return {
+    letInUnlinked({ attrs }) {
+      const digits = io.askedPhone?.slice(1) ?? attrs['lid']?.split('@')[0] ?? '0'
+      creds.me = { id: `${digits}@s.whatsapp.net`, name: '~' }
+      // No history follows for a device that was never linked: nothing to wait for.
+      creds.accountSyncCounter = 1
+    },
+    receipt: node => keep(readReceipts(node)),
+    messages(messages) {
+      const inbound = messages.flatMap(message => readInbound(baileys, message, io) ?? [])
+      keep(inbound)
+      book.heard(inbound)
+    },
+    chats: book.chats,
+    contacts: book.contacts,
+    groups: book.groups,
+  }
+}
