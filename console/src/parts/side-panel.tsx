@@ -1,5 +1,6 @@
-import { Drawer, Group, ScrollArea, Text, Title } from '@mantine/core'
+import { Drawer, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import classes from './side-panel.module.css'
 
 /** What a row is about, beside its list. Escape and "back" close it. */
 export function SidePanel({
@@ -20,43 +21,31 @@ export function SidePanel({
   foot?: ReactNode
 }) {
   return (
-    <Drawer.Root
+    <Drawer
       opened={opened}
       onClose={onClose}
       position="right"
       size={560}
-      scrollAreaComponent={ScrollArea.Autosize}
+      padding={0}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      classNames={{
+        header: classes.header!,
+        title: classes.title!,
+        content: classes.content!,
+        body: classes.body!,
+      }}
+      title={
+        <>
+          <Title order={2} className="ph-truncate">
+            {title}
+          </Title>
+          {aside}
+        </>
+      }
     >
-      <Drawer.Overlay backgroundOpacity={0.2} />
-      <Drawer.Content aria-label="Details" style={{ display: 'flex', flexDirection: 'column' }}>
-        <Drawer.Header style={{ borderBottom: '1px solid var(--ph-line)' }}>
-          <Drawer.Title component="div" style={{ flex: 1, minWidth: 0 }}>
-            <Group gap="sm" wrap="nowrap">
-              <Title order={2} style={{ minWidth: 0 }} className="ph-truncate">
-                {title}
-              </Title>
-              {aside}
-            </Group>
-          </Drawer.Title>
-          <Drawer.CloseButton aria-label="Close" />
-        </Drawer.Header>
-        <Drawer.Body style={{ flex: 1, paddingTop: 16 }}>{children}</Drawer.Body>
-        {foot && (
-          <Group
-            p="md"
-            gap="sm"
-            style={{
-              borderTop: '1px solid var(--ph-line)',
-              position: 'sticky',
-              bottom: 0,
-              background: 'var(--mantine-color-body)',
-            }}
-          >
-            {foot}
-          </Group>
-        )}
-      </Drawer.Content>
-    </Drawer.Root>
+      <div className={classes.scroll}>{children}</div>
+      {foot && <div className={classes.foot}>{foot}</div>}
+    </Drawer>
   )
 }
 

@@ -1,4 +1,6 @@
-/** The posthorn: a coil, its bell, and the cord. */
+import classes from './wordmark.module.css'
+
+/** The posthorn: mouthpiece, one coil, bell. */
 export function Horn({ size = 22 }: { size?: number }) {
   return (
     <svg
@@ -7,21 +9,18 @@ export function Horn({ size = 22 }: { size?: number }) {
       viewBox="0 0 32 32"
       fill="none"
       aria-hidden="true"
-      style={{ flex: 'none' }}
+      className={classes.horn}
     >
-      <g stroke="var(--mantine-color-brass-5)" strokeLinecap="round" strokeLinejoin="round">
-        <path
-          d="M3.5 9.5h6.2c6.6 0 11.3 3.6 11.3 8.6 0 4-3 6.6-6.7 6.6-3.6 0-6.2-2.4-6.2-5.6 0-3 2.2-5.2 5.2-5.2 5 0 7.7 2.4 13.2 2.4"
-          strokeWidth="2.6"
-        />
-        <path d="M26.3 11.6c.6 3.2.6 6.4 0 9.6" strokeWidth="2.6" />
-        <path d="M3.5 7.6v3.8" strokeWidth="2.6" />
-      </g>
       <path
-        d="M13.2 24.6v3.2m0 0-1.8 1.6m1.8-1.6 1.8 1.6"
-        stroke="var(--mantine-color-verdigris-5)"
-        strokeWidth="1.8"
+        d="M3 10.5h11.2a6.9 6.9 0 1 1-6.9 6.9c0-3.8 3.1-6.9 6.9-6.9h7"
+        stroke="currentColor"
+        strokeWidth="2.7"
         strokeLinecap="round"
+      />
+      <path d="M3 7.8v5.4" stroke="currentColor" strokeWidth="2.4" strokeLinecap="round" />
+      <path
+        d="M19.5 9.200c4.200-.1 7.400-1.9 9.9-5v12.600c-2.500-3.100-5.700-4.9-9.9-5z"
+        fill="currentColor"
       />
     </svg>
   )
@@ -29,9 +28,11 @@ export function Horn({ size = 22 }: { size?: number }) {
 
 export function Wordmark({ size = 22 }: { size?: number }) {
   return (
-    <span style={{ display: 'inline-flex', alignItems: 'center', gap: size * 0.36 }}>
+    <span className={classes.mark} style={{ gap: size * 0.36 }}>
       <Horn size={size} />
-      <span style={{ fontWeight: 650, fontSize: size * 0.74, letterSpacing: '-0.015em' }}>Posthorn</span>
+      <span className={classes.name} style={{ fontSize: size * 0.76 }}>
+        Posthorn
+      </span>
     </span>
   )
 }

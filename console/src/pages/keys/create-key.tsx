@@ -1,4 +1,4 @@
-import { Checkbox, Modal, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Checkbox, Input, Modal, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import type { Permission } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
@@ -63,11 +63,9 @@ function CreateForm({ onMade }: Omit<Props, 'opened'>) {
         data-autofocus
         {...getInputProps('name')}
       />
-      <Stack gap={4}>
-        <Text size="sm" fw={500}>
-          Mode
-        </Text>
+      <Input.Wrapper label="Mode" labelElement="div">
         <SegmentedControl
+          fullWidth
           aria-label="Mode of the key"
           data={[
             { value: 'test', label: 'Test: sandbox alone' },
@@ -75,7 +73,7 @@ function CreateForm({ onMade }: Omit<Props, 'opened'>) {
           ]}
           {...getInputProps('mode')}
         />
-      </Stack>
+      </Input.Wrapper>
       <Checkbox.Group label="May" {...getInputProps('permissions')}>
         <Stack gap={8} mt={6}>
           {SCOPES.map(([value, text]) => (

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Group, Menu, Text } from '@mantine/core'
+import { ActionIcon, Button, Menu, Text } from '@mantine/core'
 import { Ellipsis, KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { ApiKey } from '../../../../sdk/index.ts'
@@ -15,6 +15,7 @@ import { RotateKey } from './rotate-key.tsx'
 import { ShowKey } from './show-key.tsx'
 
 const PATH = '/api/v2/api-keys'
+const PERMISSION_COUNT = 4
 type Open =
   | { what: 'create' }
   | { what: 'rotate' | 'revoke'; key: ApiKey }
@@ -116,22 +117,9 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
   {
     title: 'May',
-    width: 'minmax(160px, 2fr)',
+    width: 'minmax(150px, 2fr)',
     wideOnly: true,
-    render: key => (
-      <Group gap={4} wrap="nowrap">
-        {key.role === 'owner' && (
-          <Badge size="sm" variant="default">
-            owner
-          </Badge>
-        )}
-        {key.permissions.map(permission => (
-          <Badge key={permission} size="sm" variant="default" tt="none" fw={500}>
-            {permission}
-          </Badge>
-        ))}
-      </Group>
-    ),
+    render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
   },
   {
     title: 'Last used',
@@ -147,6 +135,12 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
   { title: 'State', width: '90px', render: key => <StatusBadge status={stateOf(key)} /> },
 ]
+
+/** In a few words; which scopes exactly is told on looking closer. */
+function rightsOf({ role, permissions }: ApiKey): string {
+  const words = permissions.length === PERMISSION_COUNT ? ['everything'] : permissions
+  return [...(role === 'owner' ? ['as owner'] : []), ...words].join(', ')
+}
 
 function stateOf(key: ApiKey): 'active' | 'revoked' | 'expired' {
   if (key.revokedAt !== null) return 'revoked'

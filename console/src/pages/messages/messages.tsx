@@ -54,7 +54,7 @@ export default function Messages({ messageId }: { messageId?: string }) {
       title="Messages"
       actions={
         <>
-          <Switch label="Live" checked={tail} onChange={event => setTail(event.currentTarget.checked)} />
+          <Switch label="Follow" checked={tail} onChange={event => setTail(event.currentTarget.checked)} />
           <Button component={Link} href="/send" leftSection={<SendHorizontal size={15} />}>
             Send
           </Button>

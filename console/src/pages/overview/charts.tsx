@@ -22,7 +22,6 @@ export default function Charts({ stats }: { stats: MessageStats }) {
       type="stacked"
       series={SERIES}
       withLegend
-      gridAxis="y"
       tickLine="none"
       barProps={{ isAnimationActive: false, maxBarSize: 28 }}
       xAxisProps={{ minTickGap: 24 }}

@@ -47,7 +47,7 @@ export default function Overview() {
           <Figure
             label="Delivered"
             value={total?.delivered}
-            note={total && settled > 0 ? `${percent(total.delivered, settled)} of what is known` : undefined}
+            note={total && settled > 0 ? `${percent(total.delivered, settled)} so far` : undefined}
             href="/messages?status=delivered"
           />
           <Figure

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, Input, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core'
 import { useRead } from '../../api/use-read.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
@@ -61,12 +61,9 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
           />
         )}
       </Group>
-      <Stack gap={4}>
-        <Text size="sm" fw={500} component="span" id="type-label">
-          Type
-        </Text>
-        <SegmentedControl data={TYPES} aria-labelledby="type-label" {...getInputProps('messageType')} />
-      </Stack>
+      <Input.Wrapper label="Type" labelElement="div">
+        <SegmentedControl fullWidth data={TYPES} aria-label="Type" {...getInputProps('messageType')} />
+      </Input.Wrapper>
       {usable.length > 0 && (
         <Select
           label="Template"
