@@ -165,7 +165,7 @@ describe('/openapi.json', () => {
     expect(new Set(operations.map(operation => operation.operationId)).size).toBe(operations.length)
     const list = paths['/demo/items']!['get']!
     expect(list.operationId).toBe('getDemoItems')
-    expect(list.security).toEqual([{ apiKey: [] }])
+    expect(list.security).toEqual([{ apiKey: [] }, { session: [] }])
     expect(list.parameters!.map(({ name, required }) => [name, required])).toEqual([
       ['limit', false],
       ['cursor', false],
@@ -176,7 +176,7 @@ describe('/openapi.json', () => {
     expect(Object.keys(list.responses)).toEqual(['200', '400', '401', '403', '429', '503'])
     const item = paths['/demo/items/{itemId}']!['get']!
     expect(item.parameters).toMatchObject([{ name: 'itemId', in: 'path', required: true }])
-    expect(paths['/demo/admin']!['get']!.security).toEqual([{ operator: [] }])
+    expect(paths['/demo/admin']!['get']!.security).toEqual([{ operator: [] }, { session: [] }])
     expect(paths['/healthz']!['get']!.security).toEqual([])
     const echo = paths['/demo/echo']!['post']!
     expect(Object.keys(echo.responses)).toContain('413')

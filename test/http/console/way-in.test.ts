@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SessionRow, SessionView } from '../../../src/contract/console.ts'
+import { faultPaths, startTestApp, type TestApp } from '../../support/app.ts'
+import { openBrowser, PASSWORD, setUp, type Visitor } from '../../support/console.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+const EMAIL = 'root@example.com'
+const ROOT = { email: EMAIL, name: '<img src=x onerror=alert(1)>', password: PASSWORD }
+const HOUR_MS = 3_600_000
+
+let database: TestDatabase
+let app: TestApp
+/** Another node on the same store. */
+let other: TestApp
+let root: Visitor
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  app = await startTestApp({ database })
+  other = await startTestApp({ database, startMs: app.now() })
+})
+afterAll(async () => {
+  await app.stop()
+  await other.stop()
+  await database.drop()
+})
+
+describe('the first visit', () => {
+  test('asks for the operator token where others could reach the server', async () => {
+    const browser = openBrowser(app)
+    expect((await browser.call('GET', '/api/console/setup')).body['data']).toEqual({
+      needed: true,
+      operatorToken: false,
+    })
+    const proxied = { 'x-forwarded-for': '203.0.113.7' }
+    expect((await browser.call('GET', '/api/console/setup', undefined, proxied)).body['data']).toEqual({
+      needed: true,
+      operatorToken: true,
+    })
+    for (const body of [ROOT, { ...ROOT, operatorToken: 'guessed' }]) {
+      const refused = await browser.call('POST', '/api/console/setup', body, proxied)
+      expect(refused.status).toBe(401)
+      expect(faultPaths(refused)).toEqual(['operatorToken'])
+    }
+  })
+
+  test.each([
+    [{ ...ROOT, email: 'nobody' }, 'email'],
+    [{ ...ROOT, email: 'a@b\r\nBcc: c@d.example' }, 'email'],
+    [{ ...ROOT, password: 'too short' }, 'password'],
+    [{ ...ROOT, password: 'ROOT@example.com' }, 'password'],
+    [{ ...ROOT, name: '' }, 'name'],
+  ])('refuses %j', async (body, path) => {
+    const refused = await openBrowser(app).call('POST', '/api/console/setup', body)
+    expect(refused.status).toBe(400)
+    expect(faultPaths(refused)).toEqual([path])
+  })
+
+  test('lets one of several in, on whichever node, and nobody after that', async () => {
+    const browsers = [openBrowser(app), openBrowser(other), openBrowser(app)]
+    const answers = await Promise.all(
+      browsers.map((browser, at) =>
+        browser.call('POST', '/api/console/setup', { ...ROOT, email: `root${at}@example.com` }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+    const first = answers.findIndex(({ status }) => status === 201)
+    root = browsers[first]!
+    expect((await openBrowser(app).call('POST', '/api/console/setup', ROOT)).status).toBe(409)
+    expect((await openBrowser(app).call('GET', '/api/console/setup')).body['data']).toMatchObject({
+      needed: false,
+    })
+    const view = answers[first]!.body['data'] as SessionView
+    expect(view.user).toMatchObject({
+      id: expect.stringMatching(/^usr_/),
+      email: `root${first}@example.com`,
+      // As it was given: what shows it has to show it as text.
+      name: ROOT.name,
+      operator: true,
+      totp: false,
+    })
+    expect(answers[first]!.headers.get('content-type')).toContain('application/json')
+    expect(answers[first]!.headers.get('x-content-type-options')).toBe('nosniff')
+    // An owner of the account that the first start made.
+    expect(view.memberships).toMatchObject([{ account: { name: 'Demo' }, role: 'owner' }])
+    const cookie = answers[first]!.headers.get('set-cookie')!
+    expect(cookie).toMatch(
+      /^posthorn_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    expect(answers[first]!.text + app.log.join('')).not.toContain(root.cookie().split('=')[1])
+  })
+})
+
+describe('a cookie', () => {
+  let rootEmail: string
+  let demo: string
+  beforeAll(async () => {
+    const { user, memberships } = await root.session()
+    rootEmail = user.email
+    demo = memberships[0]!.account.id
+  })
+
+  test('opens what its person may, on every node, and names the account', async () => {
+    expect((await root.for(demo)('GET', '/account')).body['data']).toMatchObject({
+      id: demo,
+      key: { id: expect.stringMatching(/^usr_/), prefix: '', mode: 'live' },
+    })
+    expect((await root.for(demo, 'test')('GET', '/account')).body['data']).toMatchObject({
+      key: { mode: 'test' },
+    })
+    const elsewhere = await other.call('/api/admin/accounts', { headers: { cookie: root.cookie() } })
+    expect(elsewhere.status).toBe(200)
+    const unnamed = await root.call('GET', '/api/v2/account')
+    expect([unnamed.status, faultPaths(unnamed)]).toEqual([400, ['X-Posthorn-Account']])
+    const odd = await root.call('GET', '/api/v2/account', undefined, {
+      'x-posthorn-account': demo,
+      'x-posthorn-mode': 'both',
+    })
+    expect([odd.status, faultPaths(odd)]).toEqual([400, ['X-Posthorn-Mode']])
+    const { id: foreign } = await app.createAccount()
+    expect((await root.for(foreign)('GET', '/account')).status).toBe(403)
+  })
+
+  test('gives way to a key', async () => {
+    const account = await app.createAccount()
+    const headers = { cookie: root.cookie(), 'x-posthorn-account': demo }
+    const read = await app.call('/api/v2/account', { key: account.testKey, headers })
+    expect(read.body['data']).toMatchObject({ id: account.id })
+    const wrong = await app.call('/api/v2/account', { key: 'ph_live_wrong', headers })
+    expect(wrong.status).toBe(401)
+    const operator = await app.call('/api/admin/accounts', {
+      headers: { cookie: root.cookie(), authorization: 'Bearer wrong' },
+    })
+    expect(operator.status).toBe(401)
+  })
+
+  test.each([
+    ['no token', { 'x-csrf-token': '' }],
+    ['another’s token', { 'x-csrf-token': Buffer.alloc(32).toString('base64url') }],
+    ['another site’s page', { origin: 'https://evil.example' }],
+    ['a page without an address', { origin: 'null' }],
+    ['another port', { origin: 'http://127.0.0.1:1' }],
+    ['a browser that says so', { 'sec-fetch-site': 'cross-site' }],
+  ])('changes nothing for %s', async (_, headers) => {
+    const before = await root.session()
+    for (const [path, body] of [
+      ['/api/console/user', { name: 'Mallory' }],
+      ['/api/v2/account', { quietHours: null }],
+    ] as const) {
+      const refused = await root.call('PATCH', path, body, { 'x-posthorn-account': demo, ...headers })
+      expect([refused.status, refused.body['code']], path).toEqual([403, 'FORBIDDEN'])
+    }
+    const refused = await root.call('POST', '/api/admin/accounts', {}, headers)
+    expect(refused.status).toBe(403)
+    expect((await root.session()).user).toEqual(before.user)
+  })
+
+  test('changes something for our own pages', async () => {
+    const changed = await root.call('PATCH', '/api/console/user', { name: 'Root' }, { origin: app.url })
+    expect(changed.body['data']).toMatchObject({ user: { name: 'Root' } })
+  })
+
+  test('is not somebody’s whom another site logs in', async () => {
+    const login = { email: rootEmail, password: PASSWORD }
+    const refused = await openBrowser(app).call('POST', '/api/console/login', login, {
+      origin: 'https://evil.example',
+    })
+    expect(refused.status).toBe(403)
+  })
+
+  test('that somebody planted is never taken over by a login', async () => {
+    const browser = openBrowser(app)
+    browser.setCookie(`posthorn_session=${'A'.repeat(43)}`)
+    expect((await browser.call('GET', '/api/console/session')).status).toBe(401)
+    await browser.logIn(rootEmail)
+    expect(browser.cookie()).not.toContain('A'.repeat(43))
+    const planted = { cookie: `posthorn_session=${'A'.repeat(43)}` }
+    expect((await app.call('/api/console/session', { headers: planted })).status).toBe(401)
+  })
+
+  test.each([
+    '',
+    'posthorn_session=',
+    'posthorn_session=%00',
+    `posthorn_session=${'x'.repeat(5_000)}`,
+    'a; b=c;;=',
+  ])('that is none is a 401: %j', async cookie => {
+    expect((await app.call('/api/console/session', { headers: { cookie } })).status).toBe(401)
+    expect((await app.call('/api/admin/accounts', { headers: { cookie } })).status).toBe(401)
+  })
+
+  test('is listed, and ends at once here and within a second elsewhere', async () => {
+    const phone = openBrowser(app, '<b>Phone</b>')
+    await phone.logIn(rootEmail)
+    const cookie = phone.cookie()
+    const onOther = () => other.call('/api/console/session', { headers: { cookie } })
+    expect((await onOther()).status).toBe(200)
+
+    const listed = (await root.call('GET', '/api/console/sessions')).body['data'] as SessionRow[]
+    const mine = listed.find(({ userAgent }) => userAgent === '<b>Phone</b>')!
+    expect(mine).toMatchObject({ current: false, ip: '127.0.0.1' })
+    expect(listed.filter(({ current }) => current)).toHaveLength(1)
+    expect((await root.call('DELETE', `/api/console/sessions/${mine.id}`)).status).toBe(200)
+    expect((await phone.call('GET', '/api/console/session')).status).toBe(401)
+    const startMs = other.now()
+    await other.until(onOther, ({ status }) => status === 401)
+    expect(other.now() - startMs).toBeLessThanOrEqual(1_000)
+    expect((await root.call('DELETE', `/api/console/sessions/${mine.id}`)).status).toBe(404)
+  })
+
+  test('ends with the log-out', async () => {
+    const browser = openBrowser(app)
+    await browser.logIn(rootEmail)
+    const cookie = browser.cookie()
+    const out = await browser.call('POST', '/api/console/logout')
+    expect(out.headers.get('set-cookie')).toMatch(/^posthorn_session=; Max-Age=0;/)
+    expect((await app.call('/api/console/session', { headers: { cookie } })).status).toBe(401)
+  })
+
+  test('ends with the password, wherever it is', async () => {
+    const [laptop, phone] = [openBrowser(app), openBrowser(app)]
+    await laptop.logIn(rootEmail)
+    await phone.logIn(rootEmail)
+    const before = laptop.cookie()
+    const wrong = await laptop.call('POST', '/api/console/password', {
+      currentPassword: 'wrong',
+      newPassword: 'another horse battery',
+    })
+    expect([wrong.status, faultPaths(wrong)]).toEqual([400, ['currentPassword']])
+    const changed = await laptop.call('POST', '/api/console/password', {
+      currentPassword: PASSWORD,
+      newPassword: 'another horse battery',
+    })
+    expect(changed.status).toBe(200)
+    expect(laptop.cookie()).not.toBe(before)
+    for (const cookie of [before, phone.cookie()])
+      expect((await app.call('/api/console/session', { headers: { cookie } })).status).toBe(401)
+    expect((await laptop.call('GET', '/api/console/session')).status).toBe(200)
+    expect((await openBrowser(app).logIn(rootEmail)).status).toBe(401)
+    await laptop.call('POST', '/api/console/password', {
+      currentPassword: 'another horse battery',
+      newPassword: PASSWORD,
+    })
+    await root.logIn(rootEmail)
+  })
+
+  test('ends by itself after twelve hours without use, and after thirty days with it', async () => {
+    const aged = await createTestDatabase()
+    const alone = await startTestApp({ database: aged })
+    try {
+      const browser = await setUp(alone)
+      for (let day = 0; day < 59; day++) {
+        alone.jump(12 * HOUR_MS - 60_000)
+        expect((await browser.call('GET', '/api/console/session')).status, `half day ${day}`).toBe(200)
+      }
+      alone.jump(12 * HOUR_MS - 60_000)
+      alone.jump(60 * 60_000)
+      expect((await browser.call('GET', '/api/console/session')).status).toBe(401)
+      await browser.logIn(EMAIL)
+      alone.jump(12 * HOUR_MS)
+      expect((await browser.call('GET', '/api/console/session')).status).toBe(401)
+    } finally {
+      await alone.stop()
+      await aged.drop()
+    }
+  })
+})
+
+describe('over https', () => {
+  test('the cookie is held to it, and to our own pages', async () => {
+    const secured = await startTestApp({ env: { POSTHORN_PUBLIC_URL: 'https://posthorn.example.com' } })
+    try {
+      const browser = openBrowser(secured)
+      const body = { ...ROOT, operatorToken: secured.operatorToken }
+      expect((await browser.call('POST', '/api/console/setup', ROOT)).status).toBe(401)
+      const origin = 'https://posthorn.example.com'
+      const made = await browser.call('POST', '/api/console/setup', body, { origin })
+      expect(made.headers.get('set-cookie')).toMatch(
+        /^__Host-posthorn_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+      )
+      expect((await browser.call('PATCH', '/api/console/user', { name: 'R' }, { origin })).status).toBe(200)
+    } finally {
+      await secured.stop()
+    }
+  })
+})
