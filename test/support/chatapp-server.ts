@@ -22,6 +22,8 @@ export type ChatappServer = {
   /** Connections that were made so far have reached `count`. */
   connected(count: number): Promise<void>
   connections(): number
+  /** What was put on it as media: where, and how many bytes. */
+  uploads: { path: string; size: number }[]
   /** No connection is open. */
   idle(): Promise<void>
   /** Tells the newest connection. */
@@ -47,7 +49,7 @@ export type Script = {
   /** Hangs up over the question who is there, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
   groups: { id: string; subject: string; participants: string[] }[]
-  /** Where media is put. */
+  /** Where media is put; itself, if it has a certificate. */
   mediaHost: string
 }
 
@@ -102,9 +104,19 @@ export async function startChatappServer(
     }
   }, tls)
 
+  const uploads: ChatappServer['uploads'] = []
+  server.http.on('request', async (request, response) => {
+    let size = 0
+    for await (const chunk of request) size += (chunk as Buffer).length
+    uploads.push({ path: request.url ?? '', size })
+    response.end(JSON.stringify({ url: 'https://mmg.whatsapp.net/o1/v/t1', direct_path: '/o1/v/t1' }))
+  })
+  rules.mediaHost = `localhost:${server.port}`
+
   return {
     url: server.url,
     received,
+    uploads,
     async next(fits) {
       let found: BinaryNode | undefined
       await signals.until(() => {

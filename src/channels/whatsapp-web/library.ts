@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { LinkLog } from '../provider.ts'
 
 export type Baileys = typeof import('baileys')
 
@@ -17,8 +18,8 @@ export function isBaileysInstalled(): boolean {
 }
 
 /** Loads it when the first session needs it. */
-export async function loadBaileys(): Promise<Baileys> {
-  keepKeysOffTheConsole()
+export async function loadBaileys(log: LinkLog): Promise<Baileys> {
+  keepKeysOffTheConsole(log)
   try {
     return await import('baileys')
   } catch (cause) {
@@ -29,18 +30,15 @@ export async function loadBaileys(): Promise<Baileys> {
 let kept = false
 
 /**
- * Its cryptography writes whole sessions to the console, private keys included. Nothing
- * else here writes there: of what does, only sentences pass from now on.
+ * Its cryptography writes whole sessions to the console, private keys included, and nothing
+ * else in this process writes there: from now on what does goes to our log, by its sentence alone.
  */
-function keepKeysOffTheConsole(): void {
+function keepKeysOffTheConsole(log: LinkLog): void {
   if (kept) return
   kept = true
   for (const method of ['log', 'info', 'warn', 'error'] as const) {
-    const write = console[method].bind(console)
-    console[method] = (...given: unknown[]) => write(...given.filter(isSentence))
+    console[method] = (sentence: unknown) => {
+      if (typeof sentence === 'string') log.debug({ from: 'libsignal' }, sentence)
+    }
   }
-}
-
-function isSentence(given: unknown): boolean {
-  return typeof given !== 'object' || given === null
 }

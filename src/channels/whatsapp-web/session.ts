@@ -34,7 +34,7 @@ type End = Drop | { kind: 'let_go' }
  * again when the line drops. What it cannot mend it tells and rests.
  */
 export async function openWebSession(config: WebConfig, io: SessionIo): Promise<SessionLink> {
-  const baileys = await loadBaileys()
+  const baileys = await loadBaileys(io.log)
   const auth = await loadAuthState(baileys, io.keys)
   return createSession(baileys, auth, config, io)
 }

@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Receipt } from '../../../src/channels/provider.ts'
+import type { SessionLink } from '../../../src/channels/shared/session.ts'
+import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
+import { messageIdOf } from '../../../src/channels/whatsapp-web/message-id.ts'
+import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
+import { type ChatappServer, type Script, startChatappServer } from '../../support/chatapp-server.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import {
+  createSessionIo,
+  type ObservedSessionIo,
+  type SessionIoOptions,
+} from '../../support/web-session-io.ts'
+import { never, outgoing } from '../conformance.ts'
+
+/** What crabline's server lacks: linking, log-out, receipts, groups, who is registered, and lines that drop. */
+
+let server: ChatappServer
+const links: SessionLink[] = []
+
+beforeEach(async () => {
+  server = await startChatappServer()
+})
+afterEach(async () => {
+  await Promise.all(links.splice(0).map(link => link.close()))
+  await server.close()
+})
+
+async function open(
+  script: Partial<Script> = {},
+  options: SessionIoOptions = { pairedAtMs: 0 },
+): Promise<{ link: SessionLink; io: ObservedSessionIo }> {
+  server.set(script)
+  const io = createSessionIo(options)
+  const link = await openWebSession(withWebDefaults({ socketUrl: server.url }), io)
+  links.push(link)
+  return { link, io }
+}
+
+const to = (recipient: string, nth = 1) =>
+  outgoing(nth, { channel: 'user_chatapp_session', to: recipient, text: 'Hello' })
+
+describe('linking, by a scripted server', () => {
+  test('shows the QR code, one after the other', async () => {
+    const { io } = await open({ login: 'qr' }, {})
+    const news = await io.said('qr')
+    expect(news).toMatchObject({ state: 'qr' })
+    const { text, untilMs } = news as { text: string; untilMs: number }
+    expect(text).toContain('ref-one')
+    expect(untilMs).toBeGreaterThan(Date.now())
+  })
+
+  test('asks for a code to type when it has a phone', async () => {
+    const { io } = await open({ login: 'qr' }, { askedPhone: '+14155550123' })
+    const { code } = (await io.said('pairing_code')) as { code: string }
+    expect(code).toMatch(/^[1-9A-HJ-NP-TV-Z]{8}$/)
+    const asked = await server.next(node => node.tag === 'iq' && JSON.stringify(node).includes('link_code'))
+    expect(JSON.stringify(asked)).toContain('14155550123@s.whatsapp.net')
+  })
+
+  test('a code that nobody typed names no account at the next try', async () => {
+    const known = new Map<string, string>()
+    const first = await open({ login: 'qr' }, { askedPhone: '+14155550123', known })
+    await first.io.said('pairing_code')
+    await first.link.close()
+    const second = await open({ login: 'qr' }, { askedPhone: '+14155550123', known })
+    await second.io.said('pairing_code')
+    expect(second.io.news.map(each => each.state)).toEqual(['connecting', 'pairing_code'])
+  })
+})
+
+describe('lines that drop, by a scripted server', () => {
+  test('after a drop it is open again, and was never told to be closed', async () => {
+    const { io } = await open()
+    await io.said('open')
+    server.cut()
+    await io.said('open', 2)
+    expect(io.news.map(each => each.state)).toEqual(['connecting', 'open', 'connecting', 'open'])
+  })
+
+  test.each(['connect', 'hello', 'login'] as const)(
+    'cut at %s: it tries again until it is let in',
+    async cutAt => {
+      const { io } = await open({ cutAt })
+      await server.connected(2)
+      server.set({ cutAt: null })
+      await io.said('open')
+    },
+  )
+
+  test('a server that never greets is left, and tried again', async () => {
+    const clock = createFakeClock(Date.now())
+    const { io } = await open({ login: 'silent' }, { pairedAtMs: 0, clock })
+    await server.connected(1)
+    server.set({ login: 'success' })
+    await clock.advance(30_000)
+    await io.said('open')
+  })
+
+  test('is told to be closed when it stays away, and open again afterwards', async () => {
+    const clock = createFakeClock(Date.now())
+    const { io } = await open({}, { pairedAtMs: 0, clock })
+    await io.said('open')
+    server.set({ cutAt: 'hello' })
+    server.cut()
+    const closed = io.said('closed')
+    for (let made = server.connections(); !io.news.some(each => each.state === 'closed'); made++) {
+      await server.connected(made)
+      await server.idle()
+      await clock.advance(31_000)
+    }
+    expect(await closed).toMatchObject({ goesOn: true })
+    server.set({ cutAt: null })
+    await clock.advance(31_000)
+    await io.said('open', 2)
+  })
+
+  test('a log-out is told apart, and nothing is tried again', async () => {
+    const { io } = await open()
+    await io.said('open')
+    server.set({ login: { failure: 401 } })
+    server.cut()
+    expect(await io.said('logged_out')).toMatchObject({ detail: expect.stringContaining('unlinked') })
+    expect(server.connections()).toBe(2)
+  })
+
+  test('one that another connection replaced rests until it is restarted', async () => {
+    const { io } = await open()
+    await io.said('open')
+    server.send({
+      tag: 'stream:error',
+      attrs: {},
+      content: [{ tag: 'conflict', attrs: { type: 'replaced' } }],
+    })
+    expect(await io.said('closed')).toMatchObject({
+      goesOn: false,
+      detail: expect.stringContaining('elsewhere'),
+    })
+    expect(server.connections()).toBe(1)
+  })
+
+  test('a restart that the server asks for follows at once', async () => {
+    const { io } = await open()
+    await io.said('open')
+    server.send({ tag: 'stream:error', attrs: { code: '515' } })
+    await io.said('open', 2)
+    expect(io.news.map(each => each.state)).toEqual(['connecting', 'open', 'open'])
+  })
+
+  test('a barred account is no log-out', async () => {
+    const { io } = await open({ login: { failure: 403 } })
+    expect(await io.said('closed')).toMatchObject({
+      goesOn: false,
+      detail: expect.stringContaining('barred'),
+    })
+  })
+})
+
+describe('sending, by a scripted server', () => {
+  test('a number that is not on the chat app is refused before anything leaves', async () => {
+    const { link, io } = await open({ registered: phone => phone !== '+12025550199' })
+    await io.said('open')
+    expect(await link.reaches?.('+12025550199', never())).toBe(false)
+    expect(await link.reaches?.('+12025550123', never())).toBe(true)
+    expect(await link.send(to('+12025550199'), never())).toMatchObject({
+      kind: 'rejected',
+      code: 'CHATAPP_NOT_REGISTERED',
+    })
+    expect(server.received.some(node => node.tag === 'message')).toBe(false)
+  })
+
+  test('a server that hangs up over the question is not asked again', async () => {
+    const { link, io } = await open({ hangsUpOverWhoIsThere: true })
+    await io.said('open')
+    await expect(link.reaches?.('+12025550123', never())).rejects.toThrow()
+    await io.said('open', 2)
+    expect(await link.send(to('+12025550123'), never())).toMatchObject({ kind: 'accepted' })
+    expect(server.connections()).toBe(2)
+  })
+
+  test('a group gets it as a group', async () => {
+    const group = {
+      id: '120363020000000099@g.us',
+      subject: 'Team',
+      participants: ['12025550123@s.whatsapp.net'],
+    }
+    const { link, io } = await open({ groups: [group] })
+    await io.said('open')
+    const sent = link.send(to(group.id), never())
+    const node = await server.next(({ tag }) => tag === 'message')
+    expect(node.attrs['to']).toBe(group.id)
+    expect(await sent).toMatchObject({ kind: 'accepted' })
+    expect(io.chatsTold).toContainEqual({
+      chatId: group.id,
+      kind: 'group',
+      name: 'Team',
+      lastMessageAtMs: null,
+    })
+  })
+
+  test('is called by our id of its attempt, and its receipts find the attempt', async () => {
+    const { link, io } = await open()
+    await io.said('open')
+    const message = to('+12025550123')
+    const id = messageIdOf(message.attemptId)
+    expect(await link.send(message, never())).toEqual({ kind: 'accepted', providerId: id })
+    const from = '12025550123@s.whatsapp.net'
+    server.send({ tag: 'receipt', attrs: { id, from, t: '1767225600' } })
+    server.send({ tag: 'receipt', attrs: { id, from, t: '1767225660', type: 'read' } })
+    await io.emitted(2)
+    const facts = io.inbound.map(each => {
+      const { status, attemptId, atMs } = each as Receipt
+      return { status, attemptId, atMs }
+    })
+    expect(facts).toEqual([
+      { status: 'delivered', attemptId: message.attemptId, atMs: 1_767_225_600_000 },
+      { status: 'read', attemptId: message.attemptId, atMs: 1_767_225_660_000 },
+    ])
+  })
+
+  test('a receipt of many messages is of each of them; what our own devices say is of none', async () => {
+    const { io } = await open()
+    await io.said('open')
+    const [first, second] = [1, 2].map(nth => messageIdOf(outgoing(nth).attemptId))
+    const from = '12025550123@s.whatsapp.net'
+    server.send({ tag: 'receipt', attrs: { id: first!, from, type: 'sender' } })
+    const list = [{ tag: 'list', attrs: {}, content: [{ tag: 'item', attrs: { id: second! } }] }]
+    server.send({ tag: 'receipt', attrs: { id: first!, from, type: 'read' }, content: list })
+    await io.emitted(1)
+    expect(io.inbound.map(each => (each as Receipt).providerId)).toEqual([first, second])
+  })
+
+  test('a line that is cut behind the message leaves it unknown', async () => {
+    const { link, io } = await open({ message: 'cut' })
+    await io.said('open')
+    expect(await link.send(to('+12025550123'), never())).toMatchObject({ kind: 'unknown' })
+  })
+
+  test('the answer counts also while the database keeps the keys waiting', async () => {
+    const { link, io } = await open()
+    await io.said('open')
+    await link.send(to('+12025550123', 1), never())
+    const gate = Promise.withResolvers<void>()
+    io.beforeWrite = () => gate.promise
+    const outcome = await link.send(to('+12025550123', 2), never())
+    gate.resolve()
+    expect(outcome).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('a recipient who cannot read it gets it again, also from a node that did not send it', async () => {
+    const asked: string[] = []
+    const { io } = await open(
+      {},
+      {
+        pairedAtMs: 0,
+        async sentText(messageId) {
+          asked.push(messageId)
+          return 'Hello'
+        },
+      },
+    )
+    await io.said('open')
+    const message = outgoing(1)
+    const id = messageIdOf(message.attemptId)
+    const retry = { tag: 'retry', attrs: { count: '1', id, t: '1767225600', v: '1' } }
+    server.send({
+      tag: 'receipt',
+      attrs: { id, from: '12025550123@s.whatsapp.net', type: 'retry', t: '1767225600' },
+      content: [retry, { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 18, 103]) }],
+    })
+    const again = await server.next(({ tag }) => tag === 'message')
+    expect(again.attrs['id']).toBe(id)
+    expect(asked).toEqual([message.messageId])
+  })
+})
+
+test('a log-out takes us off the phone', async () => {
+  const { link, io } = await open()
+  await io.said('open')
+  await link.logOut(never())
+  const asked = await server.next(node => JSON.stringify(node).includes('remove-companion-device'))
+  expect(asked.attrs['type']).toBe('set')
+})
+
+test('keys that are another node’s end the session without a word', async () => {
+  const { link, io } = await open()
+  await io.said('open')
+  io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
+  await link.send(to('+12025550123'), never())
+  server.cut()
+  await server.idle()
+  await link.close()
+  expect(io.news.map(each => each.state)).not.toContain('logged_out')
+})
