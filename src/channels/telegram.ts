@@ -8,6 +8,8 @@ import { Config, rootOf, type TelegramConfig } from './telegram/config.ts'
 import { createPlatform } from './telegram/platform.ts'
 import { createSender } from './telegram/send.ts'
 
+export type { TelegramConfig } from './telegram/config.ts'
+
 /**
  * Bots on Telegram, which accounts bring along: the connection says where the Bot API is, and each message
  * names the bot in whose name it goes. Telegram dedupes by nothing of ours and tells of no delivery.

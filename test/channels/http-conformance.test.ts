@@ -2,6 +2,7 @@ import { describeProvider } from './conformance.ts'
 import { openFixture, SMS } from './http-fixture.ts'
 import { exampleGateway, httpSmsFixture, TOKEN } from './http-sms.exchange.ts'
 import { API_KEY, infobipFixture } from './infobip.exchange.ts'
+import { TO_A_CHAT, telegramFixture } from './telegram.exchange.ts'
 import { AUTH_TOKEN, twilioFixture } from './twilio.exchange.ts'
 import { API_SECRET, SIGNATURE_SECRET, vonageFixture } from './vonage.exchange.ts'
 import { ACCESS_TOKEN, APP_SECRET, VERIFY_TOKEN, whatsAppCloudFixture } from './whatsapp-cloud.exchange.ts'
@@ -65,4 +66,14 @@ describeProvider('whatsapp-cloud', {
   open: (behaviour, io) => openFixture(whatsAppCloudFixture, behaviour, io),
   // To as many recipients: one alone would soon have to wait.
   message: nth => ({ channel: 'official_chatapp', to: `+1650555${String(nth).padStart(4, '0')}` }),
+})
+
+describeProvider('telegram', {
+  provider: telegramFixture.provider,
+  config: { ...telegramFixture.configFor(URL), ...LANE },
+  // Its secrets are its bots', and in the vault.
+  secrets: [],
+  open: (behaviour, io) => openFixture(telegramFixture, behaviour, io),
+  // To as many chats: one alone would have to rest with the first throttle.
+  message: nth => ({ ...TO_A_CHAT, to: String(100_000 + nth) }),
 })

@@ -5,6 +5,7 @@ import { createIo, never, outgoing, settled } from './conformance.ts'
 import { type Exchange, type HttpFixture, SMS } from './http-fixture.ts'
 import { httpSmsExchanges, httpSmsFixture } from './http-sms.exchange.ts'
 import { infobipExchanges, infobipFixture } from './infobip.exchange.ts'
+import { telegramExchanges, telegramFixture } from './telegram.exchange.ts'
 import { twilioExchanges, twilioFixture } from './twilio.exchange.ts'
 import { vonageExchanges, vonageFixture } from './vonage.exchange.ts'
 import { whatsAppCloudExchanges, whatsAppCloudFixture } from './whatsapp-cloud.exchange.ts'
@@ -22,6 +23,7 @@ describeExchanges('vonage', vonageFixture, vonageExchanges)
 describeExchanges('infobip', infobipFixture, infobipExchanges)
 describeExchanges('http-sms', httpSmsFixture, httpSmsExchanges)
 describeExchanges('whatsapp-cloud', whatsAppCloudFixture, whatsAppCloudExchanges)
+describeExchanges('telegram', telegramFixture, telegramExchanges)
 
 function describeExchanges<C>(
   name: string,

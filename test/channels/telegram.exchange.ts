@@ -1,0 +1,111 @@
+import { type TelegramConfig, telegramProvider } from '../../src/channels/telegram.ts'
+import { VAULT_SECRET } from './conformance.ts'
+import type { Exchange, HttpFixture } from './http-fixture.ts'
+
+export const BOT = 'bot_00000000000000000000000001'
+
+const json = (status: number, body: unknown) => ({
+  status,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** As the documentation of "Making requests" shows an answer. */
+const taken = (messageId: number, chatId = 100_001) =>
+  json(200, {
+    ok: true,
+    result: { message_id: messageId, date: 1_795_000_000, chat: { id: chatId, type: 'private' } },
+  })
+
+export const telegramError = (code: number, description: string, parameters?: object) =>
+  json(code, { ok: false, error_code: code, description, ...(parameters && { parameters }) })
+
+const FORBIDDEN = 'Forbidden: bot was blocked by the user'
+const TOO_MANY = 'Too Many Requests: retry after 5'
+
+export const telegramFixture: HttpFixture<TelegramConfig> = {
+  provider: telegramProvider,
+  configFor: apiRoot => ({ apiRoot }),
+  taken: nth => taken(nth),
+  refused: telegramError(400, 'Bad Request: chat not found'),
+  throttled: telegramError(429, TOO_MANY, { retry_after: 5 }),
+  notNow: telegramError(429, TOO_MANY, { retry_after: 5 }),
+  tested: { status: 302, headers: { Location: 'https://core.telegram.org/bots' } },
+}
+
+type Line = Exchange<TelegramConfig>
+
+const refusal = (code: number, description: string, as: string): Line => ({
+  name: `${code} ${description}: ${as}`,
+  answer: telegramError(code, description),
+  outcome: { kind: 'rejected', code: as as 'MESSAGE_REJECTED', providerCode: String(code) },
+  link: 'up',
+})
+
+const unclear = (name: string, answer: Line['answer'], providerCode?: string): Line => ({
+  name,
+  answer,
+  outcome: { kind: 'unknown', ...(providerCode !== undefined && { providerCode }) },
+})
+
+/** Answers that crabline does not give, in the words of the documentation and of the Bot API server's source. */
+const LINES: readonly Line[] = [
+  {
+    name: 'a text, below a path of the operator’s own',
+    config: { apiRoot: 'BASE/proxy/' },
+    message: { text: '1+1=2' },
+    request: {
+      method: 'POST',
+      path: `/proxy/bot${VAULT_SECRET}/sendMessage`,
+      headers: { 'content-type': 'application/json' },
+      json: { chat_id: '100001', text: '1\\+1\\=2', parse_mode: 'MarkdownV2' },
+    },
+    answer: taken(7),
+    outcome: { kind: 'accepted', providerId: `${BOT}/100001/7` },
+    link: 'up',
+  },
+  {
+    name: 'the chat that it went to is the one that the answer names',
+    answer: taken(8, -100_200),
+    outcome: { kind: 'accepted', providerId: `${BOT}/-100200/8` },
+  },
+  refusal(400, 'Bad Request: chat not found', 'RECIPIENT_REJECTED'),
+  refusal(400, 'Bad Request: PEER_ID_INVALID', 'RECIPIENT_REJECTED'),
+  refusal(400, 'Bad Request: not enough rights to send text messages to the chat', 'RECIPIENT_REJECTED'),
+  refusal(400, 'Bad Request: message text is empty', 'MESSAGE_REJECTED'),
+  refusal(400, "Bad Request: can't parse entities: character '!' is reserved", 'MESSAGE_REJECTED'),
+  refusal(400, 'Bad Request: failed to get HTTP URL content', 'MESSAGE_REJECTED'),
+  refusal(413, 'Request Entity Too Large', 'MESSAGE_REJECTED'),
+  refusal(403, FORBIDDEN, 'RECIPIENT_REJECTED'),
+  refusal(403, 'Forbidden: user is deactivated', 'RECIPIENT_REJECTED'),
+  refusal(401, 'Unauthorized', 'SENDER_REJECTED'),
+  refusal(404, 'Not Found', 'SENDER_REJECTED'),
+  {
+    name: '429: as long as it says, for this chat',
+    answer: telegramError(429, TOO_MANY, { retry_after: 5 }),
+    outcome: { kind: 'throttled', afterMs: 5_000, scope: 'message', providerCode: '429' },
+    link: 'up',
+  },
+  {
+    name: '429 without a time',
+    answer: telegramError(429, 'Too Many Requests'),
+    outcome: { kind: 'throttled', afterMs: 1_000 },
+  },
+  unclear('a 502 that is HTML', { status: 502, body: '<html>502 Bad Gateway</html>' }, 'HTTP 502'),
+  unclear('a 500 of its own', telegramError(500, 'Internal Server Error'), '500'),
+  unclear('a 404 of somebody in between', { status: 404, body: 'nothing here' }, 'HTTP 404'),
+  unclear('a success that is empty', { status: 200, body: '' }, 'HTTP 200'),
+  unclear('a success that is an array', json(200, [])),
+  unclear('a success that says nothing', json(200, { ok: true })),
+  unclear(
+    'a success that names no message',
+    json(200, { ok: true, result: { chat: { id: 1 } } }),
+    'HTTP 200',
+  ),
+  unclear('a success that is no message', json(200, { ok: true, result: true })),
+  unclear('a refusal without a code', json(400, { ok: false })),
+]
+
+export const TO_A_CHAT = { channel: 'botapp_bot', to: '100001', from: BOT } as const
+
+export const telegramExchanges = LINES.map(line => ({ ...line, message: { ...TO_A_CHAT, ...line.message } }))

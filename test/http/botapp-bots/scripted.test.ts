@@ -1,0 +1,396 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BotSubscriber, BotView, SubscriberPage } from '../../../src/contract/bot.ts'
+import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Receiver, startReceiver } from '../../support/receiver.ts'
+import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
+
+/** What crabline's Bot API does not do, by a script; updates come as calls to the webhook. */
+const PUBLIC_URL = 'https://posthorn.example.org'
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
+
+let app: TestApp
+let telegram: ScriptedTelegram
+let receiver: Receiver
+let account: TestAccount
+let numbers = 500_000
+let updates = 1
+
+beforeAll(async () => {
+  telegram = await startScriptedTelegram()
+  receiver = await startReceiver()
+  app = await startTestApp({
+    env: { POSTHORN_PUBLIC_URL: PUBLIC_URL, POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' },
+  })
+  account = await app.createAccount()
+  await app.admin('POST', '/connections', {
+    provider: 'telegram',
+    name: 'Telegram',
+    channels: ['botapp_bot'],
+    config: { apiRoot: telegram.apiRoot },
+  })
+  const listening = await app.call('/api/v2/webhooks', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { url: receiver.url('/hook'), eventTypes: ['*'] },
+  })
+  expect(listening.status, listening.text).toBe(201)
+}, 60_000)
+afterAll(async () => {
+  telegram.answer(null)
+  await app.stop()
+  await receiver.close()
+  await telegram.close()
+})
+
+type Registered = { bot: BotView; token: string; secret: string }
+
+async function register(token = `${++numbers}:scripted-token-marker`): Promise<Registered> {
+  const answer = await app.call('/api/v2/botapp-bots', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { token },
+  })
+  expect(answer.status, answer.text).toBe(201)
+  const { bot } = answer.body['data'] as { bot: BotView }
+  const webhook = telegram.callsOf('setWebhook').at(-1)!
+  expect(webhook).toMatchObject({ token, body: { url: `${PUBLIC_URL}/webhooks/botapp/${bot.id}` } })
+  return { bot, token, secret: webhook.body['secret_token'] as string }
+}
+
+/** As Telegram calls the webhook; the number of the update. */
+async function tell({ bot, secret }: Registered, fields: object, id = ++updates): Promise<number> {
+  const answer = await call(bot.id, secret, { update_id: id, ...fields })
+  expect([answer.status, answer.text]).toEqual([200, 'OK'])
+  return id
+}
+
+function call(botId: string, secret: string | null, body: unknown): Promise<Answer> {
+  return app.call(`/webhooks/botapp/${botId}`, {
+    method: 'POST',
+    headers: secret === null ? {} : { [SECRET_HEADER]: secret },
+    body,
+  })
+}
+
+const person = (id: number, more: object = {}) => ({ id, is_bot: false, first_name: 'Ada', ...more })
+const privateChat = (id: number) => ({ id, type: 'private', first_name: 'Ada' })
+const seconds = () => Math.floor(app.now() / 1_000)
+const words = (id: number, text: string, more: object = {}) => ({
+  message: { message_id: 1, date: seconds(), chat: privateChat(id), from: person(id), text, ...more },
+})
+const membership = (id: number, status: string) => ({
+  my_chat_member: { date: seconds(), chat: privateChat(id), from: person(id), new_chat_member: { status } },
+})
+
+async function subscriber({ bot }: Registered, chatId: number): Promise<BotSubscriber | undefined> {
+  const path = `/api/v2/botapp-bots/${bot.id}/subscribers?q=${chatId}`
+  const { subscribers } = await account.read<SubscriberPage['data']>(path)
+  return subscribers.find(each => each.chatId === String(chatId))
+}
+
+function send({ bot }: Registered, chatId: number, more: object = {}) {
+  const chat = String(chatId)
+  const conversationContext = { moduleType: 'botapp_bot', accountId: bot.id, chatId: chat }
+  return account.send({ to: chat, text: 'Hello!', conversationContext, ...more }, { live: true })
+}
+
+async function eventsOf(type: string, botId: string): Promise<Record<string, unknown>[]> {
+  const all = () =>
+    receiver.got.filter(({ body }) => body['type'] === type).map(({ body }) => body['data'] as never)
+  const ofBot = () => all().filter(each => [each['accountId'], each['botId']].includes(botId as never))
+  await app.until(
+    async () => ofBot().length,
+    count => count > 0,
+  )
+  return ofBot()
+}
+
+describe('calls to the webhook', () => {
+  test('are proved by the secret that the platform was given, and stored once', async () => {
+    const bot = await register()
+    expect(bot.bot.mode).toBe('webhook')
+    expect(bot.secret).toMatch(/^[A-Za-z0-9_-]{32,256}$/)
+    for (const secret of [null, '', 'wrong', `${bot.secret}x`, bot.secret.slice(1)]) {
+      const answer = await call(bot.bot.id, secret, { update_id: 1, ...words(9_001, '/start') })
+      expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHORIZED'])
+    }
+    expect((await call('bot_01m7zfya87e70a0k047jvs2kk8', bot.secret, { update_id: 1 })).status).toBe(404)
+    expect((await call('424242', bot.secret, { update_id: 1 })).status).toBe(404)
+    for (const body of [{}, [], 'no JSON', { update_id: 'x' }]) {
+      expect((await call(bot.bot.id, bot.secret, body)).status).toBe(400)
+    }
+    expect(await subscriber(bot, 9_001)).toBeUndefined()
+
+    const id = await tell(bot, words(9_001, '/start early_bird'))
+    await tell(bot, words(9_001, '/start early_bird'), id)
+    // Stored before it was answered: no waiting.
+    expect(await subscriber(bot, 9_001)).toMatchObject({ startPayload: 'early_bird' })
+    const inbound = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9001')
+    expect(inbound.map(({ providerMessageId }) => providerMessageId)).toEqual([`${bot.bot.id}/${id}`])
+    expect(await eventsOf('bot.subscriber.started', bot.bot.id)).toEqual([
+      { ...(await subscriber(bot, 9_001)) },
+    ])
+  })
+
+  test('a button, an answer and a picture say what they are; what is none of these changes nothing', async () => {
+    const bot = await register()
+    const button = {
+      callback_query: {
+        id: '1',
+        from: person(9_010, { last_name: 'L.' }),
+        data: 'yes',
+        message: {
+          message_id: 5,
+          chat: privateChat(9_010),
+          reply_markup: { inline_keyboard: [[{ text: 'Oh yes', callback_data: 'yes' }]] },
+        },
+      },
+    }
+    await tell(bot, button)
+    const photo = [
+      { file_id: 'small', file_size: 10 },
+      { file_id: 'large', file_size: 99 },
+    ]
+    await tell(
+      bot,
+      words(9_010, '', { text: undefined, caption: 'My ship', photo, reply_to_message: { message_id: 7 } }),
+    )
+    await tell(bot, { poll: { id: '1' } })
+    await tell(bot, { message: { message_id: 1, chat: 'nowhere' } })
+    const [picture, pressed] = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9010')
+    expect(pressed).toMatchObject({
+      text: 'Oh yes',
+      button: 'yes',
+      buttonTitle: 'Oh yes',
+      replyTo: `${bot.bot.id}/9010/5`,
+      contact: { id: '9010', name: 'Ada L.' },
+    })
+    expect(picture).toMatchObject({
+      text: 'My ship',
+      media: [{ type: 'image', sizeBytes: 99 }],
+      replyTo: `${bot.bot.id}/9010/7`,
+      conversationContext: { moduleType: 'botapp_bot', accountId: bot.bot.id, chatId: '9010' },
+    })
+    expect(await subscriber(bot, 9_010)).toMatchObject({ lastName: null, startPayload: null })
+  })
+
+  test('a word with a NUL and a name without end harm nobody', async () => {
+    const bot = await register()
+    const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800` }) }
+    await tell(bot, words(9_020, '/start \0payload', odd))
+    const known = await subscriber(bot, 9_020)
+    expect(known!.firstName).toMatch(/^x{200,255}$/)
+  })
+})
+
+describe('blocks', () => {
+  test('the person blocks the bot, and comes back', async () => {
+    const bot = await register()
+    await tell(bot, words(9_100, '/start'))
+    await tell(bot, membership(9_100, 'kicked'))
+    expect(await subscriber(bot, 9_100)).toMatchObject({ blockedAt: expect.any(String) })
+    expect(await eventsOf('bot.subscriber.blocked', bot.bot.id)).toHaveLength(1)
+    const before = telegram.callsOf('sendMessage').length
+    const refused = await app.during(send(bot, 9_100))
+    expect([refused.status, refused.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect(telegram.callsOf('sendMessage').length).toBe(before)
+    expect((await account.wallet()).held).toBe(0)
+
+    await tell(bot, membership(9_100, 'member'))
+    expect(await subscriber(bot, 9_100)).toMatchObject({ blockedAt: null })
+    expect(await eventsOf('bot.subscriber.returned', bot.bot.id)).toHaveLength(1)
+    expect((await app.during(send(bot, 9_100))).status).toBe(200)
+    // Somebody who never started it, blocks it: nobody.
+    await tell(bot, membership(9_101, 'kicked'))
+    expect(await subscriber(bot, 9_101)).toBeUndefined()
+  })
+
+  test('a send finds out: 403', async () => {
+    const bot = await register()
+    await tell(bot, words(9_110, '/start'))
+    telegram.answer(({ method }) =>
+      method === 'sendMessage' ? telegram.error(403, 'Forbidden: bot was blocked by the user') : null,
+    )
+    const refused = await app.during(send(bot, 9_110))
+    telegram.answer(null)
+    expect([refused.status, refused.body['code']]).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect(await subscriber(bot, 9_110)).toMatchObject({ blockedAt: expect.any(String) })
+    expect(await eventsOf('bot.subscriber.blocked', bot.bot.id)).toHaveLength(1)
+    expect((await account.wallet()).held).toBe(0)
+    await tell(bot, words(9_110, 'I am back'))
+    expect((await app.during(send(bot, 9_110))).body['status']).toBe('sent')
+  })
+})
+
+describe('too many requests', () => {
+  const throttle = (chatIds: number[]) =>
+    telegram.answer(({ method, body }) =>
+      method === 'sendMessage' && chatIds.includes(Number(body['chat_id']))
+        ? telegram.error(429, 'Too Many Requests: retry after 7', { retry_after: 7 })
+        : null,
+    )
+
+  test('one chat rests as long as Telegram says; others do not notice', async () => {
+    const bot = await register()
+    for (const id of [9_200, 9_201]) await tell(bot, words(id, '/start'))
+    throttle([9_200])
+    const held = await app.during(send(bot, 9_200))
+    expect(held.body['status']).toBe('queued')
+    const asked = telegram.callsOf('sendMessage').length
+    // Not asked again while it rests, not even for another message.
+    expect((await app.during(send(bot, 9_200))).body['status']).toBe('queued')
+    expect(telegram.callsOf('sendMessage').length).toBe(asked)
+    expect((await app.during(send(bot, 9_201))).body['status']).toBe('sent')
+    telegram.answer(null)
+    const message = await app.until(
+      () => account.message(messageIdOf(held)),
+      ({ status }) => status === 'sent',
+    )
+    const attempts = message.timeline.filter(each => each.event === 'attempt')
+    expect(attempts.map(each => each.outcome)).toContain('throttled')
+    expect(Date.parse(message.sentAt!) - Date.parse(message.createdAt)).toBeGreaterThanOrEqual(7_000)
+  })
+
+  test('a second chat meanwhile: the bot rests as a whole', async () => {
+    const bot = await register()
+    for (const id of [9_210, 9_211, 9_212]) await tell(bot, words(id, '/start'))
+    throttle([9_210, 9_211])
+    await app.during(send(bot, 9_210))
+    await app.during(send(bot, 9_211))
+    telegram.answer(null)
+    const asked = telegram.callsOf('sendMessage').length
+    const third = await app.during(send(bot, 9_212))
+    expect(third.body['status']).toBe('queued')
+    expect(telegram.callsOf('sendMessage').length).toBe(asked)
+    await app.until(
+      () => account.message(messageIdOf(third)),
+      ({ status }) => status === 'sent',
+    )
+  })
+})
+
+describe('a group', () => {
+  const group = (id: number, text: string, more: object = {}) => ({
+    message: {
+      message_id: 3,
+      date: seconds(),
+      chat: { id, type: 'group', title: 'Crew' },
+      from: person(9_300),
+      text,
+      ...more,
+    },
+  })
+
+  test('that has become a supergroup is written to under its new id, told by a send', async () => {
+    const bot = await register()
+    await tell(bot, group(-9_300, '/start@scripted_bot crew'))
+    expect(await subscriber(bot, -9_300)).toMatchObject({
+      firstName: 'Crew',
+      telegramUserId: '9300',
+      startPayload: 'crew',
+    })
+    telegram.answer(({ body }) =>
+      body['chat_id'] === '-9300'
+        ? telegram.error(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
+            migrate_to_chat_id: -1_009_300,
+          })
+        : null,
+    )
+    const sent = await app.during(send(bot, -9_300))
+    expect(sent.body['status'], sent.text).toBe('sent')
+    expect(
+      telegram
+        .callsOf('sendMessage')
+        .map(({ body }) => body['chat_id'])
+        .slice(-2),
+    ).toEqual(['-9300', '-1009300'])
+    expect(await subscriber(bot, -9_300)).toBeUndefined()
+    expect(await subscriber(bot, -1_009_300)).toMatchObject({ firstName: 'Crew', startPayload: 'crew' })
+
+    // The old id still leads there, and at once.
+    const again = await app.during(send(bot, -9_300))
+    expect(again.body['status'], again.text).toBe('sent')
+    telegram.answer(null)
+    expect(telegram.callsOf('sendMessage').at(-1)!.body['chat_id']).toBe('-1009300')
+    expect(await account.message(messageIdOf(again))).toMatchObject({ to: '-1009300' })
+    const [listed] = (await account.read<BotView[]>('/api/v2/botapp-bots')).filter(
+      ({ id }) => id === bot.bot.id,
+    )
+    expect(listed!.subscribers).toBe(1)
+  })
+
+  test('that says so itself', async () => {
+    const bot = await register()
+    await tell(bot, group(-9_301, '/start'))
+    await tell(bot, group(-9_301, '', { text: undefined, migrate_to_chat_id: -1_009_301 }))
+    expect(await subscriber(bot, -9_301)).toBeUndefined()
+    expect(await subscriber(bot, -1_009_301)).toMatchObject({ firstName: 'Crew' })
+  })
+})
+
+describe('a token that is revoked', () => {
+  test('ends the bot until it has a new one; its subscribers stay', async () => {
+    const bot = await register()
+    await tell(bot, words(9_400, '/start'))
+    telegram.answer(({ token }) => (token === bot.token ? telegram.error(401, 'Unauthorized') : null))
+    const refused = await app.during(send(bot, 9_400))
+    expect([refused.status, refused.body['code']]).toEqual([400, 'MESSAGE_REJECTED'])
+    const state = async () =>
+      (await account.read<BotView[]>('/api/v2/botapp-bots')).find(({ id }) => id === bot.bot.id)!.state
+    expect(await state()).toBe('unauthorized')
+    expect(await eventsOf('bot.unauthorized', bot.bot.id)).toEqual([
+      { botId: bot.bot.id, username: 'scripted_bot', state: 'unauthorized' },
+    ])
+    const asked = telegram.calls.length
+    const again = await app.during(send(bot, 9_400))
+    expect([again.status, again.body['code']]).toEqual([400, 'MESSAGE_REJECTED'])
+    expect(telegram.calls.length).toBe(asked)
+
+    const renewed = await register(`${bot.token.split(':')[0]}:another-secret`)
+    expect(renewed.bot).toMatchObject({ id: bot.bot.id, state: 'active', subscribers: 1 })
+    expect((await app.during(send(renewed, 9_400))).body['status']).toBe('sent')
+    expect(telegram.callsOf('sendMessage').at(-1)!.token).toBe(renewed.token)
+    telegram.answer(null)
+  })
+
+  test('a refusal that the platform does not confirm changes nothing', async () => {
+    const bot = await register()
+    await tell(bot, words(9_410, '/start'))
+    telegram.answer(({ method }) => (method === 'sendMessage' ? telegram.error(401, 'Unauthorized') : null))
+    await app.during(send(bot, 9_410))
+    telegram.answer(null)
+    expect((await app.during(send(bot, 9_410))).body['status']).toBe('sent')
+  })
+})
+
+describe('answers that prove nothing, and none at all', () => {
+  test('a 502 that is no JSON leaves the message unknown, and it is not sent again', async () => {
+    const bot = await register()
+    await tell(bot, words(9_500, '/start'))
+    telegram.answer(({ method }) => (method === 'sendMessage' ? { status: 502, body: '<html>' } : null))
+    const sent = await app.during(send(bot, 9_500))
+    telegram.answer(null)
+    expect(sent.body['status']).toBe('queued')
+    const asked = telegram.callsOf('sendMessage').length
+    await app.pass(5_000)
+    expect(await account.message(messageIdOf(sent))).toMatchObject({ status: 'unknown' })
+    expect(telegram.callsOf('sendMessage').length).toBe(asked)
+  })
+
+  test('a one-time code is written out, and stands nowhere afterwards', async () => {
+    const bot = await register()
+    await tell(bot, words(9_510, '/start'))
+    const sent = await app.during(send(bot, 9_510, { text: undefined, content: { otpCode: '739-204' } }))
+    expect(sent.body['status'], sent.text).toBe('sent')
+    expect(telegram.callsOf('sendMessage').at(-1)!.body['text']).toContain('739\\-204')
+    expect(app.log.join('\n')).not.toContain('739-204')
+  })
+})
+
+test('nothing that was logged names a token, a secret or where they stand', () => {
+  const log = app.log.join('\n')
+  expect(log).not.toContain('scripted-token-marker')
+  expect(log).not.toContain('/bot5')
+  for (const { body } of telegram.callsOf('setWebhook')) expect(log).not.toContain(body['secret_token'])
+})

@@ -1,0 +1,71 @@
+import { telegramError } from '../channels/telegram.exchange.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer } from './http-peer.ts'
+
+type Fields = Record<string, unknown>
+export type ScriptedCall = { token: string; method: string; body: Fields }
+
+/**
+ * A Bot API by a script of the test's own, for what crabline's does not do: refusals, groups that move, blocks,
+ * buttons, many bots. It knows every token; updates are never there when they are asked for.
+ */
+export type ScriptedTelegram = {
+  apiRoot: string
+  calls: ScriptedCall[]
+  callsOf(method: string): ScriptedCall[]
+  /** What it answers from here on; null for the usual. */
+  answer(script: ((call: ScriptedCall) => PeerAct | null) | null): void
+  error(code: number, description: string, parameters?: object): PeerAct
+  close(): Promise<unknown>
+}
+
+export async function startScriptedTelegram(): Promise<ScriptedTelegram> {
+  const calls: ScriptedCall[] = []
+  let script: ((call: ScriptedCall) => PeerAct | null) | null = null
+  const peer: HttpPeer = await startHttpPeer(request => {
+    const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.path) ?? []
+    const call = { token, method, body: JSON.parse(request.body || '{}') as Fields }
+    calls.push(call)
+    return script?.(call) ?? usual(call, calls.length)
+  })
+  return {
+    apiRoot: peer.url,
+    calls,
+    callsOf: method => calls.filter(each => each.method === method),
+    answer(next) {
+      script = next
+    },
+    error: telegramError,
+    close: peer.close,
+  }
+}
+
+function usual({ token, method, body }: ScriptedCall, nth: number): PeerAct {
+  switch (method) {
+    case 'getMe':
+      return ok({
+        id: Number(token.split(':')[0]),
+        is_bot: true,
+        first_name: 'Scripted',
+        username: 'scripted_bot',
+      })
+    case 'getUpdates':
+      return 'silent'
+    case 'setWebhook':
+    case 'deleteWebhook':
+      return ok(true)
+    default:
+      return ok({
+        message_id: nth,
+        date: 1_795_000_000,
+        chat: { id: Number(body['chat_id']), type: 'private' },
+      })
+  }
+}
+
+function ok(result: unknown): PeerAct {
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ok: true, result }),
+  }
+}
