@@ -58,12 +58,12 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
       const user = await selectUserByEmail(db, key)
       const known = await passwords.verify(password, user?.password ?? null)
       if (!user || !known) throw refused()
-      if (user.totpSecret !== null) {
-        if (totp === undefined) throw new Problem('TOTP_REQUIRED')
-        if (!(await isSecondFactor(user, totp))) throw refused()
-      }
+      const asked = user.totpSecret !== null && totp === undefined
+      if (user.totpSecret !== null && totp !== undefined && !(await isSecondFactor(user, totp)))
+        throw refused()
       attempts.back('address', ip)
       attempts.back('login', key)
+      if (asked) throw new Problem('TOTP_REQUIRED')
       return user
     },
 

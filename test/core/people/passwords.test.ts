@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { createPasswords } from '../../../src/core/people/passwords.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+
+const passwords = createPasswords({ random: createRandom() })
+
+describe('a password', () => {
+  test('is kept as Argon2id says, each with a salt of its own', async () => {
+    const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')])
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(one).not.toBe(other)
+    expect(await passwords.verify('same', one)).toBe(true)
+    expect(await passwords.verify('Same', one)).toBe(false)
+  })
+
+  test('is the one that other programs compute', async () => {
+    // By argon2 of the reference implementation: echo -n 'password' | argon2 somesalt -id -t 2 -k 65536 -p 1 -l 32
+    const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+    expect(await passwords.verify('password', reference)).toBe(true)
+  })
+
+  test('is the same however its letters are put together', async () => {
+    expect(await passwords.verify('cafe\u0301', await passwords.hash('caf\u00e9'))).toBe(true)
+  })
+
+  test('of nobody is wrong, after as much work', async () => {
+    const stored = await passwords.hash('real')
+    const timed = async (hash: string | null) => {
+      const startMs = performance.now()
+      expect(await passwords.verify('guess', hash)).toBe(false)
+      return performance.now() - startMs
+    }
+    // The shortest of several is the work without the noise.
+    const known: number[] = []
+    const unknown: number[] = []
+    for (let at = 0; at < 4; at++) {
+      known.push(await timed(stored))
+      unknown.push(await timed(null))
+    }
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 3)
+    expect(Math.min(...known)).toBeGreaterThan(Math.min(...unknown) / 3)
+  })
+
+  test('waits in a line that has an end', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.verify('x', null)))
+    const refused = results.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
+    expect(refused).toHaveLength(40 - 2 - 30)
+    expect(refused[0]!.reason).toMatchObject({ code: 'RATE_LIMITED' })
+    expect(await passwords.verify('x', null)).toBe(false)
+  })
+})

@@ -1,0 +1,160 @@
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SessionView, TotpStart } from '../../../src/contract/console.ts'
+import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
+import { openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../support/console.ts'
+
+const EMAIL = 'root@example.com'
+const STEP_MS = 30_000
+
+let app: TestApp
+let root: Visitor
+let totp: TOTP
+let recoveryCodes: string[]
+
+beforeAll(async () => {
+  app = await startTestApp()
+  root = await setUp(app)
+})
+afterAll(() => app.stop())
+
+const code = (atMs = app.now()) => totp.generate({ timestamp: atMs })
+/** A code that was not used yet. */
+function freshCode(): string {
+  app.jump(STEP_MS)
+  return code()
+}
+const codeOf = (answer: Answer) => answer.body['code']
+const begin = (password = PASSWORD) => root.call('POST', '/api/console/totp', { password })
+
+describe('the second factor', () => {
+  test('begins with the password alone, and counts for nothing before a code was given', async () => {
+    expect((await begin('wrong')).status).toBe(400)
+    expect((await root.call('POST', '/api/console/totp/confirm', { code: '000000' })).status).toBe(409)
+    const { secret, uri } = (await begin()).body['data'] as TotpStart
+    expect(uri).toBe(
+      `otpauth://totp/Posthorn:root%40example.com?issuer=Posthorn&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
+    )
+    totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
+    const wrong = code() === '000000' ? '000001' : '000000'
+    expect((await root.call('POST', '/api/console/totp/confirm', { code: wrong })).status).toBe(400)
+  })
+
+  test('is on with a code of it: other sessions end, and the secret stands sealed in the store', async () => {
+    const other = openBrowser(app)
+    await other.logIn(EMAIL)
+    const before = root.cookie()
+    const on = await root.call('POST', '/api/console/totp/confirm', { code: code() })
+    expect(on.status, on.text).toBe(200)
+    recoveryCodes = (on.body['data'] as { recoveryCodes: string[] }).recoveryCodes
+    expect(recoveryCodes).toHaveLength(10)
+    expect(new Set(recoveryCodes).size).toBe(10)
+    expect(root.cookie()).not.toBe(before)
+    expect((await other.call('GET', '/api/console/session')).status).toBe(401)
+    expect((await root.session()).user).toMatchObject({ totp: true, recoveryCodesLeft: 10 })
+    expect((await begin()).status).toBe(409)
+    const { rows } = await app.db.query<{ row: string }>({
+      name: 'users',
+      text: 'select u::text as row from users u',
+    })
+    expect(rows[0]!.row).not.toContain(Buffer.from(totp.secret.bytes).toString('hex'))
+    expect(app.log.join('')).not.toContain(totp.secret.base32)
+  })
+
+  test('is asked for beside the right password alone', async () => {
+    const browser = openBrowser(app)
+    expect(codeOf(await browser.logIn(EMAIL))).toBe('TOTP_REQUIRED')
+    expect(codeOf(await browser.logIn(EMAIL, 'wrong'))).toBe('UNAUTHORIZED')
+    expect(codeOf(await browser.logIn(EMAIL, 'wrong', freshCode()))).toBe('UNAUTHORIZED')
+    expect((await browser.logIn(EMAIL, PASSWORD, code())).status).toBe(200)
+  })
+
+  test('takes a code once, of several who bring it at once, too; and none of before', async () => {
+    const stale = code(app.now() - STEP_MS)
+    const one = freshCode()
+    const answers = await Promise.all([1, 2, 3].map(() => openBrowser(app).logIn(EMAIL, PASSWORD, one)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, one)).status).toBe(401)
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, stale)).status).toBe(401)
+  })
+
+  test('takes a clock that is half a minute off, not a minute', async () => {
+    freshCode()
+    const early = code(app.now() + STEP_MS)
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, code(app.now() + 3 * STEP_MS))).status).toBe(401)
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, early)).status).toBe(200)
+  })
+
+  test('is stood in for by a recovery code, once each, however it is typed', async () => {
+    const typed = recoveryCodes[0]!.toUpperCase().replaceAll('-', ' ')
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, typed)).status).toBe(200)
+    expect((await openBrowser(app).logIn(EMAIL, PASSWORD, recoveryCodes[0])).status).toBe(401)
+    expect((await root.session()).user.recoveryCodesLeft).toBe(9)
+  })
+
+  test('goes off with the password', async () => {
+    expect((await root.call('DELETE', '/api/console/totp', { password: 'wrong' })).status).toBe(400)
+    const off = await root.call('DELETE', '/api/console/totp', { password: PASSWORD })
+    expect((off.body['data'] as SessionView).user).toMatchObject({ totp: false, recoveryCodesLeft: 0 })
+    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
+  })
+
+  test('goes off with a password that the operator lets somebody choose, and so does every session', async () => {
+    const { secret } = (await begin()).body['data'] as TotpStart
+    totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    await root.call('POST', '/api/console/totp/confirm', { code: freshCode() })
+    const { user } = await root.session()
+    const made = await app.admin('POST', `/members/${user.id}/reset`)
+    const token = tokenOf((made.body['data'] as { link: string }).link)
+    const preview = await openBrowser(app).call('POST', '/api/console/invitations/read', { token })
+    expect(preview.body['data']).toMatchObject({ kind: 'reset', email: EMAIL, hasLogin: true, role: null })
+    const browser = openBrowser(app)
+    const body = { token, password: 'a wholly new password' }
+    expect((await browser.call('POST', '/api/console/invitations/accept', body)).status).toBe(200)
+    expect((await browser.session()).user.totp).toBe(false)
+    expect((await root.call('GET', '/api/console/session')).status).toBe(401)
+    expect((await browser.call('POST', '/api/console/invitations/accept', body)).status).toBe(404)
+    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(401)
+    expect((await openBrowser(app).logIn(EMAIL, body.password)).status).toBe(200)
+  })
+})
+
+describe('guessing', () => {
+  // On a server that knows of no mistake yet.
+  beforeAll(async () => {
+    await app.stop()
+    app = await startTestApp()
+    await setUp(app)
+  })
+  const guess = (email: string) => openBrowser(app).logIn(email, 'wrong')
+
+  test('ends after ten for one address, known or not, and goes on slowly', async () => {
+    for (const email of ['someone@example.com', EMAIL]) {
+      const answers = []
+      for (let at = 0; at < 12; at++) answers.push(await guess(email))
+      const refused = answers.filter(({ status }) => status === 401)
+      expect(refused.map(({ body: { requestId: _, ...body } }) => body)).toEqual(
+        refused.map(() => ({
+          success: false,
+          code: 'UNAUTHORIZED',
+          error: 'The e-mail address, the password or the code is not right.',
+        })),
+      )
+      const last = answers.at(-1)!
+      expect([last.status, codeOf(last)]).toEqual([429, 'RATE_LIMITED'])
+      expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(30)
+    }
+    // The right password waits as well: it would tell.
+    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(429)
+    await app.leap(61_000)
+    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
+  })
+
+  test('ends after thirty from one place, whatever the address', async () => {
+    const statuses = []
+    for (let at = 0; at < 32; at++) statuses.push((await guess(`nobody${at}@example.com`)).status)
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401))
+    expect(statuses.at(-1)).toBe(429)
+  })
+})

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type {
+  AdminInvitation,
+  Invitation,
+  InvitationMade,
+  Member,
+  Person,
+} from '../../../src/contract/member.ts'
+import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { join, openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../support/console.ts'
+
+let app: TestApp
+let account: TestAccount
+let owner: Visitor
+let count = 0
+
+beforeAll(async () => {
+  app = await startTestApp()
+  await setUp(app)
+})
+afterAll(() => app.stop())
+beforeEach(async () => {
+  account = await app.createAccount()
+  owner = await join(app, account.id, 'owner', newEmail())
+})
+
+const newEmail = () => `person${++count}@example.com`
+const as = (visitor: Visitor) => visitor.for(account.id)
+const data = <T>(answer: Answer) => answer.body['data'] as T
+
+async function invite(body: object, by: Visitor = owner): Promise<InvitationMade> {
+  const made = await as(by)('POST', '/members/invitations', body)
+  expect(made.status, made.text).toBe(201)
+  return data(made)
+}
+
+const accept = (browser: Visitor, link: string, body: object = {}) =>
+  browser.call('POST', '/api/console/invitations/accept', {
+    token: tokenOf(link),
+    name: 'Somebody',
+    password: PASSWORD,
+    ...body,
+  })
+
+async function memberOf(email: string): Promise<Member> {
+  const members = data<Member[]>(await as(owner)('GET', '/members'))
+  return members.find(member => member.email === email)!
+}
+
+describe('an invitation', () => {
+  test('is made, shown, accepted once, and lets in as what it says', async () => {
+    const email = newEmail()
+    const { invitation, link, mail } = await invite({ email: ` ${email.toUpperCase()} `, role: 'member' })
+    expect(invitation).toMatchObject({
+      id: expect.stringMatching(/^inv_/),
+      role: 'member',
+      permissions: ['messages:create', 'messages:read'],
+      status: 'pending',
+      acceptedAt: null,
+    })
+    // Only the sandbox carries e-mail here, and others read that.
+    expect(mail).toBe('no_connection')
+    expect(await account.inbox()).toEqual([])
+    expect(link).toMatch(new RegExp(`^${app.url}/invitation#[\\w-]{43}$`))
+    expect(app.log.join('')).not.toContain(tokenOf(link))
+
+    const browser = openBrowser(app)
+    const preview = await browser.call('POST', '/api/console/invitations/read', { token: tokenOf(link) })
+    expect(data(preview)).toMatchObject({
+      kind: 'invitation',
+      accountName: 'Acme',
+      role: 'member',
+      hasLogin: false,
+    })
+    for (const [body, path] of [
+      [{ password: 'short' }, 'password'],
+      [{ name: undefined }, 'name'],
+      [{ password: email.toUpperCase() }, 'password'],
+    ] as const) {
+      const refused = await accept(openBrowser(app), link, body)
+      expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
+    }
+    const both = await Promise.all([accept(browser, link), accept(openBrowser(app), link)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
+    expect((await accept(openBrowser(app), link)).status).toBe(404)
+    const gone = await browser.call('POST', '/api/console/invitations/read', { token: tokenOf(link) })
+    expect(gone.status).toBe(404)
+    const listed = data<Invitation[]>(await as(owner)('GET', '/members/invitations'))
+    expect(listed.find(({ id }) => id === invitation.id)).toMatchObject({ status: 'accepted' })
+    expect(await memberOf(email.toUpperCase())).toMatchObject({ role: 'member', name: 'Somebody' })
+  })
+
+  test('ends after seven days, when it is taken back, and when a later one takes its place', async () => {
+    const email = newEmail()
+    const first = await invite({ email, role: 'member' })
+    const second = await invite({ email, role: 'owner' })
+    expect((await accept(openBrowser(app), first.link)).status).toBe(404)
+    expect((await as(owner)('DELETE', `/members/invitations/${second.invitation.id}`)).status).toBe(200)
+    expect((await accept(openBrowser(app), second.link)).status).toBe(404)
+    expect((await as(owner)('DELETE', `/members/invitations/${second.invitation.id}`)).status).toBe(404)
+    const third = await invite({ email, role: 'member' })
+    app.jump(7 * 86_400_000)
+    expect((await accept(openBrowser(app), third.link)).status).toBe(404)
+  })
+
+  test('of somebody who has a login takes that login’s password, and adds to it', async () => {
+    const email = newEmail()
+    await join(app, (await app.createAccount()).id, 'owner', email)
+    const { link } = await invite({ email, role: 'member' })
+    const browser = openBrowser(app)
+    expect((await accept(browser, link, { password: 'not theirs at all' })).status).toBe(401)
+    expect((await accept(browser, link)).status).toBe(200)
+    const { memberships } = await browser.session()
+    expect(memberships.map(({ role }) => role).sort()).toEqual(['member', 'owner'])
+    const again = await as(owner)('POST', '/members/invitations', { email, role: 'member' })
+    expect(again.status).toBe(409)
+  })
+
+  test.each([
+    [{ role: 'member' }, 'email'],
+    [{ email: 'nobody', role: 'member' }, 'email'],
+    [{ email: 'a@example.com', role: 'operator' }, 'role'],
+    [{ email: 'a@example.com', role: 'member', permissions: ['everything'] }, 'permissions[0]'],
+  ])('of %j is refused', async (body, path) => {
+    const refused = await as(owner)('POST', '/members/invitations', body)
+    expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
+  })
+
+  test('may be made with an owner’s key', async () => {
+    const made = await app.call('/api/v2/members/invitations', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { email: newEmail(), role: 'member', mail: false },
+    })
+    expect(data<InvitationMade>(made)).toMatchObject({
+      mail: 'not_asked',
+      invitation: { invitedBy: 'Owner (live)' },
+    })
+  })
+})
+
+describe('a member', () => {
+  test('may do what the role says, and no more', async () => {
+    const member = await join(app, account.id, 'member', newEmail(), ['messages:read'])
+    expect((await as(member)('GET', '/messages')).status).toBe(200)
+    expect((await as(member)('GET', '/account')).status).toBe(200)
+    const send = await as(member)('POST', '/messages/send', { to: '+12025550123', text: 'Hi' })
+    expect([send.status, send.body['error']]).toEqual([403, expect.stringContaining('messages:create')])
+    for (const [method, path, body] of OWNERS_ALONE) {
+      const refused = await as(member)(method, path, body)
+      expect([refused.status, refused.body['code']], `${method} ${path}`).toEqual([403, 'FORBIDDEN'])
+    }
+    for (const [method, path] of [
+      ['GET', '/api/admin/accounts'],
+      ['GET', '/api/admin/members'],
+      ['POST', '/api/admin/accounts'],
+    ] as const) {
+      expect((await member.call(method, path, method === 'GET' ? undefined : {})).status, path).toBe(403)
+    }
+  })
+
+  test('is made an owner and back, which holds at once; the last owner stays one', async () => {
+    const email = newEmail()
+    const member = await join(app, account.id, 'member', email)
+    const { id } = await memberOf(email)
+    const me = (await owner.session()).user.id
+    expect((await as(owner)('PATCH', `/members/${me}`, { role: 'member' })).status).toBe(409)
+    expect((await as(owner)('DELETE', `/members/${me}`)).status).toBe(409)
+    expect((await as(member)('GET', '/members')).status).toBe(403)
+    const raised = await as(owner)('PATCH', `/members/${id}`, { role: 'owner' })
+    expect(data(raised)).toMatchObject({
+      role: 'owner',
+      permissions: expect.arrayContaining(['api_keys:write']),
+    })
+    expect((await as(member)('GET', '/members')).status).toBe(200)
+    // Two who lower each other at once: one stays.
+    const both = await Promise.all([
+      as(member)('PATCH', `/members/${me}`, { role: 'member' }),
+      as(owner)('PATCH', `/members/${id}`, { role: 'member', permissions: [] }),
+    ])
+    expect(both.map(({ status }) => status).filter(status => status === 200)).toHaveLength(1)
+  })
+
+  test('who is removed is out at once, and keeps the login', async () => {
+    const email = newEmail()
+    const member = await join(app, account.id, 'member', email)
+    const { id } = await memberOf(email)
+    expect((await as(owner)('DELETE', `/members/${id}`)).status).toBe(200)
+    expect((await as(member)('GET', '/account')).status).toBe(403)
+    expect((await member.session()).memberships).toEqual([])
+    expect((await as(owner)('DELETE', `/members/${id}`)).status).toBe(404)
+    expect((await as(owner)('PATCH', '/members/usr_x', {})).status).toBe(404)
+  })
+
+  test('of another account is nobody here', async () => {
+    const { id: foreign } = await app.createAccount()
+    const email = newEmail()
+    const stranger = await join(app, foreign, 'owner', email)
+    const { id } = (await stranger.session()).user
+    expect((await as(stranger)('GET', '/members')).status).toBe(403)
+    expect((await as(owner)('PATCH', `/members/${id}`, { role: 'owner' })).status).toBe(404)
+    expect((await as(owner)('DELETE', `/members/${id}`)).status).toBe(404)
+    const { invitation } = await invite({ email: newEmail(), role: 'member' })
+    expect((await stranger.for(foreign)('DELETE', `/members/invitations/${invitation.id}`)).status).toBe(404)
+  })
+})
+
+/** Every operation for owners alone. */
+const OWNERS_ALONE: readonly (readonly [string, string, unknown?])[] = [
+  ['GET', '/members'],
+  ['PATCH', '/members/usr_x', {}],
+  ['DELETE', '/members/usr_x'],
+  ['GET', '/members/invitations'],
+  ['POST', '/members/invitations', {}],
+  ['DELETE', '/members/invitations/inv_x'],
+  ['GET', '/audit'],
+  ['GET', '/api-keys'],
+  ['POST', '/api-keys', {}],
+  ['DELETE', '/api-keys/key_x'],
+  ['POST', '/api-keys/key_x/rotate', {}],
+  ['PATCH', '/account', {}],
+  ['POST', '/sms-senders', {}],
+]
+
+describe('the operator', () => {
+  test('sees everybody, lets them in and out, and stays', async () => {
+    const email = newEmail()
+    const person = await join(app, account.id, 'member', email)
+    const { id } = (await person.session()).user
+    const found = data<Person[]>(
+      await app.admin('GET', `/members?q=${email.slice(0, 8).toUpperCase()}&limit=500`),
+    )
+    expect(found.find(each => each.id === id)).toMatchObject({
+      email,
+      operator: false,
+      memberships: [{ accountId: account.id, accountName: 'Acme', role: 'member' }],
+    })
+    const mine = data<Person[]>(await app.admin('GET', `/members?accountId=${account.id}`))
+    expect(mine.map(each => each.email)).toContain(email)
+    expect(mine).toHaveLength(2)
+
+    const { id: second } = await app.createAccount()
+    const joined = await app.admin('POST', '/members', { userId: id, accountId: second, role: 'owner' })
+    expect(joined.status).toBe(201)
+    expect((await person.for(second)('GET', '/members')).status).toBe(200)
+    expect((await person.call('GET', '/api/admin/accounts')).status).toBe(403)
+    await app.admin('PATCH', `/members/${id}`, { operator: true })
+    expect((await person.call('GET', '/api/admin/accounts')).status).toBe(200)
+    await app.admin('PATCH', `/members/${id}`, { operator: false })
+    expect((await person.call('GET', '/api/admin/accounts')).status).toBe(403)
+    expect((await app.admin('DELETE', `/members/${id}?accountId=${account.id}`)).status).toBe(200)
+    expect((await as(person)('GET', '/account')).status).toBe(403)
+    expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(200)
+    expect((await person.call('GET', '/api/console/session')).status).toBe(401)
+    expect((await person.logIn(email)).status).toBe(401)
+    expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(404)
+
+    const people = data<Person[]>(await app.admin('GET', '/members?limit=500'))
+    const last = people.find(({ operator }) => operator)!
+    expect(people.filter(({ operator }) => operator)).toHaveLength(1)
+    expect((await app.admin('PATCH', `/members/${last.id}`, { operator: false })).status).toBe(409)
+    expect((await app.admin('DELETE', `/members/${last.id}`)).status).toBe(409)
+  })
+
+  test('invites another one, and owners of accounts', async () => {
+    const email = newEmail()
+    const made = await app.admin('POST', '/members/invitations', { email, role: 'operator' })
+    expect(data<{ invitation: AdminInvitation }>(made).invitation).toMatchObject({
+      role: 'operator',
+      accountId: null,
+    })
+    const browser = openBrowser(app)
+    await accept(browser, data<{ link: string }>(made).link)
+    expect((await browser.session()).user.operator).toBe(true)
+    expect((await browser.call('GET', '/api/admin/nodes')).status).toBe(200)
+    expect((await app.admin('POST', '/members/invitations', { email, role: 'operator' })).status).toBe(409)
+    for (const [body, status] of [
+      [{ email: newEmail(), role: 'owner' }, 400],
+      [{ email: newEmail(), role: 'operator', accountId: account.id }, 400],
+      [{ email: newEmail(), role: 'owner', accountId: 'acc_x' }, 404],
+    ] as const) {
+      expect((await app.admin('POST', '/members/invitations', body)).status).toBe(status)
+    }
+    const listed = data<AdminInvitation[]>(await app.admin('GET', '/members/invitations?limit=500'))
+    expect(listed.find(each => each.email === email)).toMatchObject({
+      status: 'accepted',
+      invitedBy: 'Operator',
+    })
+    await app.admin('DELETE', `/members/${(await browser.session()).user.id}`)
+  })
+})
