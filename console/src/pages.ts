@@ -2,6 +2,7 @@ import {
   FlaskConical,
   Gauge,
   KeyRound,
+  LayoutTemplate,
   type LucideIcon,
   MessagesSquare,
   Rocket,
@@ -84,6 +85,18 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import('./pages/sandbox/sandbox.tsx')),
     words: 'test messages codes otp received',
     shortcut: 'x',
+  },
+  {
+    path: '/templates',
+    title: 'Templates',
+    section: 'Messages',
+    icon: LayoutTemplate,
+    need: 'member',
+    // `new` is the editor.
+    pattern: '/templates/:templateId?',
+    component: lazy(() => import('./pages/templates/templates.tsx')),
+    words: 'preview variables approval whatsapp buttons footer',
+    shortcut: 't',
   },
   {
     path: '/keys',

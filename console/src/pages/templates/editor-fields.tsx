@@ -1,0 +1,229 @@
+import {
+  Checkbox,
+  Group,
+  NumberInput,
+  Radio,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import type { OfficialSender } from '../../../../sdk/index.ts'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import { formatMoney } from '../../parts/money.tsx'
+import { ButtonFields } from './button-fields.tsx'
+import { type Draft, isPlatformsWords, placesIn } from './draft.ts'
+import classes from './editor.module.css'
+import { HeaderFields } from './header-fields.tsx'
+import { KINDS, SUB_TYPES } from './kinds.ts'
+import { OtpFields } from './otp-fields.tsx'
+import { fill } from './places.ts'
+import { useParts } from './use-parts.ts'
+import { WordsField } from './words-field.tsx'
+
+export function EditorFields({
+  form,
+  senders,
+}: {
+  form: ApiForm<Draft>
+  senders: readonly OfficialSender[]
+}) {
+  const { fields } = form
+  const { kind, bound } = fields.values
+  const { getInputProps } = fields
+  const official = kind === 'official'
+  return (
+    <>
+      <KindField fields={fields} />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <TextInput
+          label="Name"
+          description="Lowercase letters and underscores"
+          placeholder="order_update"
+          autoComplete="off"
+          data-autofocus
+          {...getInputProps('name')}
+          onChange={event => fields.setFieldValue('name', asName(event.currentTarget.value))}
+        />
+        {kind !== 'sms' && (
+          <TextInput
+            label="Language"
+            description="As in en or pt_BR"
+            placeholder="en"
+            dir="ltr"
+            {...getInputProps('language')}
+          />
+        )}
+      </SimpleGrid>
+      <Stack gap={4}>
+        <Text size="sm" fw={500} component="span" id="sub-type-label">
+          Type
+        </Text>
+        <SegmentedControl
+          data={[...SUB_TYPES]}
+          w="fit-content"
+          aria-labelledby="sub-type-label"
+          {...getInputProps('subType')}
+        />
+      </Stack>
+      {official && <SenderFields fields={fields} senders={senders} />}
+      {official && bound ? (
+        <BoundFields fields={fields} />
+      ) : isPlatformsWords(fields.values) ? (
+        <OtpFields fields={fields} />
+      ) : (
+        <OwnWords fields={fields} />
+      )}
+    </>
+  )
+}
+
+function KindField({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+  const props = fields.getInputProps('kind')
+  return (
+    <Radio.Group label="Goes over" {...props}>
+      <div className={classes.kinds}>
+        {KINDS.map(({ value, label, text }) => (
+          <Radio.Card key={value} value={value} className={classes.kind}>
+            <Text fw={550} size="sm">
+              {label}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {text}
+            </Text>
+          </Radio.Card>
+        ))}
+      </div>
+    </Radio.Group>
+  )
+}
+
+function SenderFields({
+  fields,
+  senders,
+}: {
+  fields: ApiForm<Draft>['fields']
+  senders: readonly OfficialSender[]
+}) {
+  return (
+    <Group align="flex-end" gap="lg">
+      <Select
+        label="Official sender"
+        placeholder="The default"
+        clearable
+        w={280}
+        data={senders.map(({ id, label, displayName }) => ({ value: id, label: label ?? displayName }))}
+        {...fields.getInputProps('officialSenderId')}
+        value={fields.values.officialSenderId === '' ? null : fields.values.officialSenderId}
+        onChange={id => fields.setFieldValue('officialSenderId', id ?? '')}
+      />
+      <Checkbox
+        mb={9}
+        label="It stands at the provider already"
+        {...fields.getInputProps('bound', { type: 'checkbox' })}
+      />
+    </Group>
+  )
+}
+
+function BoundFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+      <TextInput label="Its id at the provider" dir="ltr" {...fields.getInputProps('providerTemplateId')} />
+      <NumberInput
+        label="Variables"
+        description="Values that each send gives"
+        min={0}
+        max={100}
+        {...fields.getInputProps('manualVariableCount')}
+      />
+    </SimpleGrid>
+  )
+}
+
+function OwnWords({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+  const { kind, words } = fields.values
+  const official = kind === 'official'
+  return (
+    <>
+      {kind === 'email' && (
+        <TextInput label="Subject" maxLength={255} {...fields.getInputProps('emailSubject')} />
+      )}
+      {(official || kind === 'chat') && <HeaderFields fields={fields} textOnly={!official} />}
+      <WordsField
+        fields={fields}
+        label={kind === 'email' ? 'Text or HTML' : 'Words'}
+        rows={kind === 'email' ? 12 : 5}
+        foot={
+          kind === 'sms' ? (
+            <Parts draft={fields.values} />
+          ) : (
+            `${words.length.toLocaleString()} characters${official ? ' of 1,024' : ''}`
+          )
+        }
+      />
+      <Examples fields={fields} />
+      {official && (
+        <>
+          <TextInput
+            label="Footer"
+            placeholder="Up to 60 characters"
+            maxLength={60}
+            {...fields.getInputProps('footer')}
+          />
+          <ButtonFields fields={fields} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Counted by the server, with the examples in their places. */
+function Parts({ draft: { words, examples } }: { draft: Draft }) {
+  const parts = useParts(fill(words, examples), true)
+  if (words === '') return 'A part has up to 160 characters, or 70 with letters beyond GSM-7'
+  if (!parts?.sms) return 'Counting…'
+  const { sms, billing } = parts
+  return (
+    <span className="ph-num">
+      {sms.characters.toLocaleString()} characters of {sms.encoding} · {sms.parts}{' '}
+      {sms.parts === 1 ? 'part' : 'parts'}
+      {billing && ` · ${formatMoney(billing.estimatedCost, billing.currency)}`}
+    </span>
+  )
+}
+
+function Examples({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+  const count = placesIn(fields.values)
+  if (count === 0) return null
+  return (
+    <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
+      <Text component="legend" size="sm" fw={500} mb={6}>
+        Examples{' '}
+        <Text span size="xs" c="dimmed">
+          for the preview and the provider’s review
+        </Text>
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+        {Array.from({ length: count }, (_, at) => (
+          <TextInput
+            // biome-ignore lint/suspicious/noArrayIndexKey: places are known by their number
+            key={at}
+            aria-label={`Example of {{${at + 1}}}`}
+            leftSection={<span className="ph-mono" style={{ fontSize: '0.72rem' }}>{`{{${at + 1}}}`}</span>}
+            leftSectionWidth={52}
+            {...fields.getInputProps(`examples.${at}`)}
+            value={fields.values.examples[at] ?? ''}
+          />
+        ))}
+      </SimpleGrid>
+    </fieldset>
+  )
+}
+
+/** What one would type, as a name may be: the API refuses the rest. */
+function asName(typed: string): string {
+  return typed.toLowerCase().replaceAll(/[\s-]+/g, '_')
+}

@@ -1,0 +1,65 @@
+import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import type { HeaderType } from '../../../../sdk/index.ts'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import type { Draft } from './draft.ts'
+import { HeaderUpload, ownPath } from './upload.tsx'
+
+const TYPES = [
+  { value: '', label: 'None' },
+  { value: 'text', label: 'Text' },
+  { value: 'image', label: 'Image' },
+  { value: 'video', label: 'Video' },
+  { value: 'document', label: 'Document' },
+]
+
+/** What stands above the words; a chat of our own has words alone there. */
+export function HeaderFields({ fields, textOnly }: { fields: ApiForm<Draft>['fields']; textOnly: boolean }) {
+  const { headerType, headerAssetId } = fields.values
+  const type = textOnly && headerType !== 'text' ? '' : headerType
+
+  function change(value: string): void {
+    fields.setValues({ headerType: value as HeaderType | '', headerAssetId: '', headerPreview: '' })
+  }
+
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={500} component="span" id="header-label">
+        Header
+      </Text>
+      <SegmentedControl
+        aria-labelledby="header-label"
+        data={textOnly ? TYPES.slice(0, 2) : TYPES}
+        value={type}
+        onChange={change}
+        data-path="headerType"
+        w="fit-content"
+      />
+      {type === 'text' && (
+        <TextInput
+          aria-label="Header text"
+          placeholder="Up to 60 characters"
+          maxLength={60}
+          {...fields.getInputProps('headerValue')}
+        />
+      )}
+      {type !== '' && type !== 'text' && (
+        <div data-path="headerAssetId" tabIndex={-1}>
+          <HeaderUpload
+            key={type}
+            type={type}
+            assetId={headerAssetId}
+            onAsset={asset =>
+              fields.setValues({
+                headerAssetId: asset?.id ?? '',
+                headerPreview: asset ? ownPath(asset.previewUrl) : '',
+              })
+            }
+            {...(typeof fields.errors['headerAssetId'] === 'string' && {
+              error: fields.errors['headerAssetId'],
+            })}
+          />
+        </div>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,30 @@
+const PLACE = /\{\{(\d{1,3})\}\}/g
+
+/** A text cut at its placeholders: words, and the number of a place. */
+export type Piece = string | number
+
+/** `Order {{1}} is {{2}}` is `['Order ', 1, ' is ', 2]`. */
+export function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (const match of text.matchAll(PLACE)) {
+    if (match.index > from) pieces.push(text.slice(from, match.index))
+    pieces.push(Number(match[1]))
+    from = match.index + match[0].length
+  }
+  if (from < text.length) pieces.push(text.slice(from))
+  return pieces
+}
+
+/** The highest place of these texts: as many values does a send give. */
+export function placesOf(...texts: readonly string[]): number {
+  const places = texts.flatMap(piecesOf).filter(piece => typeof piece === 'number')
+  return Math.max(0, ...places)
+}
+
+/** With values in their places; a place without one stays as it is written. */
+export function fill(text: string, values: readonly string[]): string {
+  return piecesOf(text)
+    .map(piece => (typeof piece === 'number' ? values[piece - 1] || `{{${piece}}}` : piece))
+    .join('')
+}

@@ -1,0 +1,163 @@
+import { Badge, Button, Text, Tooltip } from '@mantine/core'
+import { LayoutTemplate, Plus } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import type { TemplateView } from '../../../../sdk/index.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { Page } from '../../parts/page.tsx'
+import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { KINDS, kindName, SUB_TYPES, subTypeName } from './kinds.ts'
+import { TemplateMenu } from './template-menu.tsx'
+import { useTemplates } from './use-templates.ts'
+
+const STATUSES = ['active', 'approved', 'pending', 'rejected', 'disabled'].map(value => ({
+  value,
+  label: inWords(value),
+}))
+const NAMES = ['search', 'kind', 'status', 'subType'] as const
+
+export function TemplateList() {
+  const [, go] = useLocation()
+  const [filters, setFilters] = useFilters(NAMES)
+  const templates = useTemplates(filters)
+  const filtered = Object.keys(filters).length > 0
+  const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
+  return (
+    <Page
+      title="Templates"
+      lead="What your messages may say, with numbered places for what changes from one to the next."
+      actions={
+        <Button component={Link} href="/templates/new" leftSection={<Plus size={16} />}>
+          New template
+        </Button>
+      }
+    >
+      <FilterBar onClear={filtered ? clear : null}>
+        <TextFilter
+          label="Name or words"
+          value={filters.search}
+          onChange={search => setFilters({ search })}
+        />
+        <ChoiceFilter
+          label="Kind"
+          value={filters.kind}
+          options={KINDS}
+          onChange={kind => setFilters({ kind })}
+        />
+        <ChoiceFilter
+          label="Status"
+          value={filters.status}
+          options={STATUSES}
+          onChange={status => setFilters({ status })}
+          width={140}
+        />
+        <ChoiceFilter
+          label="Type"
+          value={filters.subType}
+          options={SUB_TYPES}
+          onChange={subType => setFilters({ subType })}
+          width={130}
+        />
+      </FilterBar>
+      <DataList
+        label="Templates"
+        read={templates}
+        columns={COLUMNS}
+        rowKey={template => template.id}
+        onOpen={template => go(`/templates/${template.id}`)}
+        empty={templates.all > 0 ? <NothingFits onClear={clear} /> : <NoTemplates />}
+      />
+    </Page>
+  )
+}
+
+function NothingFits({ onClear }: { onClear: () => void }) {
+  return (
+    <EmptyNote
+      icon={LayoutTemplate}
+      title="No template fits these filters"
+      text="The search looks at names, subjects and words."
+      action={
+        <Button variant="default" onClick={onClear}>
+          Clear filters
+        </Button>
+      }
+    />
+  )
+}
+
+function NoTemplates() {
+  return (
+    <EmptyNote
+      icon={LayoutTemplate}
+      title="No templates yet"
+      text="Write one for SMS or e-mail and send it at once, or put one before WhatsApp for approval."
+      action={
+        <Button component={Link} href="/templates/new">
+          New template
+        </Button>
+      }
+    />
+  )
+}
+
+const COLUMNS: readonly Column<TemplateView>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(150px, 1.4fr)',
+    render: ({ name, isDefault, isPlatformTemplate }) => (
+      <>
+        <Text span fw={500} size="sm">
+          {name}
+        </Text>
+        {isDefault && (
+          <Badge ml={8} size="xs" variant="light">
+            default
+          </Badge>
+        )}
+        {isPlatformTemplate && (
+          <Badge ml={8} size="xs" variant="default">
+            platform
+          </Badge>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Words',
+    width: 'minmax(160px, 2.4fr)',
+    wideOnly: true,
+    render: template => <bdi>{wordsOf(template)}</bdi>,
+  },
+  { title: 'Kind', width: '150px', wideOnly: true, render: kindName },
+  { title: 'Type', width: '90px', wideOnly: true, render: ({ subType }) => subTypeName(subType) },
+  { title: 'Language', width: '80px', wideOnly: true, render: ({ language }) => language ?? '–' },
+  {
+    title: 'Status',
+    width: '110px',
+    render: ({ status, statusReason }) => (
+      <Tooltip label={statusReason} disabled={statusReason === null} multiline maw={320}>
+        <span>
+          <StatusBadge status={status} />
+        </span>
+      </Tooltip>
+    ),
+  },
+  {
+    title: 'Made',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+  { title: '', width: '36px', align: 'end', render: template => <TemplateMenu template={template} /> },
+]
+
+function wordsOf({ emailSubject, body, content, otpType }: TemplateView): string {
+  const words = emailSubject ?? body ?? content
+  if (words !== null) return words
+  return otpType === null ? 'Words of its own at the provider' : 'The platform’s own words, around the code'
+}

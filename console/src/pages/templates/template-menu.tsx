@@ -1,0 +1,106 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { CopyPlus, Ellipsis, Power, PowerOff, Star, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { TemplateView } from '../../../../sdk/index.ts'
+import { useAction } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { TEMPLATES } from './use-templates.ts'
+
+/** What can be done with one; what the API would refuse is not offered. */
+export function TemplateMenu({ template, onDeleted }: { template: TemplateView; onDeleted?: () => void }) {
+  const [, go] = useLocation()
+  const [asked, setAsked] = useState(false)
+  const { id, name, status, isDefault, isPlatformTemplate, provider } = template
+  const act = useTemplateActions(template)
+  const usable = status === 'active' || status === 'approved'
+  const switches = provider !== 'official_provider' && !isPlatformTemplate
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a click from opening the row
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the same
+    <span onClick={event => event.stopPropagation()}>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<CopyPlus size={15} />} onClick={() => go(`/templates/new?from=${id}`)}>
+            New one like it
+          </Menu.Item>
+          {usable && !isDefault && (
+            <Menu.Item leftSection={<Star size={15} />} onClick={act.makeDefault}>
+              Make it the default
+            </Menu.Item>
+          )}
+          {switches && status === 'active' && (
+            <Menu.Item leftSection={<PowerOff size={15} />} onClick={act.disable}>
+              Disable
+            </Menu.Item>
+          )}
+          {switches && status === 'disabled' && (
+            <Menu.Item leftSection={<Power size={15} />} onClick={act.enable}>
+              Enable
+            </Menu.Item>
+          )}
+          {!isPlatformTemplate && (
+            <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked(true)}>
+              Delete
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        opened={asked}
+        onClose={() => setAsked(false)}
+        title="Delete this template?"
+        text={
+          provider === 'official_provider' ? (
+            <>
+              <b>{name}</b> is deleted at its provider first, which may keep its name from being used again
+              for a month. Messages that were accepted go out as they were.
+            </>
+          ) : (
+            <>
+              <b>{name}</b> can no longer be sent. Messages that were accepted go out as they were.
+            </>
+          )
+        }
+        confirmLabel="Delete the template"
+        run={async () => {
+          await act.remove()
+          onDeleted?.()
+        }}
+      />
+    </span>
+  )
+}
+
+function useTemplateActions({ id, name }: TemplateView) {
+  const changes = [TEMPLATES, '/api/v2/account']
+  const path = { id }
+  const makeDefault = useAction(api => api.post('/api/v2/templates/{id}/default', { path }), {
+    changes,
+    onDone: () => tellDone(`${name} is the default of its kind and type.`),
+  })
+  const enable = useAction(api => api.post('/api/v2/templates/{id}/enable', { path }), {
+    changes,
+    onDone: () => tellDone(`${name} can be sent again.`),
+  })
+  const disable = useAction(api => api.post('/api/v2/templates/{id}/disable', { path }), {
+    changes,
+    onDone: () => tellDone(`${name} is disabled: sends by it are refused.`),
+  })
+  const remove = useAction(api => api.delete('/api/v2/templates/{id}', { path }), {
+    changes,
+    onDone: () => tellDone(`${name} is deleted.`),
+  })
+  return {
+    makeDefault: () => makeDefault.mutate(undefined, { onError: tellFault }),
+    enable: () => enable.mutate(undefined, { onError: tellFault }),
+    disable: () => disable.mutate(undefined, { onError: tellFault }),
+    remove: () => remove.mutateAsync(undefined),
+  }
+}

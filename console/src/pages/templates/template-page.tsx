@@ -1,0 +1,153 @@
+import { Alert, Anchor, Badge, Button, Grid, Group, Skeleton, Stack } from '@mantine/core'
+import { CircleAlert, CopyPlus, Hourglass } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import type { TemplateView } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { MaybeTime, Time } from '../../parts/time.tsx'
+import { kindName, subTypeName } from './kinds.ts'
+import { SavedPreview } from './saved-preview.tsx'
+import { TemplateMenu } from './template-menu.tsx'
+import { TestSend } from './test-send.tsx'
+
+const LOOK_EVERY_MS = 1_000
+
+/** One template: how it stands, how it looks, and a send by it. */
+export default function TemplatePage({ templateId }: { templateId: string }) {
+  const [, go] = useLocation()
+  const read = useRead('/api/v2/templates/{id}', { path: { id: templateId } }, { everyMs: LOOK_EVERY_MS })
+  const template = read.data?.data
+  if (!template) {
+    return (
+      <Page title="Template">
+        {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
+      </Page>
+    )
+  }
+  const usable = template.status === 'active' || template.status === 'approved'
+  return (
+    <Page
+      title={template.name}
+      lead={
+        <Anchor component={Link} href="/templates" size="sm">
+          All templates
+        </Anchor>
+      }
+      actions={
+        <>
+          <StatusBadge status={template.status} />
+          <Button
+            component={Link}
+            href={`/templates/new?from=${template.id}`}
+            variant="default"
+            leftSection={<CopyPlus size={15} />}
+          >
+            New one like it
+          </Button>
+          <TemplateMenu template={template} onDeleted={() => go('/templates')} />
+        </>
+      }
+    >
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack gap="lg">
+            <Standing template={template} />
+            <Card title="About it">
+              <About template={template} />
+            </Card>
+            {usable && <TestSend key={template.id} template={template} />}
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <SavedPreview template={template} />
+        </Grid.Col>
+      </Grid>
+    </Page>
+  )
+}
+
+/** Why it cannot be sent, and what to do about it. */
+function Standing({
+  template: { status, statusReason, lastCheckedAt, id, provider },
+}: {
+  template: TemplateView
+}) {
+  if (status === 'pending') {
+    return (
+      <Alert variant="light" color="brass" icon={<Hourglass size={16} />} title="Waiting for the provider">
+        It is asked again and again, and this page tells as soon as it has decided. Last asked:{' '}
+        <MaybeTime at={lastCheckedAt} none="not yet" />.
+      </Alert>
+    )
+  }
+  if (status === 'rejected' || (status === 'disabled' && provider === 'official_provider')) {
+    return (
+      <Alert
+        variant="light"
+        color="red"
+        icon={<CircleAlert size={16} />}
+        title={status === 'rejected' ? 'The provider rejected it' : 'The provider disabled it'}
+        role="alert"
+      >
+        <span className="ph-words">{statusReason ?? 'It gave no reason.'}</span>{' '}
+        <Anchor component={Link} href={`/templates/new?from=${id}`} size="sm">
+          Write another one from it
+        </Anchor>
+        .
+      </Alert>
+    )
+  }
+  if (status === 'disabled') {
+    return (
+      <Alert variant="light" color="gray" icon={<CircleAlert size={16} />} title="Disabled">
+        Sends by it are refused until somebody enables it again.
+      </Alert>
+    )
+  }
+  return null
+}
+
+function About({ template }: { template: TemplateView }) {
+  const { officialSender: sender } = template
+  return (
+    <Facts
+      facts={[
+        ['Kind', kindName(template)],
+        ['Type', subTypeName(template.subType)],
+        [
+          'Default',
+          template.isDefault ? (
+            <Badge key="d" size="sm" variant="light">
+              for its kind and type
+            </Badge>
+          ) : (
+            'No'
+          ),
+        ],
+        template.language === null ? null : ['Language', template.language],
+        sender && ['Sender', <bdi key="s">{sender.label ?? sender.displayName}</bdi>],
+        template.providerTemplateId === null
+          ? null
+          : [
+              'Id there',
+              <span key="p" className="ph-mono">
+                {template.providerTemplateId}
+              </span>,
+            ],
+        template.isPlatformTemplate ? ['Made by', 'The platform, for every account'] : null,
+        ['Made', <Time key="t" at={template.createdAt} />],
+        [
+          'Id',
+          <Group key="id" gap={4} component="span">
+            <span className="ph-mono">{template.id}</span>
+            <CopyButton text={template.id} what="the template’s id" small />
+          </Group>,
+        ],
+      ]}
+    />
+  )
+}

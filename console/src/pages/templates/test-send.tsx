@@ -1,0 +1,116 @@
+import { Anchor, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { SingleSendBody, TemplateView } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { EstimateLine } from '../../parts/estimate-line.tsx'
+import { Card } from '../../parts/page.tsx'
+import { useSession } from '../../session/context.tsx'
+import { kindOf } from './kinds.ts'
+
+const SETTLE_MS = 250
+type Values = { to: string; variables: string[]; buttons: string[] }
+
+/** One send by this template, with what it would do told before it is done. */
+export function TestSend({ template }: { template: TemplateView }) {
+  const api = useApi()
+  const forget = useForget()
+  const { mode } = useSession()
+  const [sent, setSent] = useState<string | null>(null)
+  const form = useApiForm<Values, { messageId: string }>({
+    initial: {
+      to: '',
+      variables: template.indexedPlaceholders.map((_, at) => template.parameters[at] ?? ''),
+      buttons: template.urlButtonVariables.map(({ example }) => example ?? ''),
+    },
+    async send(values) {
+      const answer = await api.post('/api/v2/messages/send', { body: bodyOf(template, values) })
+      if (!('tracking' in answer)) throw new Error('a batch was not asked for')
+      return { messageId: answer.tracking.messageId }
+    },
+    fieldOf: path =>
+      path
+        .replace(/^template\.variablesIndexed/, 'variables')
+        .replace(/^template\.buttonVariables\[(\d+)\].*/, 'buttons[$1]'),
+    onDone({ messageId }) {
+      setSent(messageId)
+      forget(['/api/v2/messages', '/api/v2/sandbox/messages'])
+    },
+  })
+  const [settled] = useDebouncedValue(form.fields.values, SETTLE_MS)
+  const { getInputProps } = form.fields
+
+  return (
+    <Card title={mode === 'test' ? 'Send a test' : 'Send one'}>
+      <ApiForm
+        form={form}
+        submitLabel={mode === 'test' ? 'Send to the sandbox' : 'Send it for real'}
+        disabled={form.fields.values.to === ''}
+      >
+        <TextInput
+          label="To"
+          placeholder={kindOf(template) === 'email' ? 'someone@example.com' : '+12025550123'}
+          autoComplete="off"
+          dir="ltr"
+          {...getInputProps('to')}
+        />
+        {template.indexedPlaceholders.map((place, at) => (
+          <TextInput
+            key={place}
+            label={place.includes('{') ? place : `{{${place}}}`}
+            {...getInputProps(`variables.${at}`)}
+          />
+        ))}
+        {template.urlButtonVariables.map(({ index }, at) => (
+          <TextInput
+            key={index}
+            label={`Button ${index + 1}: the end of its address`}
+            dir="ltr"
+            {...getInputProps(`buttons.${at}`)}
+          />
+        ))}
+        <EstimateLine body={settled.to === '' ? null : bodyOf(template, settled)} />
+        {sent !== null && (
+          <Stack gap={2} role="status">
+            <Text size="sm">
+              It is accepted.{' '}
+              <Anchor component={Link} href={`/messages/${sent}`} size="sm">
+                See what becomes of it
+              </Anchor>
+              {mode === 'test' && (
+                <>
+                  {' '}
+                  or{' '}
+                  <Anchor component={Link} href="/sandbox" size="sm">
+                    what came in
+                  </Anchor>
+                </>
+              )}
+              .
+            </Text>
+          </Stack>
+        )}
+      </ApiForm>
+    </Card>
+  )
+}
+
+function bodyOf(template: TemplateView, { to, variables, buttons }: Values): SingleSendBody {
+  return {
+    to,
+    template: {
+      id: template.id,
+      ...(variables.length > 0 && { variablesIndexed: variables }),
+      ...(buttons.length > 0 && {
+        buttonVariables: template.urlButtonVariables.map(({ index, subType }, at) => ({
+          index,
+          subType,
+          text: buttons[at] ?? '',
+        })),
+      }),
+    },
+  }
+}

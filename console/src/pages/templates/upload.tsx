@@ -1,0 +1,98 @@
+import { Button, FileButton, Group, Progress, Text } from '@mantine/core'
+import { Paperclip, Upload, X } from 'lucide-react'
+import { useState } from 'react'
+import type { HeaderType, MediaAsset } from '../../../../sdk/index.ts'
+import { PosthornError } from '../../../../sdk/index.ts'
+import { useApiContext } from '../../api/context.tsx'
+import { faultOf } from '../../api/fault.ts'
+
+const ACCEPT: Record<Exclude<HeaderType, 'text'>, string> = {
+  image: 'image/jpeg,image/png,image/webp',
+  video: 'video/mp4,video/3gpp',
+  document: '.pdf,.doc,.docx,.xls,.xlsx,.ppt,.pptx,.odt,.ods,.odp,.txt,.csv',
+}
+
+/** A file goes up as soon as it is chosen; the form keeps its id. */
+export function HeaderUpload({
+  type,
+  assetId,
+  onAsset,
+  error,
+}: {
+  type: Exclude<HeaderType, 'text'>
+  assetId: string
+  onAsset: (asset: MediaAsset | null) => void
+  error?: string
+}) {
+  const { fetch } = useApiContext()
+  const [name, setName] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+
+  async function upload(file: File | null): Promise<void> {
+    if (!file) return
+    setBusy(true)
+    setFault(null)
+    setName(file.name)
+    try {
+      onAsset(await send(fetch, file))
+    } catch (thrown) {
+      onAsset(null)
+      setFault(faultOf(thrown).text)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const told = fault ?? error ?? null
+  return (
+    <div>
+      <Group gap="sm">
+        <FileButton onChange={upload} accept={ACCEPT[type]}>
+          {props => (
+            <Button {...props} variant="default" size="sm" loading={busy} leftSection={<Upload size={15} />}>
+              {assetId === '' ? `Upload the ${type}` : 'Another file'}
+            </Button>
+          )}
+        </FileButton>
+        {assetId !== '' && (
+          <Text size="sm" style={{ display: 'flex', alignItems: 'center', gap: 6 }} className="ph-truncate">
+            <Paperclip size={14} aria-hidden /> <bdi>{name || 'Uploaded'}</bdi>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              aria-label="Take the file away"
+              onClick={() => onAsset(null)}
+            >
+              <X size={14} />
+            </Button>
+          </Text>
+        )}
+      </Group>
+      {busy && <Progress value={100} animated size="xs" mt={6} aria-label="Uploading" />}
+      {told !== null && (
+        <Text size="xs" c="var(--mantine-color-error)" mt={4} role="alert">
+          {told}
+        </Text>
+      )}
+    </div>
+  )
+}
+
+async function send(fetch: (request: Request) => Promise<Response>, file: File): Promise<MediaAsset> {
+  const form = new FormData()
+  form.set('file', file)
+  const answer = await fetch(
+    new Request(new URL('/api/v2/templates/media', location.origin), { method: 'POST', body: form }),
+  )
+  const body = await answer.json()
+  if (!answer.ok) throw new PosthornError(answer.status, body)
+  return body.data.asset
+}
+
+/** The same file from the place that the page itself came from: its policy shows no other. */
+export function ownPath(url: string): string {
+  const { pathname, search } = new URL(url, location.origin)
+  return pathname + search
+}

@@ -1,0 +1,47 @@
+import type { TemplateView } from '../../../../sdk/index.ts'
+import { type PagedRead, useRead } from '../../api/use-read.ts'
+import { kindOf } from './kinds.ts'
+
+export const TEMPLATES = '/api/v2/templates'
+/** A template that waits may be decided on at any moment. */
+const LOOK_EVERY_MS = 2_000
+
+export type TemplateFilters = { kind?: string; status?: string; subType?: string; search?: string }
+
+/** Every template that the account may see, whatever its status: the API lists the usable ones unless it is told another. */
+export function useTemplates(filters: TemplateFilters): PagedRead<TemplateView> & { all: number } {
+  const pending = useRead(TEMPLATES, { query: { status: 'pending' } }, { everyMs: LOOK_EVERY_MS })
+  const waits = (pending.data?.data.length ?? 0) > 0
+  const everyMs = waits ? LOOK_EVERY_MS : undefined
+  const usable = useRead(TEMPLATES, {}, { everyMs })
+  const rejected = useRead(TEMPLATES, { query: { status: 'rejected' } }, { everyMs })
+  const disabled = useRead(TEMPLATES, { query: { status: 'disabled' } }, {})
+  const reads = [usable, pending, rejected, disabled]
+  const all = [...new Map(reads.flatMap(read => read.data?.data ?? []).map(row => [row.id, row])).values()]
+  return {
+    rows: all.filter(template => fits(template, filters)).toSorted(newestFirst),
+    all: all.length,
+    isPending: reads.some(read => read.isPending),
+    isPlaceholderData: false,
+    error: reads.find(read => read.error)?.error ?? null,
+    hasNextPage: false,
+    isFetchingNextPage: false,
+    fetchNextPage: () => {},
+    refetch: () => Promise.all(reads.map(read => read.refetch())),
+  }
+}
+
+function fits(template: TemplateView, { kind, status, subType, search }: TemplateFilters): boolean {
+  if (kind !== undefined && kindOf(template) !== kind) return false
+  if (status !== undefined && template.status !== status) return false
+  if (subType !== undefined && template.subType !== subType) return false
+  if (search === undefined) return true
+  const words = [template.name, template.body, template.content, template.emailSubject]
+    .join('\n')
+    .toLowerCase()
+  return words.includes(search.toLowerCase())
+}
+
+function newestFirst(left: TemplateView, right: TemplateView): number {
+  return right.createdAt.localeCompare(left.createdAt)
+}

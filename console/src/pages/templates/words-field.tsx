@@ -1,0 +1,68 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Braces } from 'lucide-react'
+import { type ReactNode, useRef } from 'react'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import type { Draft } from './draft.ts'
+import { type Piece, piecesOf, placesOf } from './places.ts'
+import classes from './words-field.module.css'
+
+/** The words, their placeholders coloured behind them, and a button that puts in the next one. */
+export function WordsField({
+  fields,
+  label,
+  rows,
+  foot,
+}: {
+  fields: ApiForm<Draft>['fields']
+  label: string
+  rows: number
+  /** Beside the button: how long it is. */
+  foot?: ReactNode
+}) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const { words, emailSubject } = fields.values
+
+  function insertPlace(): void {
+    const place = `{{${placesOf(words, emailSubject) + 1}}}`
+    const { selectionStart: from = words.length, selectionEnd: to = words.length } = field.current ?? {}
+    fields.setFieldValue('words', words.slice(0, from) + place + words.slice(to))
+    field.current?.focus()
+  }
+
+  return (
+    <Stack gap={6}>
+      <div className={classes.field}>
+        <Textarea
+          ref={field}
+          label={label}
+          autosize
+          minRows={rows}
+          dir="auto"
+          classNames={{ input: classes.input!, wrapper: classes.wrapper! }}
+          leftSection={
+            <span className={classes.marks} aria-hidden dir="auto">
+              {piecesOf(words).map((piece, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                <Mark key={at} piece={piece} />
+              ))}
+            </span>
+          }
+          leftSectionProps={{ className: classes.section! }}
+          {...fields.getInputProps('words')}
+        />
+      </div>
+      <Group justify="space-between" gap="xs">
+        <Button size="compact-xs" variant="default" leftSection={<Braces size={13} />} onClick={insertPlace}>
+          Add a variable
+        </Button>
+        <Text size="xs" c="dimmed" component="div" aria-live="polite">
+          {foot}
+        </Text>
+      </Group>
+    </Stack>
+  )
+}
+
+function Mark({ piece }: { piece: Piece }) {
+  return typeof piece === 'number' ? <mark>{`{{${piece}}}`}</mark> : piece
+}

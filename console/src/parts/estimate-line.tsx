@@ -1,0 +1,55 @@
+import { Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleX } from 'lucide-react'
+import type { Estimate, SingleSendBody } from '../../../sdk/index.ts'
+import { useApi, useApiContext } from '../api/context.tsx'
+import { faultOf } from '../api/fault.ts'
+import { channelName } from './channel-name.ts'
+import { formatMoney } from './money.tsx'
+
+/** What a send of `body` would do, in a line: the route, the parts and the price, or why not. */
+export function EstimateLine({ body }: { body: SingleSendBody | null }) {
+  const api = useApi()
+  const { accountId, mode } = useApiContext().identity()
+  const { data, error } = useQuery({
+    queryKey: ['/api/v2/messages/estimate', body, `${accountId} ${mode}`],
+    queryFn: ({ signal }) => api.post('/api/v2/messages/estimate', { body: body!, signal }),
+    enabled: body !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return (
+    <div aria-live="polite" style={{ minHeight: 20 }}>
+      {body === null ? null : error ? (
+        <Verdict good={false} text={faultOf(error).text} />
+      ) : data ? (
+        <Told {...data.data} />
+      ) : null}
+    </div>
+  )
+}
+
+function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
+  if (!deliverable) return <Verdict good={false} text={reasons.map(({ message }) => message).join(' ')} />
+  const told = [
+    resolved && `${channelName(resolved.channel)} by ${resolved.provider}`,
+    sms && `${sms.parts} ${sms.parts === 1 ? 'part' : 'parts'}`,
+    billing && `${formatMoney(billing.estimatedCost, billing.currency)} from the ${billing.source}`,
+  ]
+  return <Verdict good text={told.filter(part => part !== null).join(' · ')} />
+}
+
+function Verdict({ good, text }: { good: boolean; text: string }) {
+  const Icon = good ? CircleCheck : CircleX
+  return (
+    <Text size="sm" c={good ? 'dimmed' : 'var(--ph-bad)'} style={{ display: 'flex', gap: 7 }}>
+      <Icon
+        size={15}
+        style={{ flex: 'none', marginTop: 2 }}
+        color={good ? 'var(--ph-good)' : 'currentColor'}
+        aria-hidden
+      />
+      {text}
+    </Text>
+  )
+}
