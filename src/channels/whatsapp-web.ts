@@ -2,7 +2,8 @@ import { MESSAGE_TYPES } from '../contract/enums.ts'
 import type { Link, Outcome, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-web/codes.ts'
 import { type WebConfig, webConfig, withWebDefaults } from './whatsapp-web/config.ts'
-import { isBaileysInstalled, NOT_INSTALLED } from './whatsapp-web/library.ts'
+import { isBaileysInstalled, loadBaileys, NOT_INSTALLED } from './whatsapp-web/library.ts'
+import { openMediaOf } from './whatsapp-web/media.ts'
 import { reachServer } from './whatsapp-web/reach-server.ts'
 
 export const WHATSAPP_WEB = 'whatsapp-web'
@@ -32,6 +33,8 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   secrets: [],
   dedupes: false,
   explain: explainCode,
+  // The link of a session is on one node; its files can be had from any.
+  openMedia: async ({ reference }, signal) => openMediaOf(await loadBaileys(), reference, signal),
   async open(config): Promise<Link> {
     const settings = withWebDefaults(config)
     return {

@@ -121,7 +121,12 @@ export function createMessageRooms(
   const planning: ResolveDeps = {
     clock,
     world: (caller, body) =>
-      withConversation(withAssets(worldOf(rooms, templates, caller), media, caller, body), bots, caller, body),
+      withConversation(
+        withAssets(worldOf(rooms, templates, caller), media, caller, body),
+        bots,
+        caller,
+        body,
+      ),
     checksRecipient: (planned: Planned) =>
       CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
     reaches: (planned: Planned) => reaches(base, links, planned),
@@ -214,7 +219,7 @@ export function createMessageRooms(
     dispatcher,
     reconciler,
     inbound: createInboundDoor(links, inbox, bots),
-    inboundFiles: createInboundFileRoom(base, links),
+    inboundFiles: createInboundFileRoom(base, links, providers),
     send,
     sendBatch,
     estimate: createEstimate({

@@ -5,11 +5,12 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
-import type { Decision, OptOuts } from '../consent/opt-outs.ts'
+import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
 import { conversationOf } from './conversation.ts'
-import { keywordOf, mayBeAnswered } from './keyword.ts'
+import { decisionsOf } from './decisions.ts'
+import { keywordOf } from './keyword.ts'
 import { type InboundRow, insertInbound } from './store.ts'
 import type { Told } from './told.ts'
 import { viewInbound } from './view.ts'
@@ -41,13 +42,6 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     }
   }
 
-  /** By those whom an answer could reach: a short code or a name gets no marketing. */
-  function decisionsOf(rows: readonly InboundRow[], keyword: InboundRow['keyword']): Decision[] {
-    return rows
-      .filter(row => row.keyword === keyword && mayBeAnswered(row, phones))
-      .map(row => ({ ...row, recipient: row.from }))
-  }
-
   async function tell(tx: Db, rows: readonly InboundRow[]): Promise<number> {
     const events = rows
       .filter(row => row.accountId !== PLATFORM)
@@ -67,8 +61,9 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
     const rows = messages.map((told, at) => toRow(told, owners[at]!))
     await insertInbound(tx, rows)
     await openWindowsOf(tx, clock.now(), rows)
-    await optOuts.stop(tx, decisionsOf(rows, 'stop'), 'stop', 'The recipient asked for it by a message.')
-    await optOuts.start(tx, decisionsOf(rows, 'start'))
+    const { stop, start } = decisionsOf(rows, phones)
+    await optOuts.stop(tx, stop, 'stop', 'The recipient asked for it by a message.')
+    await optOuts.start(tx, start)
     return tell(tx, rows)
   }
 }

@@ -3,9 +3,10 @@ import type { InboundMediaRequest } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
-import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import type { AccountId } from '../../lib/ids.ts'
 import { bounded } from './bounded.ts'
 import { findInbound } from './read.ts'
+import type { InboundRow } from './store.ts'
 
 /** The files that came with messages: never stored here, but passed on from their provider while somebody reads them. */
 export type InboundFiles = {
@@ -24,10 +25,12 @@ export type AskedFile =
   | { kind: 'opened'; bytes: NodeJS.ReadableStream }
   | { kind: 'gone' | 'unavailable'; cause: unknown }
 
+export type MediaSource = Pick<InboundRow, 'connectionId' | 'provider'>
+
 export type InboundFilesDeps = {
   db: Db
-  /** Asks the connection's link; never rejects. */
-  ask(connectionId: ConnectionId, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
+  /** Asks whoever has it; never rejects. */
+  ask(from: MediaSource, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
   /** Aborts by the machine's clock. */
   timeout(ms: number): AbortSignal
 }
@@ -63,15 +66,16 @@ export function createInboundFiles({ db, ask, timeout }: InboundFilesDeps): Inbo
   }
 
   async function openOne(caller: Caller, inboundId: string, index: number): Promise<InboundFile> {
-    const { connectionId, accountId, to, media } = await findInbound(db, caller.account.id, inboundId)
-    const file = media[index]
+    const message = await findInbound(db, caller.account.id, inboundId)
+    const file = message.media[index]
     if (!file || file.reference === null) throw new Problem('NOT_FOUND', 'The message has no such file')
     const opening = new AbortController()
     const late = timeout(OPEN_MS)
     const giveUp = () => opening.abort()
     late.addEventListener('abort', giveUp)
     const signal = AbortSignal.any([opening.signal, timeout(READ_MS)])
-    const asked = await ask(connectionId, { accountId, to, reference: file.reference }, signal)
+    const { accountId, to } = message
+    const asked = await ask(message, { accountId, to, reference: file.reference }, signal)
     late.removeEventListener('abort', giveUp)
     if (asked.kind !== 'opened') throw problemOf(asked)
     const { mimetype, fileName } = file

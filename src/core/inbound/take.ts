@@ -41,11 +41,7 @@ const MOST_GIVEN_UP = 500
 
 /** Takes what people write to us, many messages in one transaction with all that follows from them. */
 export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {
-  const batcher = createBatcher<Item, Failure | null>({
-    flush: writeOrSplit,
-    // A STOP and a START of one person are two decisions, in their order.
-    conflict: item => item.from,
-  })
+  const batcher = createBatcher<Item, Failure | null>({ flush: writeOrSplit })
 
   /** What the database refuses fails by itself, and its neighbours are stored without it. */
   async function writeOrSplit(items: Item[]): Promise<(Failure | null)[]> {

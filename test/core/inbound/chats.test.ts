@@ -257,6 +257,14 @@ describe('STOP', () => {
     expect(await suppressed()).toEqual(['7000000004 botapp_bot'])
   })
 
+  test('and START in one breath: the last one counts', async () => {
+    const said = (...words: string[]) => words.map(text => toSession({ text }))
+    await take(...said('START', 'STOP'))
+    expect(await suppressed()).toEqual([`${ADA} user_chatapp_session`])
+    await take(...said('STOP', 'Hello', 'STOP', 'START', 'Thanks'))
+    expect(await suppressed()).toEqual([])
+  })
+
   test.each([
     ['in a group of a session', () => toSession({ text: 'STOP', chatId: GROUP })],
     ['in a group of a bot', () => toBot({ text: '/stop', from: '7000000004', chatId: '-1001234' })],
