@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
+import { createOfficialSenders } from '../../../src/core/senders/official.ts'
+import { type AccountId, type ConnectionId, createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+/** Events say by SQL what lists of messages say by our own code: who messages of the official chat app come from. */
+const ids = createIds(createFakeClock(), createRandom())
+const PLATFORM = fromUuid('acc', '00000000-0000-0000-0000-000000000000')
+const OWN = ids.next('acc')
+const OTHER = ids.next('acc')
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+async function connect(
+  accountId: AccountId,
+  said: { phone: string | null; name: string } | null,
+  channel = 'official_chatapp',
+): Promise<ConnectionId> {
+  const id = ids.next('cnn')
+  const at = [toUuid(accountId), toUuid(id)]
+  await database.db.query({
+    name: 't_connection',
+    text: `insert into connections (account_id, id, provider, name, channels, config, max_attempts, backoff_ms, allowed_types, send_mode_by_type)
+           values ($1, $2, 'whatsapp-cloud', 'Support', array[$3], '{}', 1, 0, '{}', '{}')`,
+    values: [...at, channel],
+  })
+  await database.db.query({
+    name: 't_identity',
+    text: `insert into official_senders (account_id, connection_id, phone_number, display_name, checked_at, next_check_at)
+           values ($1, $2, $3, $4, $5, now())`,
+    values: [...at, said?.phone ?? null, said?.name ?? null, said ? new Date().toISOString() : null],
+  })
+  return id
+}
+
+async function readConnections(): Promise<ConnectionSnapshot[]> {
+  const { rows } = await database.db.query<{
+    account_id: string
+    id: string
+    name: string
+    channels: string[]
+  }>({
+    name: 't_connections',
+    text: 'select account_id, id, name, channels from connections',
+  })
+  return rows.map(
+    ({ account_id, id, name, channels }) =>
+      ({
+        accountId: fromUuid('acc', account_id),
+        id: fromUuid('cnn', id),
+        name,
+        channels,
+        enabled: true,
+        provider: 'whatsapp-cloud',
+      }) as unknown as ConnectionSnapshot,
+  )
+}
+
+async function bySql(connectionId: ConnectionId): Promise<string | null> {
+  const { rows } = await database.db.query<{ name: string | null }>({
+    name: 't_official_name',
+    text: 'select official_name($1, $2) as name',
+    values: [toUuid(OWN), toUuid(connectionId)],
+  })
+  return rows[0]!.name
+}
+
+async function byCode(connectionId: ConnectionId): Promise<string | null> {
+  const all = await readConnections()
+  const connections = {
+    forAccount: () => all.filter(each => each.accountId === OWN || each.accountId === PLATFORM),
+  }
+  const senders = createOfficialSenders({
+    db: database.db,
+    connections: connections as never,
+    sandboxForLive: true,
+    applied: () => {},
+  })
+  return (await senders.namesFor(OWN))(connectionId)
+}
+
+test.each<[string, string | null, () => Promise<ConnectionId>]>([
+  ['its number', '+15550783881', () => connect(OWN, { phone: '+15550783881', name: 'Market' })],
+  ['its name at the provider', 'Market', () => connect(OWN, { phone: null, name: 'Market' })],
+  ['its name here', 'Support', () => connect(OWN, { phone: null, name: '' })],
+  ['its name here, while nobody has asked', 'Support', () => connect(OWN, null)],
+  [
+    'the platform’s name, never its number',
+    'Posthorn',
+    () => connect(PLATFORM, { phone: '+1', name: 'Posthorn' }),
+  ],
+  ['the platform', 'Platform', () => connect(PLATFORM, null)],
+  ['nobody, of another account', null, () => connect(OTHER, { phone: '+15550783882', name: 'Theirs' })],
+  ['nobody, of another channel', null, () => connect(OWN, { phone: '+1', name: 'SMS' }, 'local_sms')],
+  ['nobody, once it is gone', null, async () => ids.next('cnn')],
+])('%s', async (_, name, make) => {
+  const id = await make()
+  expect([await bySql(id), await byCode(id)]).toEqual([name, name])
+})
