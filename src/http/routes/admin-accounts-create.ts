@@ -10,6 +10,10 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'POST',
     url: '/api/admin/accounts',
     auth: { operator: true },
+    audit: {
+      action: 'account.create',
+      keeps: ['name', 'homeCountry', 'currency', 'phone', 'plan', 'balance'],
+    },
     schema: {
       summary: 'Create an account',
       description: 'With its wallet, pools and two owner keys with every permission, shown this once.',

@@ -10,6 +10,10 @@ export const adminAccountsUpdate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'PATCH',
     url: '/api/admin/accounts/:id',
     auth: { operator: true },
+    audit: {
+      action: 'account.update',
+      keeps: ['name', 'status', 'homeCountry', 'currency', 'phone', 'plan', 'quietHours', 'verification'],
+    },
     schema: {
       summary: 'Change an account',
       description:

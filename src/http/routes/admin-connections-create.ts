@@ -10,6 +10,20 @@ export const adminConnectionsCreate = (deps: { connectionAdmin: ConnectionAdmin 
     method: 'POST',
     url: '/api/admin/connections',
     auth: { operator: true },
+    audit: {
+      action: 'connection.create',
+      keeps: [
+        'provider',
+        'name',
+        'channels',
+        'accountId',
+        'priorityOrder',
+        'retryPolicy',
+        'allowedTypes',
+        'sendModeByType',
+        'enabled',
+      ],
+    },
     schema: {
       summary: 'Connect a provider',
       description:

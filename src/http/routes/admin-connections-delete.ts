@@ -9,6 +9,7 @@ export const adminConnectionsDelete = (deps: { connectionAdmin: ConnectionAdmin 
     method: 'DELETE',
     url: '/api/admin/connections/:id',
     auth: { operator: true },
+    audit: { action: 'connection.delete' },
     schema: {
       summary: 'Remove a connection',
       tags: ['Operator'],

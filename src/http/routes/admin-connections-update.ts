@@ -10,6 +10,18 @@ export const adminConnectionsUpdate = (deps: { connectionAdmin: ConnectionAdmin 
     method: 'PATCH',
     url: '/api/admin/connections/:id',
     auth: { operator: true },
+    audit: {
+      action: 'connection.update',
+      keeps: [
+        'name',
+        'channels',
+        'priorityOrder',
+        'retryPolicy',
+        'allowedTypes',
+        'sendModeByType',
+        'enabled',
+      ],
+    },
     schema: {
       summary: 'Change a connection',
       description: 'Fields of `config` are merged into what is stored; `null` clears one.',

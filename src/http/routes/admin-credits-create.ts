@@ -11,6 +11,7 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/credits',
     auth: { operator: true },
+    audit: { action: 'wallet.credit', keeps: ['amount', 'note'] },
     schema: {
       summary: 'Credit a wallet',
       description: 'Answers with the wallet after it, and the entry of the ledger.',

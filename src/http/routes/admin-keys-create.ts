@@ -10,6 +10,7 @@ export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'POST',
     url: '/api/admin/accounts/:id/keys',
     auth: { operator: true },
+    audit: { action: 'api_key.create', keeps: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
     schema: {
       summary: 'Create an API key',
       description: '`apiKey` is shown this once.',

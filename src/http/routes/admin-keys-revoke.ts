@@ -10,6 +10,7 @@ export const adminKeysRevoke = (deps: { accountAdmin: AccountAdmin }) =>
     method: 'DELETE',
     url: '/api/admin/accounts/:id/keys/:keyId',
     auth: { operator: true },
+    audit: { action: 'api_key.revoke' },
     schema: {
       summary: 'Revoke an API key',
       description: 'It stops working on every node within a second. Revoking it again changes nothing.',

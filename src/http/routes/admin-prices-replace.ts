@@ -10,6 +10,7 @@ export const adminPricesReplace = (deps: { prices: Prices }) =>
     method: 'PUT',
     url: '/api/admin/prices',
     auth: { operator: true },
+    audit: { action: 'price.replace' },
     schema: {
       summary: 'Replace the price list',
       description:

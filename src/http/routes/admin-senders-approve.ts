@@ -10,6 +10,7 @@ export const adminSendersApprove = (deps: { senderReview: SenderReview }) =>
     method: 'POST',
     url: '/api/admin/sms-senders/:id/approve',
     auth: { operator: true },
+    audit: { action: 'sms_sender.approve' },
     schema: {
       summary: 'Approve an SMS sender name',
       tags: ['Operator'],

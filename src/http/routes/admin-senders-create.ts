@@ -10,6 +10,7 @@ export const adminSendersCreate = (deps: { senderReview: SenderReview }) =>
     method: 'POST',
     url: '/api/admin/sms-senders',
     auth: { operator: true },
+    audit: { action: 'sms_sender.create', keeps: ['name', 'isDefault'] },
     schema: {
       summary: 'Create an SMS sender name of the platform',
       description: 'Approved at once, for every account that has no default of its own.',

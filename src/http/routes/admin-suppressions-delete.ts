@@ -9,6 +9,7 @@ export const adminSuppressionsDelete = (deps: { suppressions: Suppressions }) =>
     method: 'DELETE',
     url: '/api/admin/suppressions/:id',
     auth: { operator: true },
+    audit: { action: 'suppression.delete' },
     schema: {
       summary: 'End a suppression of a shared number',
       tags: ['Operator'],

@@ -11,6 +11,10 @@ export const adminTemplatesCreate = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/admin/templates',
     auth: { operator: true },
+    audit: {
+      action: 'template.create',
+      keeps: ['name', 'category', 'subType', 'language', 'provider', 'isDefault'],
+    },
     schema: {
       summary: 'Create a template for every account',
       description: 'Every account sees it and may send by it; none can change it.',

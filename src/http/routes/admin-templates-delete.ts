@@ -10,6 +10,7 @@ export const adminTemplatesDelete = (deps: { templates: Templates }) =>
     method: 'DELETE',
     url: '/api/admin/templates/:id',
     auth: { operator: true },
+    audit: { action: 'template.delete' },
     schema: {
       summary: 'Delete a template of the platform',
       tags: ['Operator'],

@@ -10,6 +10,7 @@ export const adminWalletUpdate = (deps: { wallets: Wallets }) =>
     method: 'PATCH',
     url: '/api/admin/accounts/:id/wallet',
     auth: { operator: true },
+    audit: { action: 'wallet.update', keeps: ['lowBalance'] },
     schema: {
       summary: 'Say when a wallet is low',
       description: 'What the account’s owner may set by `PATCH /api/v2/wallet`.',

@@ -10,6 +10,7 @@ export const botappBotsCreate = (deps: { bots: Bots }) =>
     method: 'POST',
     url: '/api/v2/botapp-bots',
     auth: { permission: 'messages:create' },
+    audit: { action: 'bot.create' },
     schema: {
       summary: 'Register a bot',
       description:

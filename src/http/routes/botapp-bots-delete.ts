@@ -9,6 +9,7 @@ export const botappBotsDelete = (deps: { bots: Bots }) =>
     method: 'DELETE',
     url: '/api/v2/botapp-bots/:botId',
     auth: { permission: 'messages:create' },
+    audit: { action: 'bot.delete' },
     schema: {
       summary: 'Remove a bot',
       description: 'Its subscribers go with it; messages that wait for it fail.',

@@ -10,6 +10,7 @@ export const chatappSessionsDelete = (deps: { webSessions: WebSessions }) =>
     method: 'DELETE',
     url: '/api/v2/chatapp-sessions/:name',
     auth: { permission: 'messages:create' },
+    audit: { action: 'web_session.delete' },
     schema: {
       summary: 'Delete a web session',
       description:

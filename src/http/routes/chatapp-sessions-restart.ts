@@ -9,6 +9,7 @@ export const chatappSessionsRestart = (deps: { webSessions: WebSessions }) =>
     method: 'POST',
     url: '/api/v2/chatapp-sessions/:name/restart',
     auth: { permission: 'messages:create' },
+    audit: { action: 'web_session.restart' },
     schema: {
       summary: 'Restart a web session',
       description:

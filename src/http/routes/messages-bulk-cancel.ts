@@ -10,6 +10,7 @@ export const messagesBulkCancel = (deps: { bulkJobs: BulkJobs }) =>
     method: 'POST',
     url: '/api/v2/messages/bulk/:jobId/cancel',
     auth: { permission: 'messages:create' },
+    audit: { action: 'bulk_job.cancel' },
     schema: {
       summary: 'Cancel a bulk job',
       description: 'What has not been sent yet is cancelled; what is on its way goes on.',

@@ -10,6 +10,7 @@ export const messagesBulkPause = (deps: { bulkJobs: BulkJobs }) =>
     method: 'POST',
     url: '/api/v2/messages/bulk/:jobId/pause',
     auth: { permission: 'messages:create' },
+    audit: { action: 'bulk_job.pause' },
     schema: {
       summary: 'Pause a bulk job',
       description: 'What is on its way goes on; nothing more is handed over until a resume.',

@@ -10,6 +10,7 @@ export const messagesBulkResume = (deps: { bulkJobs: BulkJobs }) =>
     method: 'POST',
     url: '/api/v2/messages/bulk/:jobId/resume',
     auth: { permission: 'messages:create' },
+    audit: { action: 'bulk_job.resume' },
     schema: {
       summary: 'Resume a bulk job',
       description: 'Lifts any pause.',

@@ -10,6 +10,7 @@ export const officialSendersDefault = (deps: { officialSenders: OfficialSenders 
     method: 'POST',
     url: '/api/v2/official-senders/:id/default',
     auth: { permission: 'messages:create' },
+    audit: { action: 'official_sender.default' },
     schema: {
       summary: 'Make an official sender the default',
       description: 'By its id, or `platform`: used from then on where a send names none.',

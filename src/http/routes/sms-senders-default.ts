@@ -10,6 +10,7 @@ export const smsSendersDefault = (deps: { ownSenders: OwnSenders }) =>
     method: 'POST',
     url: '/api/v2/sms-senders/:id/default',
     auth: { permission: 'messages:create' },
+    audit: { action: 'sms_sender.default' },
     schema: {
       summary: 'Make an SMS sender name the default',
       description: 'An approved one alone; it takes the place of the default before.',

@@ -9,6 +9,7 @@ export const suppressionsDelete = (deps: { suppressions: Suppressions }) =>
     method: 'DELETE',
     url: '/api/v2/suppressions/:id',
     auth: { permission: 'messages:create' },
+    audit: { action: 'suppression.delete' },
     schema: {
       summary: 'End a suppression',
       description: 'One that the recipient made is ended too: be sure that they want it.',

@@ -10,6 +10,7 @@ export const templatesDefault = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates/:id/default',
     auth: { permission: 'messages:create' },
+    audit: { action: 'template.default' },
     schema: {
       summary: 'Make a template the default',
       description:

@@ -9,6 +9,7 @@ export const templatesDelete = (deps: { templates: Templates }) =>
     method: 'DELETE',
     url: '/api/v2/templates/:id',
     auth: { permission: 'messages:create' },
+    audit: { action: 'template.delete' },
     schema: {
       summary: 'Delete a template',
       description:

@@ -10,6 +10,7 @@ export const templatesDisable = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates/:id/disable',
     auth: { permission: 'messages:create' },
+    audit: { action: 'template.disable' },
     schema: {
       summary: 'Disable a template',
       description: 'A local one alone: nothing is sent by it until it is enabled again.',

@@ -10,6 +10,7 @@ export const templatesEnable = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates/:id/enable',
     auth: { permission: 'messages:create' },
+    audit: { action: 'template.enable' },
     schema: {
       summary: 'Enable a template',
       description: 'A local one alone: of official ones the provider says whether they may be used.',

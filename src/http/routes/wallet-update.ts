@@ -9,6 +9,7 @@ export const walletUpdate = (deps: { wallets: Wallets }) =>
     method: 'PATCH',
     url: '/api/v2/wallet',
     auth: { permission: 'messages:create', ownersOnly: true },
+    audit: { action: 'wallet.update', keeps: ['lowBalance'] },
     schema: {
       summary: 'Say when the wallet is low',
       description: 'By owners alone. Webhook endpoints are told of it by `wallet.low`.',

@@ -9,6 +9,7 @@ export const webhooksDelete = (deps: { webhooks: Webhooks }) =>
     method: 'DELETE',
     url: '/api/v2/webhooks/:id',
     auth: { permission: 'messages:create' },
+    audit: { action: 'webhook.delete' },
     schema: {
       summary: 'Remove a webhook endpoint',
       tags: ['Webhooks'],

@@ -9,6 +9,7 @@ export const webhooksReplay = (deps: { webhookDeliveries: WebhookDeliveries }) =
     method: 'POST',
     url: '/api/v2/webhooks/:id/replay',
     auth: { permission: 'messages:create' },
+    audit: { action: 'webhook.replay', keeps: ['from', 'to'] },
     schema: {
       summary: 'Send the events of a time once more',
       description:

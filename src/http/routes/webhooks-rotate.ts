@@ -10,6 +10,7 @@ export const webhooksRotate = (deps: { webhooks: Webhooks }) =>
     method: 'POST',
     url: '/api/v2/webhooks/:id/rotate',
     auth: { permission: 'messages:create' },
+    audit: { action: 'webhook.rotate' },
     schema: {
       summary: 'Give a webhook endpoint a new secret',
       description: 'In this answer alone. For 24 hours the secret before signs beside it.',

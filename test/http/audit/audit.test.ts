@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AdminAuditEntry, AuditEntry } from '../../../src/contract/audit.ts'
+import { createAuditLog } from '../../../src/core/audit/audit-log.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { join, PASSWORD, setUp, type Visitor } from '../../support/console.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+let app: TestApp
+let root: Visitor
+let account: TestAccount
+
+beforeAll(async () => {
+  app = await startTestApp()
+  root = await setUp(app)
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+const data = <T>(answer: Answer) => answer.body['data'] as T
+
+async function entries(query = '', key = account.liveKey): Promise<AuditEntry[]> {
+  const answer = await app.call(`/api/v2/audit${query}`, { key })
+  expect(answer.status, answer.text).toBe(200)
+  return data(answer)
+}
+
+describe('the audit log', () => {
+  test('says who changed what, from where, by which request', async () => {
+    const owner = await join(app, account.id, 'owner', 'owner@example.com')
+    const { user } = await owner.session()
+    const made = await owner.for(account.id)('POST', '/webhooks', {
+      url: 'https://hooks.example.com/in',
+      description: '<b>Ours</b>',
+    })
+    const { webhook } = data<{ webhook: { id: string; secret: string } }>(made)
+    const [entry] = await entries()
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^aud_/),
+      at: new Date(app.now()).toISOString(),
+      actor: { type: 'user', id: user.id, name: 'owner' },
+      action: 'webhook.create',
+      target: webhook.id,
+      changes: { url: 'https://hooks.example.com/in', description: '<b>Ours</b>' },
+      ip: '127.0.0.1',
+      requestId: made.headers.get('x-request-id'),
+    })
+    await app.call('/api/v2/wallet', { method: 'PATCH', key: account.liveKey, body: { lowBalance: 5 } })
+    expect((await entries())[0]).toMatchObject({
+      actor: { type: 'api_key', id: expect.stringMatching(/^key_/), name: 'Owner (live)' },
+      action: 'wallet.update',
+      changes: { lowBalance: 5 },
+    })
+    await app.admin('POST', `/accounts/${account.id}/credits`, { amount: 12.5, note: 'Invoice 18' })
+    expect((await entries())[0]).toMatchObject({
+      actor: { type: 'operator_token', id: null },
+      action: 'wallet.credit',
+      target: expect.stringMatching(/^crd_/),
+      changes: { amount: 12.5, note: 'Invoice 18' },
+    })
+    const patched = await root.call('PATCH', `/api/admin/accounts/${account.id}`, { name: 'Acme 2' })
+    expect(patched.status).toBe(200)
+    expect((await entries())[0]).toMatchObject({
+      actor: { type: 'user', name: 'Root' },
+      action: 'account.update',
+      changes: { name: 'Acme 2' },
+    })
+  })
+
+  test('has no refusals, no reads, no sends', async () => {
+    const before = await entries()
+    await account.send({ to: '+12025550123', text: 'Hello' })
+    await account.send({ to: '+12025550123', text: 'Hello' }, { live: true })
+    await app.call('/api/v2/webhooks', { method: 'POST', key: account.liveKey, body: { url: 'nowhere' } })
+    await app.call('/api/v2/webhooks/whk_x', { method: 'DELETE', key: account.liveKey })
+    await account.read('/api/v2/account')
+    expect(await entries()).toEqual(before)
+  })
+
+  test('has no secrets', async () => {
+    const secrets = ['sender-secret-1', 'smpp-secret-2', PASSWORD, 'a wholly new password']
+    await app.call('/api/v2/sms-senders', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { name: 'Acme', webhookUrl: 'https://hooks.example.com/s', webhookSecret: secrets[0] },
+    })
+    const connection = await app.admin('POST', '/connections', {
+      provider: 'smpp',
+      name: 'carrier',
+      channels: ['int_sms'],
+      config: { host: '127.0.0.1', port: 1, systemId: 'acme', password: secrets[1] },
+      enabled: false,
+    })
+    expect(connection.status, connection.text).toBe(201)
+    await root.call('POST', '/api/console/password', { currentPassword: PASSWORD, newPassword: secrets[3] })
+    const key = await app.call('/api/v2/api-keys', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { name: 'Shop', mode: 'live', permissions: [] },
+    })
+    secrets.push(data<{ apiKey: string }>(key).apiKey, root.cookie().split('=')[1]!)
+    const all = await app.admin('GET', '/audit?limit=500')
+    const actions = data<AdminAuditEntry[]>(all).map(({ action }) => action)
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        'sms_sender.create',
+        'connection.create',
+        'login.password',
+        'api_key.create',
+        'login.setup',
+      ]),
+    )
+    for (const secret of secrets) expect(all.text).not.toContain(secret)
+    const { rows } = await app.db.query<{ text: string }>({
+      name: 'audit_rows',
+      text: 'select string_agg(a::text, chr(10)) as text from audit_log a',
+    })
+    for (const secret of secrets) expect(rows[0]!.text).not.toContain(secret)
+  })
+
+  test('is read by owners, of their own account; by the operator, of all', async () => {
+    const other = await app.createAccount()
+    expect((await entries('', other.liveKey)).map(({ action }) => action)).toEqual(['account.create'])
+    const all = data<AdminAuditEntry[]>(await app.admin('GET', '/audit?limit=500'))
+    expect(new Set(all.map(({ accountId }) => accountId))).toEqual(new Set([account.id, other.id, null]))
+    const theirs = data<AdminAuditEntry[]>(await app.admin('GET', `/audit?accountId=${other.id}`))
+    expect(theirs.map(({ action }) => action)).toEqual(['account.create'])
+    const ours = data<AdminAuditEntry[]>(await app.admin('GET', '/audit?accountId=platform&action=login'))
+    expect(ours.map(({ action }) => action)).toEqual(['login.password', 'login.setup'])
+    const member = await join(app, account.id, 'member', 'member@example.com')
+    expect((await member.for(account.id)('GET', '/audit')).status).toBe(403)
+    expect((await member.call('GET', '/api/admin/audit')).status).toBe(403)
+  })
+
+  test('is filtered and paged', async () => {
+    const all = await entries('?limit=500')
+    expect((await entries('?action=wallet')).map(({ action }) => action)).toEqual([
+      'wallet.credit',
+      'wallet.update',
+    ])
+    expect(await entries('?action=wall')).toEqual([])
+    expect((await entries('?action=wallet.update')).length).toBe(1)
+    const user = all.find(({ actor }) => actor.type === 'user')!.actor.id!
+    expect(new Set((await entries(`?actorId=${user}`)).map(({ actor }) => actor.id))).toEqual(new Set([user]))
+    expect(await entries(`?from=${new Date(app.now() + 1_000).toISOString()}`)).toEqual([])
+    expect(await entries(`?to=${new Date(app.now() + 1_000).toISOString()}&limit=500`)).toEqual(all)
+    const page = await app.call('/api/v2/audit?limit=2', { key: account.liveKey })
+    const rest = await app.call(`/api/v2/audit?limit=500&cursor=${page.body['nextCursor']}`, {
+      key: account.liveKey,
+    })
+    expect([...data<AuditEntry[]>(page), ...data<AuditEntry[]>(rest)]).toEqual(all)
+    for (const [query, path] of [
+      ['actorId=me', 'actorId'],
+      ['from=yesterday', 'from'],
+      ['cursor=x', 'cursor'],
+      ['limit=0', 'limit'],
+    ]) {
+      const refused = await app.call(`/api/v2/audit?${query}`, { key: account.liveKey })
+      expect([refused.status, faultPaths(refused)]).toEqual([400, [path]])
+    }
+    expect((await app.admin('GET', '/audit?accountId=acc_x')).status).toBe(404)
+  })
+
+  test('only grows', async () => {
+    for (const text of [
+      `update audit_log set action = 'nothing'`,
+      'delete from audit_log',
+      'truncate audit_log',
+    ]) {
+      await expect(app.db.query({ name: text, text })).rejects.toThrow('only grows')
+    }
+  })
+})
+
+describe('while the database is away', () => {
+  test('a change that was made is noted as soon as it is back', async () => {
+    let away = true
+    const stored: unknown[][] = []
+    const warned: object[] = []
+    const db: Db = {
+      query: async ({ values }) => {
+        if (away) throw new Error('gone')
+        stored.push([...(values ?? [])])
+        return { rows: [], rowCount: 1 }
+      },
+    }
+    const ids = createIds(createFakeClock(), createRandom())
+    const log = createAuditLog({ db, ids, log: { warn: fields => void warned.push(fields) } })
+    const note = (target: string) =>
+      log.note({
+        accountId: null,
+        actor: { type: 'operator_token', id: null, name: 'Operator token' },
+        action: 'connection.delete',
+        target,
+        changes: {},
+        ip: null,
+        requestId: ids.next('req'),
+      })
+    await note('cnn_1')
+    await note('cnn_2')
+    await expect(log.flush()).rejects.toThrow('gone')
+    away = false
+    await log.flush()
+    await log.flush()
+    expect(stored.map(values => values[6])).toEqual(['cnn_1', 'cnn_2'])
+    expect(warned).toMatchObject([{ entry: { target: 'cnn_1' } }, { entry: { target: 'cnn_2' } }])
+  })
+})
