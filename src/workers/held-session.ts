@@ -47,10 +47,20 @@ export function holdSession(
   deps: HeldSessionDeps,
 ): HeldSession {
   let held = true
+  let isOpen = false
   let detach: (() => void) | null = null
   let said: Promise<void> = Promise.resolve()
   const patience = () => held && !deps.stopping()
   const stored = deps.keysOf(hold, patience)
+  const keys: SessionKeys = {
+    read: stored.read,
+    async write(changes) {
+      if (!held || !(await stored.write(changes))) {
+        letGo()
+        throw new NotTheHolder()
+      }
+    },
+  }
   const opening = open()
 
   async function open(): Promise<SessionLink | null> {
@@ -68,20 +78,11 @@ export function holdSession(
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
-      const detail = error instanceof Error ? error.message : 'it could not be opened'
-      later(() => note({ state: 'closed', detail, goesOn: false }))
+      later(() =>
+        note({ state: 'closed', detail: 'the server could not open it; restart it', goesOn: false }),
+      )
       return null
     }
-  }
-
-  const keys: SessionKeys = {
-    read: stored.read,
-    async write(changes) {
-      if (!held || !(await stored.write(changes))) {
-        letGo()
-        throw new NotTheHolder()
-      }
-    },
   }
 
   /** Messages go by what is true now; the store follows, one word after the other. */
@@ -92,13 +93,12 @@ export function holdSession(
   }
 
   function attach(): void {
-    // It may say so before `open` has returned it.
+    isOpen = true
+    // It may say so before its link is there.
     void opening.then(link => {
       if (link && held && isOpen) detach ??= deps.attach(link)
     })
-    isOpen = true
   }
-  let isOpen = false
 
   function letOut(): void {
     isOpen = false

@@ -69,10 +69,11 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
       () => null,
       (error: unknown) => detailOf(error, 'the message could not be handed over'),
     )
-    const unsealed = failure.then((detail): string | Promise<BinaryNode | null> =>
-      detail !== null && line.sealed() === sealedBefore ? detail : answer,
-    )
-    const first = await Promise.race([answer, unsealed])
+    const failsUnsealed = async (): Promise<BinaryNode | string | null> => {
+      const detail = await failure
+      return detail !== null && line.sealed() === sealedBefore ? detail : answer
+    }
+    const first = await Promise.race([answer, failsUnsealed()])
     if (typeof first === 'string') return { kind: 'retry', detail: first }
     if (first === null) {
       return line.sealed() === sealedBefore

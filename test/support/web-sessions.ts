@@ -1,0 +1,51 @@
+import type { WebSessionView } from '../../src/contract/web-session.ts'
+import type { Answer, TestAccount, TestApp } from './app.ts'
+
+/** A connection for web sessions to a server of the test's, at a pace that no test has to wait for. */
+export async function connectWebSessions(
+  app: TestApp,
+  socketUrl: string,
+  config: Record<string, unknown> = {},
+): Promise<string> {
+  const answer = await app.admin('POST', '/connections', {
+    provider: 'whatsapp-web',
+    name: 'Web sessions',
+    channels: ['user_chatapp_session'],
+    config: { socketUrl, messagesPerMinute: 6_000, freshMessagesPerMinute: 6_000, ...config },
+  })
+  if (answer.status !== 201) throw new Error(`no connection: ${answer.text}`)
+  return (answer.body['data'] as { connection: { id: string } }).connection.id
+}
+
+/** What an account does with its sessions, by its live key unless it says otherwise. */
+export function sessionsOf(app: TestApp, account: TestAccount) {
+  const call = (method: string, path = '', body?: unknown, key = account.liveKey): Promise<Answer> =>
+    app.call(`/api/v2/chatapp-sessions${path}`, { method, key, ...(body !== undefined && { body }) })
+
+  async function read(name: string): Promise<WebSessionView> {
+    const answer = await call('GET', `/${name}`)
+    if (answer.status !== 200) throw new Error(`GET ${name}: ${answer.status} ${answer.text}`)
+    return answer.body['data'] as WebSessionView
+  }
+
+  return {
+    call,
+    read,
+    /** Reads it until it stands so. */
+    until: (name: string, state: WebSessionView['state']): Promise<WebSessionView> =>
+      app.until(
+        () => read(name),
+        view => view.state === state,
+      ),
+    create: (body: unknown, key?: string) => call('POST', '', body, key),
+    /** Makes one, and waits until it is open. */
+    async open(name: string, phone = '+15550000000'): Promise<WebSessionView> {
+      const answer = await call('POST', '', { name, phone })
+      if (answer.status !== 201) throw new Error(`no session: ${answer.text}`)
+      return app.until(
+        () => read(name),
+        view => view.state === 'open',
+      )
+    },
+  }
+}
