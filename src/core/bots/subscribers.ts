@@ -15,7 +15,10 @@ export type BotSubscribers = {
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   async function read(bot: BotWithFeed, { q = '', page, limit }: SubscriberQuery) {
     const place = { offset: (page - 1) * limit, limit }
-    if (q.trim() !== '') return searchSubscribers(db, bot, q.trim(), place)
+    // No name has a NUL in it, and no text of the store could.
+    const words = q.trim()
+    if (words.includes('\0')) return { rows: [], total: 0 }
+    if (words !== '') return searchSubscribers(db, bot, words, place)
     return { rows: await listSubscribers(db, bot, place), total: bot.subscribers }
   }
 

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { BotChat, BotHappening, BotUpdate } from '../../../src/contract/bot-platform.ts'
+import { hear, move, type Subscriber } from '../../../src/core/bots/subscriber.ts'
+
+const NOW = 1_795_000_000_500
+const chat: BotChat = { chatId: '1', userId: '1', username: 'ada', firstName: 'Ada', lastName: null }
+const message = { text: 'Hi', button: null, buttonTitle: null, name: 'Ada', replyTo: null, media: [] }
+const said: BotHappening = { kind: 'message', start: null, message }
+const start = (payload: string | null): BotHappening => ({ kind: 'message', start: { payload }, message })
+
+const update = (id: number, what: BotUpdate['what'], atMs: number | null = NOW) => ({ id, chat, atMs, what })
+
+function known(more: Partial<Subscriber> = {}): Subscriber {
+  const { after } = hear(null, update(10, start('first')), NOW)
+  return { ...after!, ...more }
+}
+
+test('whoever speaks first is a subscriber; whoever blocks or returns without having spoken is none', () => {
+  expect(hear(null, update(1, said), NOW)).toMatchObject({
+    after: { ...chat, startPayload: null, startedAtMs: 1_795_000_000_000, blockedAtMs: null, movedTo: null },
+    events: ['started'],
+  })
+  for (const what of [{ kind: 'blocked' }, { kind: 'returned' }, null] as const) {
+    expect(hear(null, update(1, what), NOW)).toEqual({ after: null, events: [] })
+  }
+})
+
+test.each([
+  ['a word', known(), said, { blockedAtMs: null, startPayload: 'first' }, []],
+  ['another start', known(), start('second'), { startPayload: 'second' }, ['started']],
+  [
+    'a start without a payload keeps the last one',
+    known(),
+    start(null),
+    { startPayload: 'first' },
+    ['started'],
+  ],
+  ['a block', known(), { kind: 'blocked' }, { blockedAtMs: 1_795_000_000_000 }, ['blocked']],
+  ['a second block', known({ blockedAtMs: 5 }), { kind: 'blocked' }, { blockedAtMs: 5 }, []],
+  ['a return', known({ blockedAtMs: 5 }), { kind: 'returned' }, { blockedAtMs: null }, ['returned']],
+  ['a return from nowhere', known(), { kind: 'returned' }, { blockedAtMs: null }, []],
+  ['a word after a block', known({ blockedAtMs: 5 }), said, { blockedAtMs: null }, ['returned']],
+  [
+    'a start after a block',
+    known({ blockedAtMs: 5 }),
+    start(null),
+    { blockedAtMs: null },
+    ['returned', 'started'],
+  ],
+] as const)('%s', (_, before, what, after, events) => {
+  expect(hear(before, update(11, what), NOW)).toEqual({
+    after: expect.objectContaining({ ...after, seenUpdate: 11 }),
+    events,
+  })
+})
+
+test('an update that was overtaken changes nothing but a payload that is missing', () => {
+  const blocked = known({ seenUpdate: 12, blockedAtMs: 5, startPayload: null })
+  expect(hear(blocked, update(11, said), NOW)).toEqual({ after: blocked, events: [] })
+  expect(hear(blocked, update(11, start('late')), NOW)).toEqual({
+    after: { ...blocked, startPayload: 'late' },
+    events: [],
+  })
+  expect(hear(known({ startPayload: 'newer' }), update(1, start('late'), NOW - 5_000), NOW)).toMatchObject({
+    after: { startPayload: 'newer' },
+  })
+})
+
+test('after an idle week numbers begin anew, and are heard all the same', () => {
+  const later = NOW + 8 * 86_400_000
+  expect(hear(known({ seenUpdate: 900_000 }), update(3, { kind: 'blocked' }, later), later)).toMatchObject({
+    after: { blockedAtMs: later - 500, seenUpdate: 3 },
+    events: ['blocked'],
+  })
+})
+
+test('a platform’s clock that runs ahead makes nothing old that follows', () => {
+  const { after } = hear(null, update(1, said, NOW + 3_600_000), NOW)
+  expect(hear(after, update(2, { kind: 'blocked' }), NOW)).toMatchObject({ events: ['blocked'] })
+})
+
+test('a group that moves leaves a way to what it has become', () => {
+  const before = known()
+  expect(move(before, null, '-100')).toEqual({
+    left: { ...before, movedTo: '-100' },
+    now: { ...before, chatId: '-100' },
+  })
+  const there = known({ chatId: '-100', startPayload: 'own' })
+  expect(move(before, there, '-100').now).toEqual(there)
+})
