@@ -136,7 +136,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   )
   const fraud = createFraudRooms(base)
   const verificationRooms = createVerificationRooms(base, messages, fraud, lease)
-  const bulk = createBulkRooms(base, rooms, messages, lease)
+  const bulk = createBulkRooms(base, rooms, messages, { media }, lease)
   const sessions = createSessionRooms(base, rooms, messages, providers, lease, () => stopping)
   const operatorTokenHash = hashToken(secrets.operatorToken)
   const people = createPeopleRooms(base, rooms, messages.send, token =>

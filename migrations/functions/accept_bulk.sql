@@ -66,4 +66,13 @@ begin
     select p_account[at], p_job[at], p_row[at], 'open', i.id
       from unnest(p_id) with ordinality as i (id, at)
      where at <> all (v_none);
+
+  -- The words of an OTP are the message's from here on; of its row the recipient is left.
+  if exists (select 1 from unnest(p_secret) as s (secret) where s.secret is not null) then
+    update bulk_rows r
+       set body = json_build_array(case when r.body like '[%' then r.body::json -> 0 else r.body::json -> 'to' end)::text
+      from unnest(p_id) with ordinality as i (id, at)
+     where p_secret[at] is not null and at <> all (v_none)
+       and r.account_id = p_account[at] and r.job_id = p_job[at] and r.n = p_row[at];
+  end if;
 end $$;

@@ -12,12 +12,14 @@ import { cancelMessages } from '../core/messages/withdraw-store.ts'
 import type { BulkBodyLimits } from '../http/bulk-body.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../http/routes/messages-send.ts'
 import { createCheck } from '../http/validation.ts'
+import { isId } from '../lib/ids.ts'
 import { createBulkPump } from '../workers/bulk-pump.ts'
 import type { Chore } from '../workers/chores.ts'
 import { startLoop } from '../workers/loop.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
+import type { MediaRooms } from './media.ts'
 import type { MessageRooms } from './messages.ts'
 
 export type BulkRooms = ReturnType<typeof createBulkRooms>
@@ -27,10 +29,11 @@ export function createBulkRooms(
   base: Foundation,
   rooms: AccountRooms,
   { planning, acceptMessage, dispatcher }: MessageRooms,
+  { media }: Pick<MediaRooms, 'media'>,
   lease: NodeLease,
 ) {
-  const { config, db, clock, ids, log, metrics } = base
-  const rows: RowDeps = { ...planning, faultsOf: createCheck(SingleSendBody), log }
+  const { config, db, clock, ids, seal, log, metrics } = base
+  const rows: RowDeps = { ...planning, faultsOf: createCheck(SingleSendBody), seal, log }
   const accept = createAccept({
     db,
     clock,
@@ -47,14 +50,24 @@ export function createBulkRooms(
   return {
     clock,
     bulkLimits,
-    bulkIntake: createBulkIntake({ db, clock, ids, node: lease.id }),
+    bulkIntake: createBulkIntake({ db, clock, ids, seal, node: lease.id }),
     bulkJobs: createBulkJobs({
       db,
       clock,
       withdraw: messages => cancelMessages(db, clock.now(), messages),
     }),
     bulkWatch: createBulkWatch({ db, clock }),
-    bulkValidator: createBulkValidator({ ...rows, db, node: lease.id, account }),
+    bulkValidator: createBulkValidator({
+      ...rows,
+      db,
+      seal,
+      node: lease.id,
+      account,
+      // One that is not there is found missing by the row that names it.
+      async keepFile(id, { accountId, id: jobId }) {
+        if (isId('ast', id)) await media.use(id, { accountId, id: jobId })
+      },
+    }),
     bulkPump: createBulkPump({
       db,
       clock,

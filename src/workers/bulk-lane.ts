@@ -223,7 +223,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   async function send(known: JobInHand, row: RowInHand): Promise<Done> {
     const { live, keyId, id } = known.job
-    const prepared = await resolveRow(row.body, rowCaller(account!, live, keyId), deps.rows)
+    const prepared = await resolveRow(row, id, rowCaller(account!, live, keyId), deps.rows)
     if (prepared instanceof Problem) return fail(known, row, prepared.code, prepared.message)
     if (rests(known, prepared)) return 'again'
     const retried = row.tried !== undefined

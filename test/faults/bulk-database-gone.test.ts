@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../support/bulk.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { png } from '../support/files.ts'
+import { memoryFiles, png } from '../support/files.ts'
 import { type Gateway, startSmsGateway } from '../support/gateways.ts'
 import { uploadFile } from '../support/media.ts'
 import { mostInASecond } from '../support/most-in-a-second.ts'
@@ -21,7 +21,7 @@ let gateway: Gateway
 beforeEach(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
-  app = await startTestApp({ database, databaseUrl: proxy.url })
+  app = await startTestApp({ database, databaseUrl: proxy.url, files: memoryFiles() })
   gateway = await startSmsGateway(app)
   account = await app.createAccount()
 })

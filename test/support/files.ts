@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib'
+import { FileMissing, type FileStore } from '../../src/infra/file-store.ts'
 
 /** Small, valid files of the kinds that are taken, made here byte by byte. */
 
@@ -141,4 +143,22 @@ function le32(value: number): Buffer {
 
 function le16(value: number): Buffer {
   return uint16(value).reverse()
+}
+
+/** A file store that waits for no disk, so that no time passes while a file is read. */
+export function memoryFiles(): FileStore {
+  const files = new Map<string, Buffer>()
+  return {
+    async write(key, bytes) {
+      files.set(key, Buffer.concat(await Array.fromAsync(bytes)))
+    },
+    async read(key, range) {
+      const bytes = files.get(key)
+      if (!bytes) throw new FileMissing(key)
+      return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes])
+    },
+    async remove(key) {
+      files.delete(key)
+    },
+  }
 }

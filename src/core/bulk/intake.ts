@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
@@ -16,7 +17,8 @@ import {
   rejectIncomplete,
 } from './intake-store.ts'
 import type { Job, JobId, JobRef } from './job.ts'
-import { type BulkPiece, createSaid, type Said } from './said.ts'
+import { type BulkPiece, createSaid, type Message, type Said } from './said.ts'
+import { carriesCode, sealRow } from './secret-row.ts'
 
 /** The body ended before it was whole: nobody is there to be answered, or what came is no JSON from there on. */
 export class IntakeCut extends Error {
@@ -46,6 +48,7 @@ export type BulkIntakeDeps = {
   db: Database
   clock: Clock
   ids: Ids
+  seal: Pick<Seal, 'seal'>
   node(): number
 }
 
@@ -104,10 +107,11 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     try {
       for await (const { parts, bytes } of request.pieces) {
         for (const part of parts) {
-          const texts = said.take(part).map(canonicalize)
-          if (texts.length === 0) continue
+          const messages = said.take(part)
+          if (messages.length === 0) continue
+          const texts = messages.map(canonicalize)
           identity.add(texts)
-          await rows.add(texts)
+          await rows.add(messages, texts)
         }
         said.passed(bytes)
       }
@@ -187,9 +191,12 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     return {
       job,
       taken: () => made === 'taken',
-      async add(texts: readonly string[]): Promise<void> {
-        for (const text of texts) {
-          while (!gathered.add(stored + gathered.rows(), text)) await hand()
+      /** Messages, and their canonical texts. */
+      async add(messages: readonly Message[], texts: readonly string[]): Promise<void> {
+        for (const [at, text] of texts.entries()) {
+          const message = messages[at]!
+          const body = carriesCode(message) ? sealRow(text, message.to, job.id, deps.seal) : text
+          while (!gathered.add(stored + gathered.rows(), body)) await hand()
         }
       },
       async flush(): Promise<void> {

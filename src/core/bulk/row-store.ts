@@ -90,8 +90,8 @@ const STATES: Record<RowStatus, readonly RowOutcome['state'][]> = {
 
 /**
  * A page of a job's rows behind `after`, by status where one is asked for. In a
- * cancelled job whatever has no outcome is cancelled. What a message failed of is
- * read from the message.
+ * cancelled job (`ended`) whatever is no message is cancelled, also what the validation
+ * had found fault with by then. What a message failed of is read from the message.
  */
 export async function listRows(
   db: Db,
@@ -109,20 +109,22 @@ export async function listRows(
                   coalesce(p.error_message, m.error_detail) as error_message
              from (
                (select n, state, message_id, error_code, error_message from bulk_outcomes
-                 where account_id = $1 and job_id = $2 and n > $3 ${status === undefined ? 'and $4::text[] is null' : 'and state = ($4::text[])[1]'}
+                 where account_id = $1 and job_id = $2 and n > $3 and not ($7 and state = 'invalid')
+                   ${status === undefined ? 'and $4::text[] is null' : 'and state = ($4::text[])[1]'}
                  order by n limit $6)
                union all
                (select r.n, null, null, null, null from bulk_rows r
                  where $5 and r.account_id = $1 and r.job_id = $2 and r.n > $3
                    and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
-                   and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n)
+                   and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n
+                                      and not ($7 and o.state = 'invalid'))
                  order by r.n limit $6)
                order by n limit $6
              ) p
              join bulk_rows r on r.account_id = $1 and r.job_id = $2 and r.n = p.n
              left join messages m on p.state = 'failed' and m.account_id = $1 and m.id = p.message_id
             order by p.n`,
-    values: [toUuid(accountId), toUuid(id), after, states, unhanded, limit],
+    values: [toUuid(accountId), toUuid(id), after, states, unhanded, limit, ended],
   })
   return rows.map(row => ({
     n: row.n,

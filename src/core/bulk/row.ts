@@ -2,12 +2,17 @@ import type { Caller } from '../../contract/caller.ts'
 import { type Detail, Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import { type ResolveDeps, resolve } from '../messages/resolve.ts'
+import type { JobId } from './job.ts'
+import type { StoredRow } from './row-store.ts'
+import { openRow } from './secret-row.ts'
 
 export type RowDeps = ResolveDeps & {
   /** What does not fit a single send's schema; null where all of it does. */
   faultsOf(body: unknown): readonly Detail[] | null
+  seal: Pick<Seal, 'open'>
   log: { error(fields: object, text: string): void }
 }
 
@@ -15,12 +20,17 @@ export type RowDeps = ResolveDeps & {
  * From a stored row to a message that is ready to be accepted, or to its refusal:
  * what a single send of the same body comes to, and nothing else.
  */
-export async function resolveRow(body: string, caller: Caller, deps: RowDeps): Promise<Prepared | Problem> {
-  const message = JSON.parse(body) as SingleSendBody
-  const faults = deps.faultsOf(message)
-  if (faults) return invalidRow(faults)
+export async function resolveRow(
+  { body }: StoredRow,
+  jobId: JobId,
+  caller: Caller,
+  deps: RowDeps,
+): Promise<Prepared | Problem> {
   try {
-    const resolved = await resolve(message, caller, deps)
+    const message = openRow(body, jobId, deps.seal)
+    const faults = deps.faultsOf(message)
+    if (faults) return invalidRow(faults)
+    const resolved = await resolve(message as SingleSendBody, caller, deps)
     return resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error

@@ -11,6 +11,9 @@ export type BulkPart =
   | { kind: 'messages' }
   | { kind: 'rows'; rows: readonly unknown[] }
 
+/** An item that is fit to be stored; all else is for the validation to judge. */
+export type Message = { to: string }
+
 /** What came at once. */
 export type BulkPiece = { parts: readonly BulkPart[]; bytes: number }
 
@@ -25,7 +28,7 @@ export type Said = {
   perSecond: number | null
   total: number
   /** Takes a part; the rows of it that are fit to be stored. Throws a refusal that nothing can come before. */
-  take(part: BulkPart): readonly object[]
+  take(part: BulkPart): readonly Message[]
   /** All of a piece was taken. Throws what is wrong once it is certain enough. */
   passed(bytes: number): void
   /** Nothing of it will be stored any more. */
@@ -44,7 +47,7 @@ export function createSaid(): Said {
   let held: Problem | null = null
   let readOnBytes = 0
 
-  function take(part: BulkPart): readonly object[] {
+  function take(part: BulkPart): readonly Message[] {
     switch (part.kind) {
       case 'name':
         name = readName(part.value)
@@ -64,7 +67,7 @@ export function createSaid(): Said {
     }
   }
 
-  function takeRows(rows: readonly unknown[]): readonly object[] {
+  function takeRows(rows: readonly unknown[]): readonly Message[] {
     if (held) return []
     const wrong = rows.findIndex(row => faultOf(row) !== null)
     if (wrong !== -1) {
@@ -72,7 +75,7 @@ export function createSaid(): Said {
       return []
     }
     total += rows.length
-    return rows as readonly object[]
+    return rows as readonly Message[]
   }
 
   /** Where the rate is still to come, it is waited for. */

@@ -62,6 +62,25 @@ export async function notePage(
   return rows[0]!.noted === 1
 }
 
+/** Stores rows anew that turned out to carry a code. */
+export async function sealRows(
+  db: Db,
+  { accountId, id }: JobRef,
+  rows: readonly { n: number; body: string }[],
+): Promise<void> {
+  await db.query({
+    name: 'bulk_seal_rows',
+    text: `update bulk_rows r set body = i.body from unnest($3::integer[], $4::text[]) as i (n, body)
+            where r.account_id = $1 and r.job_id = $2 and r.n = i.n`,
+    values: [
+      toUuid(accountId),
+      toUuid(id),
+      bareArray(rows.map(row => row.n)),
+      textArray(rows.map(row => row.body)),
+    ],
+  })
+}
+
 export async function selectCheapest(db: Db, { accountId, id }: JobRef): Promise<Cheapest> {
   const { rows } = await db.query<{ cheapest: Cheapest }>({
     name: 'bulk_cheapest',

@@ -3,12 +3,15 @@ import type { Channel } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Database } from '../../infra/db.ts'
+import type { Seal } from '../../infra/seal.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { selectFunding } from '../billing/funding-store.ts'
+import { assetIdsOf } from '../messages/assets.ts'
 import type { Prepared } from '../messages/prepare.ts'
-import type { Job } from './job.ts'
+import type { Job, JobRef } from './job.ts'
 import { type RowDeps, resolveRow, rowCaller } from './row.ts'
 import { readRows, type StoredRow } from './row-store.ts'
+import { isSealed, recipientOf, sealRow } from './secret-row.ts'
 import { selectJob } from './store.ts'
 import {
   type Cheapest,
@@ -16,6 +19,7 @@ import {
   endValidation,
   type InvalidRow,
   notePage,
+  sealRows,
   selectCheapest,
 } from './validate-store.ts'
 
@@ -24,8 +28,11 @@ export type BulkValidator = {
   round(): Promise<boolean>
 }
 
-export type BulkValidatorDeps = RowDeps & {
+export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
   db: Database
+  seal: Pick<Seal, 'seal' | 'open'>
+  /** Keeps an uploaded file until the job has ended. */
+  keepFile(id: string, job: JobRef): Promise<void>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -82,7 +89,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       // Read while this page is checked; a failure is heard when it is waited for.
       next = to < job.total ? readRows(db, job, to, PAGE_ROWS) : Promise.resolve([])
       next.catch(() => {})
-      const checked = await checkPage(rows, caller, cheapest)
+      const checked = await checkPage(job, rows, caller, cheapest)
       cheapest = checked.cheapest
       if (!(await notePage(db, deps.node(), job, { from: at, to, ...checked }))) return false
       at = to
@@ -91,20 +98,30 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return false
   }
 
-  async function checkPage(rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
-    const pageDeps = withWorldOfPage(deps)
+  async function checkPage(job: Job, rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
+    const pageDeps = withWorldOfPage(job, deps)
     const invalid: InvalidRow[] = []
+    const secret: StoredRow[] = []
     const cheapest: Record<string, number> = { ...before }
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const some = rows.slice(from, from + ROWS_AT_ONCE)
-      const results = await Promise.all(some.map(row => resolveRow(row.body, caller, pageDeps)))
+      const results = await Promise.all(some.map(row => resolveRow(row, job.id, caller, pageDeps)))
       results.forEach((result, at) => {
-        if (result instanceof Problem) invalid.push(toInvalid(some[at]!.n, result))
-        else noteCheapest(cheapest, result)
+        const row = some[at]!
+        if (result instanceof Problem) invalid.push(toInvalid(row.n, result))
+        else {
+          noteCheapest(cheapest, result)
+          if (result.messageType === 'otp' && !isSealed(row.body)) secret.push(row)
+        }
       })
       await new Promise(resolve => setImmediate(resolve))
     }
+    if (secret.length > 0) await sealRows(db, job, secret.map(sealed))
     return { invalid, cheapest }
+
+    function sealed({ n, body }: StoredRow): StoredRow {
+      return { n, body: sealRow(body, recipientOf(body), job.id, deps.seal) }
+    }
   }
 
   async function end(job: Job, cheapest: Cheapest): Promise<void> {
@@ -139,24 +156,28 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
 
 /**
  * What the account has is looked at once a page, and the files that bodies name
- * once each: rows of a job mostly name the same ones.
+ * once each: rows of a job mostly name the same ones. From then on these stay as
+ * long as the job, which may be longer than files do that nobody needs.
  */
-function withWorldOfPage(deps: BulkValidatorDeps): BulkValidatorDeps {
+function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
   const known = new Map<string, ReturnType<RowDeps['world']>>()
+
+  async function withFiles(caller: Pick<Caller, 'account'>, body: SingleSendBody, ids: readonly string[]) {
+    for (const id of ids) await deps.keepFile(id, job)
+    return deps.world(caller, body)
+  }
+
   return {
     ...deps,
     world(caller, body) {
-      const named = body ? namedFiles(body) : ''
-      const world = known.get(named) ?? deps.world(caller, body)
+      const ids = body ? assetIdsOf(body) : []
+      const named = ids.join(' ')
+      const world =
+        known.get(named) ?? (ids.length > 0 ? withFiles(caller, body!, ids) : deps.world(caller, body))
       known.set(named, world)
       return world
     },
   }
-}
-
-function namedFiles({ attachment, template }: SingleSendBody): string {
-  if (attachment?.assetId === undefined && template?.headerAssetId === undefined) return ''
-  return `${attachment?.assetId ?? ''} ${template?.headerAssetId ?? ''}`
 }
 
 function toInvalid(n: number, problem: Problem): InvalidRow {

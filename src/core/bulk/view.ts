@@ -3,6 +3,7 @@ import { toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Job } from './job.ts'
 import type { RowOutcome } from './row-store.ts'
+import { recipientOf } from './secret-row.ts'
 
 export function viewJob(job: Job): BulkJob {
   return {
@@ -30,7 +31,7 @@ export function countsOf({ total, sent, failed, cancelled }: Counted): BulkEvent
 export function viewRow(row: RowOutcome, ended: boolean): BulkRow {
   return {
     index: row.n,
-    to: (JSON.parse(row.body) as { to: string }).to,
+    to: recipientOf(row.body),
     status: statusOf(row, ended),
     messageId: row.messageId,
     errorCode: row.errorCode,

@@ -8,11 +8,11 @@ import { selectJobs } from './store.ts'
 
 export type BulkWatch = {
   /**
-   * The job as it is, and again at each change, until it has ended; null where nothing
-   * was to tell for a while. Whoever reads slowly misses steps, never the last one.
-   * Throws RATE_LIMITED when too many watch.
+   * The job as it is, and again at each change, until it has ended or whoever follows is
+   * `gone`; null where nothing was to tell for a while. Whoever reads slowly misses steps,
+   * never the last one. Throws RATE_LIMITED when too many watch.
    */
-  follow(job: Job): AsyncGenerator<Job | null>
+  follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null>
   /** Some of an account's jobs have changed; all may have, for null. */
   changed(accountId: AccountId | null): void
   /** Ends all that follow, since the server goes. */
@@ -45,11 +45,17 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
   let again = false
   let closed = false
 
-  async function* follow(job: Job): AsyncGenerator<Job | null> {
+  async function* follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null> {
     const watcher = enter(job)
+    const leave = () => {
+      watchers.delete(watcher)
+      watcher.wake()
+    }
+    // At once: whoever reads may never ask for the next.
+    gone.addEventListener('abort', leave)
     try {
       yield job
-      while (!closed && !ENDED.has(watcher.job.status)) {
+      while (!closed && !gone.aborted && !ENDED.has(watcher.job.status)) {
         const next = await nextOf(watcher)
         if (next === 'beat') yield null
         else if (next) {
@@ -58,7 +64,7 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
         }
       }
     } finally {
-      watchers.delete(watcher)
+      leave()
     }
   }
 

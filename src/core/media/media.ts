@@ -13,6 +13,7 @@ import { createIntake, type IncomingFile } from './intake.ts'
 import type { Previews } from './preview.ts'
 import {
   type AssetRef,
+  type AssetUser,
   deleteAsset,
   deleteUses,
   insertUse,
@@ -48,8 +49,8 @@ export type Media = {
   discard(asset: AssetRef): Promise<void>
   /** In the transaction that makes a template name it: it stays meanwhile. False when it is gone. */
   keep(tx: Db, asset: AssetRef): Promise<boolean>
-  /** Keeps one that the message's account may use until the message is done; false when it is gone. */
-  use(id: AssetId, message: { accountId: AccountId; id: MessageId }): Promise<boolean>
+  /** Keeps one that its user's account may use until the message is done, or the job; false when it is gone. */
+  use(id: AssetId, user: AssetUser): Promise<boolean>
   /** Ends that, for a message that was not accepted. */
   unuse(messageId: MessageId): Promise<void>
 }
@@ -158,7 +159,7 @@ export function createMedia(deps: MediaDeps): Media {
       }
     },
     keep: shareAsset,
-    use: (id, message) => insertUse(db, id, message),
+    use: (id, user) => insertUse(db, id, user),
     unuse: messageId => deleteUses(db, messageId),
   }
 }

@@ -2,11 +2,14 @@ import type { AttachmentType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type AssetId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, type AssetId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
 import type { Asset } from './asset.ts'
 
 export type AssetRef = { accountId: AccountId; id: AssetId }
+
+/** Who needs an asset: a message that is to carry it, or a bulk job whose rows name it. */
+export type AssetUser = { accountId: AccountId; id: MessageId | Id<'job'> }
 
 type Stored = {
   account: string
@@ -73,24 +76,14 @@ export async function selectAssets(
  * Lists a message, or a bulk job, as a user of an asset of its account's or the platform's, once however
  * often it is said; false when that is gone, or about to go.
  */
-export async function insertUse(
-  db: Db,
-  id: AssetId,
-  message: { accountId: AccountId; id: MessageId },
-): Promise<boolean> {
+export async function insertUse(db: Db, id: AssetId, user: AssetUser): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'media_use',
     text: `insert into media_uses (account_id, asset_id, message_account_id, message_id)
            select account_id, id, $3, $4 from media
             where account_id in ($1, $2) and id = $5 and state = 'stored' for share
            on conflict (account_id, asset_id, message_id) do update set message_account_id = excluded.message_account_id`,
-    values: [
-      toUuid(message.accountId),
-      PLATFORM_UUID,
-      toUuid(message.accountId),
-      toUuid(message.id),
-      toUuid(id),
-    ],
+    values: [toUuid(user.accountId), PLATFORM_UUID, toUuid(user.accountId), toUuid(user.id), toUuid(id)],
   })
   return rowCount === 1
 }
@@ -183,7 +176,7 @@ export async function selectIdle(db: Db, usedBeforeMs: number, limit: number): P
   return rows.map(toRef)
 }
 
-/** Ends the uses of messages that are done, and notes that their assets had a use until now. */
+/** Ends the uses of messages and bulk jobs that are done, and notes that their assets had a use until now. */
 export async function sweepUses(
   db: Db,
   acceptedBeforeMs: number,
@@ -198,6 +191,8 @@ export async function sweepUses(
               where message_id < first_uuid_at($1)
                 and not exists (select 1 from outbox o
                                  where o.account_id = u.message_account_id and o.message_id = u.message_id)
+                and not exists (select 1 from bulk_jobs j
+                                 where j.account_id = u.message_account_id and j.id = u.message_id and j.ended_at is null)
               limit $3
            ), ended as (
              delete from media_uses u using done d

@@ -24,7 +24,9 @@ export const messagesBulkEvents = (deps: { bulkJobs: BulkJobs; bulkWatch: BulkWa
     },
     async handler(request, reply) {
       const job = await deps.bulkJobs.read(request.caller, request.params.jobId)
-      const events = deps.bulkWatch.follow(job)
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const events = deps.bulkWatch.follow(job, gone.signal)
       // The first one before the answer begins: a refusal still has its status.
       const first = await events.next()
       reply.headers({

@@ -4,6 +4,7 @@ import { Problem } from '../../../src/contract/errors.ts'
 import { createBulkIntake, IntakeCut } from '../../../src/core/bulk/intake.ts'
 import type { BulkPart, BulkPiece } from '../../../src/core/bulk/said.ts'
 import { listJobs, sweepRows } from '../../../src/core/bulk/store.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -11,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 
 let database: TestDatabase
 const ids = createIds(systemClock, createRandom())
+const seal = createSeal(Buffer.alloc(32), createRandom())
 const NODE = 7
 
 beforeAll(async () => {
@@ -22,7 +24,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const createIntake = () => createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => NODE })
+const createIntake = () =>
+  createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => NODE })
 
 function createCaller(): Caller {
   return {
@@ -99,7 +102,7 @@ test('a job of a dead node is rejected by whoever looks', async () => {
     yield { parts: [RATE, rows(40, 'x'.repeat(60_000))], bytes: 1_000 }
     await gone
   }
-  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => 99 })
+  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => 99 })
   const taking = dead.take({ caller, key: 'k', pieces: hanging() })
   taking.catch(() => {})
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
@@ -123,7 +126,7 @@ test('rows that are stored behind the sweep that gave their job up are swept, to
     await swept
     yield { parts: parts.slice(1), bytes: 1_000 }
   }
-  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, node: () => 99 })
+  const dead = createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => 99 })
   const taking = dead.take({ caller, key: 'k', pieces: slow() })
   taking.catch(() => {})
   const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]

@@ -236,7 +236,8 @@ describe('other refusals', () => {
     const slow = streamBulk(app, account, 'too large')
     slow.end(JSON.stringify({ messagesPerSecond: 5, messages }))
     expect(await app.during(slow.answer)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } })
-    await app.until(countStored, stored => stored.rows === before.rows)
+    // Fewer where what an earlier test left is swept meanwhile.
+    await app.until(countStored, stored => stored.rows <= before.rows)
   })
 })
 

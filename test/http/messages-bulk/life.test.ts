@@ -263,6 +263,33 @@ test('its events tell each step, and end with it', async () => {
   expect(jobs.at(-1)!.counts).toEqual({ pending: 0, sent: 8, failed: 0, cancelled: 0 })
 })
 
+test('streams whose readers are gone leave their places at once', async () => {
+  const account = await app.createAccount()
+  const id = await begin(account, 1, bulkRows(3))
+  await post(account, id, 'pause')
+  const gone = new AbortController()
+  const open = (signal?: AbortSignal) =>
+    fetch(`${app.url}/api/v2/messages/bulk/${id}/events`, {
+      headers: { 'x-api-key': account.testKey },
+      ...(signal && { signal }),
+    })
+  const streams = await Promise.all(Array.from({ length: 50 }, () => open(gone.signal)))
+  expect(new Set(streams.map(stream => stream.status))).toEqual(new Set([200]))
+  const more = await open()
+  expect([more.status, more.headers.has('retry-after')]).toEqual([429, true])
+  await more.body!.cancel()
+  gone.abort()
+  // No time passes: the server hears of the ends of the connections, and of nothing else.
+  let next = await open()
+  for (let looks = 0; next.status !== 200 && looks < 500; looks++) {
+    await next.body!.cancel()
+    next = await open()
+  }
+  expect(next.status).toBe(200)
+  await next.body!.cancel()
+  await post(account, id, 'cancel')
+})
+
 test('webhooks hear of what moves it', async () => {
   const account = await app.createAccount()
   await app.db.query({

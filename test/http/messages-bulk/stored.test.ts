@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toUuid } from '../../../src/lib/ids.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { bulkRows, createBulk, readBulkRows, untilBulk } from '../../support/bulk.ts'
+import { memoryFiles, png } from '../../support/files.ts'
+import { uploadFile } from '../../support/media.ts'
+
+/** What rows leave in the store, and what they keep there. */
+
+const HOUR_MS = 3_600_000
+let app: TestApp
+let account: TestAccount
+
+beforeAll(async () => {
+  app = await startTestApp({ env: { POSTHORN_MEDIA_KEEP_HOURS: '2' }, files: memoryFiles() })
+  account = await app.createAccount()
+})
+afterAll(() => app.stop())
+
+async function begin(body: object, key?: string): Promise<string> {
+  const answer = await createBulk(app, account, { messagesPerSecond: 1, ...body }, key ? { key } : {})
+  if (answer.status !== 202) throw new Error(answer.text)
+  return answer.body['id'] as string
+}
+
+async function bodiesOf(id: string): Promise<string[]> {
+  const { rows } = await app.db.query<{ body: string }>({
+    name: 't_bodies_of',
+    text: 'select body from bulk_rows where job_id = $1 order by n',
+    values: [toUuid(id as `job_${string}`)],
+  })
+  return rows.map(row => row.body)
+}
+
+test('codes are sealed as long as their rows wait, and gone when they are messages', async () => {
+  const created = await app.call('/api/v2/templates', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { name: 'sign_in', category: 'sms', subType: 'otp', content: 'Your code is {{1}}' },
+  })
+  const { id: templateId } = (created.body['data'] as { template: { id: string } }).template
+  const messages = [
+    { to: '+12025552000', channel: 'local_sms', messageType: 'otp', content: { otpCode: '481516' } },
+    { to: '+12025552001', channel: 'local_sms', template: { id: templateId, variablesIndexed: ['481517'] } },
+    { to: '+12025552002', channel: 'local_sms', messageType: 'otp', content: { text: 'It is 481518' } },
+    { to: '+12025552003', channel: 'local_sms', messageType: 'utility', content: { text: 'row 3' } },
+  ]
+  const id = await begin({ messages }, 'codes')
+  await untilBulk(app, account, id, 'running')
+  const waiting = await bodiesOf(id)
+  expect(waiting.slice(0, 3).join()).not.toContain('4815')
+  expect(waiting[3]).toContain('row 3')
+
+  // What was asked is still told from what was not.
+  const again = await createBulk(app, account, { messagesPerSecond: 1, messages }, { key: 'codes' })
+  expect(again.headers.get('idempotency-replayed')).toBe('true')
+
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 4, failed: 0, cancelled: 0 })
+  expect((await bodiesOf(id)).slice(0, 3)).toEqual([0, 1, 2].map(at => JSON.stringify([`+1202555200${at}`])))
+  expect((await readBulkRows(account, id)).map(row => row.to)).toEqual(messages.map(message => message.to))
+  for (const [at, { to }] of messages.slice(0, 3).entries()) {
+    expect((await account.inbox(to))[0]!.text).toContain(`48151${6 + at}`)
+  }
+})
+
+test('files that rows name stay as long as the job, however long that is, and no longer', async () => {
+  const { id: assetId } = await uploadFile(app, account.testKey, png())
+  const attachment = { type: 'image', assetId }
+  const messages = [
+    ...bulkRows(3),
+    { to: '+12025552999', channel: 'user_chatapp_session', content: { text: 'late' }, attachment },
+  ]
+  const id = await begin({ messages })
+  await untilBulk(app, account, id, 'running')
+  await app.call(`/api/v2/messages/bulk/${id}/pause`, { method: 'POST', key: account.testKey })
+  for (let hours = 0; hours < 6; hours++) await app.leap(HOUR_MS)
+  await app.call(`/api/v2/messages/bulk/${id}/resume`, { method: 'POST', key: account.testKey })
+  const job = await untilBulk(app, account, id, 'completed')
+  expect(job.counts).toEqual({ pending: 0, sent: 4, failed: 0, cancelled: 0 })
+
+  const isThere = async () =>
+    (await app.call(`/api/v2/templates/media/${assetId}`, { key: account.testKey })).status === 200
+  expect(await isThere()).toBe(true)
+  for (let hours = 0; hours < 6; hours++) await app.leap(HOUR_MS)
+  expect(await isThere()).toBe(false)
+})
