@@ -99,6 +99,7 @@ export async function startChatappServer(
       message: data => void connection.take(data),
       closed() {
         live.delete(connection)
+        if (newest === connection) newest = [...live].at(-1) ?? null
         signals.notify()
       },
     }

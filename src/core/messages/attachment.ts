@@ -3,6 +3,7 @@ import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Asset } from '../media/asset.ts'
+import { MOST_BYTES } from '../media/formats.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 
 /** A file of a message: uploaded before, by address, or by the bytes that came with the request. */
@@ -70,6 +71,7 @@ function planAsset(given: Given, id: string, assets: NamedAssets | undefined): A
 function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): AttachmentPlan {
   const mimetype = attachment.mimetype ?? DEFAULT_MIMETYPE[attachment.type]
   if (!MIMETYPE.test(mimetype)) throw invalid('attachment.mimetype', 'must be a media type, as in image/png')
+  if (isChat(channel)) checkKind(attachment.type, mimetype)
   // Bots fetch the address themselves and ignore bytes.
   const bytes = channel === 'botapp_bot' ? null : readBase64(attachment.base64)
   if (attachment.publicUrl === undefined && !bytes) {
@@ -78,6 +80,7 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
       channel === 'botapp_bot' ? 'or assetId is required for bot media' : 'or base64 or assetId is required',
     )
   }
+  if (bytes && channel === 'user_chatapp_session') checkSize(attachment.type, bytes)
   const refusal = attachment.publicUrl === undefined ? null : checkUrl(attachment.publicUrl)
   if (refusal) throw invalid('attachment.publicUrl', refusal)
   return {
@@ -87,6 +90,26 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
     publicUrl: attachment.publicUrl ?? null,
     bytes: attachment.publicUrl === undefined ? bytes : null,
     asset: null,
+  }
+}
+
+/** People see the file as what it is said to be: a voice message that is no sound plays nothing. */
+function checkKind(type: AttachmentType, mimetype: string): void {
+  if (type !== 'document' && !mimetype.toLowerCase().startsWith(`${type}/`)) {
+    throw invalid('attachment.mimetype', `must begin with ${type}/ for type ${type}`)
+  }
+}
+
+function isChat(channel: Channel): boolean {
+  return channel === 'user_chatapp_session' || channel === 'botapp_bot'
+}
+
+function checkSize(type: AttachmentType, bytes: Buffer): void {
+  if (bytes.length > MOST_BYTES[type]) {
+    throw invalid(
+      'attachment.base64',
+      `a file of type ${type} has at most ${MOST_BYTES[type] / 1_048_576} MB`,
+    )
   }
 }
 

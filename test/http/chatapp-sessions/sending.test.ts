@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import type { WebhookView } from '../../../src/contract/webhook.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type ChatappServer, startChatappServer } from '../../support/chatapp-server.ts'
+import { type Receiver, startReceiver } from '../../support/receiver.ts'
+import { connectWebSessions, sessionsOf } from '../../support/web-sessions.ts'
+
+const PHONE = '+12025550123'
+const GROUP = '120363020000000099@g.us'
+
+let server: ChatappServer
+let receiver: Receiver
+let app: TestApp
+let account: TestAccount
+let sessions: ReturnType<typeof sessionsOf>
+
+beforeAll(async () => {
+  server = await startChatappServer({
+    groups: [{ id: GROUP, subject: 'Team', participants: ['12025550123@s.whatsapp.net'] }],
+  })
+  receiver = await startReceiver()
+  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
+  account = await app.createAccount()
+  sessions = sessionsOf(app, account)
+  await connectWebSessions(app, server.url)
+  await app.call('/api/v2/webhooks', { method: 'POST', key: account.liveKey, body: { url: receiver.url() } })
+  await sessions.open('desk')
+})
+afterAll(async () => {
+  await app.stop()
+  await server.close()
+  await receiver.close()
+})
+beforeEach(() => server.set({ message: 'ack', registered: () => true, login: 'success', cutAt: null }))
+
+const context = (chatId: string, accountId = 'desk') => ({
+  conversationContext: { moduleType: 'chatapp_web', accountId, chatId },
+})
+const send = (body: Record<string, unknown>): Promise<Answer> =>
+  app.during(account.send(body, { live: true }))
+const idOf = (answer: Answer) => (answer.body['tracking'] as { messageId: string }).messageId
+const settledAs = (id: string, status: string) =>
+  app.until(
+    () => account.message(id),
+    message => message.status === status,
+  )
+const fromAda = (id: string, content: Buffer) =>
+  server.send({
+    tag: 'message',
+    attrs: { from: '12025550123@s.whatsapp.net', id, t: '1767225600', notify: 'Ada' },
+    content: [{ tag: 'plaintext', attrs: {}, content }],
+  })
+const text = (words: string) => Buffer.concat([Buffer.from([10, words.length]), Buffer.from(words)])
+
+describe('what leaves', () => {
+  test('over the session that its conversation names', async () => {
+    const answer = await send({ to: PHONE, text: 'Hello', ...context(PHONE) })
+    expect(answer.body).toMatchObject({
+      status: 'sent',
+      resolved: { channel: 'user_chatapp_session', provider: 'whatsapp-web', senderSource: 'session' },
+      tracking: { queueId: null },
+    })
+    expect(await account.message(idOf(answer))).toMatchObject({ sender: 'desk', status: 'sent' })
+    expect(answer.headers.get('x-sandbox')).toBeNull()
+  })
+
+  test('over the one that is open where nothing names one, and to a group as such', async () => {
+    const bare = await send({ to: PHONE, channel: 'user_chatapp_session', text: 'Hello' })
+    expect(bare.body).toMatchObject({ status: 'sent' })
+    expect(await account.message(idOf(bare))).toMatchObject({ sender: 'desk' })
+    const group = await send({ to: GROUP, text: 'Hello all', ...context(GROUP) })
+    expect(group.body).toMatchObject({ status: 'sent' })
+    expect(server.received.findLast(node => node.tag === 'message')?.attrs['to']).toBe(GROUP)
+  })
+
+  test('receipts make it delivered, then read', async () => {
+    const answer = await send({ to: PHONE, text: 'Hello', ...context(PHONE) })
+    const { id = '' } = server.received.findLast(node => node.tag === 'message')!.attrs
+    const from = '12025550123@s.whatsapp.net'
+    server.send({ tag: 'receipt', attrs: { id, from, t: '1767225600' } })
+    await settledAs(idOf(answer), 'delivered')
+    server.send({ tag: 'receipt', attrs: { id, from, t: '1767225660', type: 'read' } })
+    await settledAs(idOf(answer), 'read')
+  })
+
+  test('what was cut behind is unknown, and its receipt settles it', async () => {
+    server.set({ message: 'cut' })
+    const answer = await send({ to: PHONE, text: 'Into the dark', ...context(PHONE) })
+    expect(answer.body).toMatchObject({ status: 'queued' })
+    await settledAs(idOf(answer), 'unknown')
+    const { id = '' } = server.received.findLast(node => node.tag === 'message')!.attrs
+    await sessions.until('desk', 'open')
+    server.send({ tag: 'receipt', attrs: { id, from: '12025550123@s.whatsapp.net', t: '1767225600' } })
+    await settledAs(idOf(answer), 'delivered')
+  })
+
+  test('what comes while the line is down waits for it, and is no try of its own', async () => {
+    server.set({ cutAt: 'hello' })
+    server.cut()
+    await sessions.until('desk', 'connecting')
+    const answer = await send({ to: PHONE, text: 'Patience', ...context(PHONE) })
+    expect(answer.body).toMatchObject({ status: 'queued' })
+    server.set({ cutAt: null })
+    const sent = await settledAs(idOf(answer), 'sent')
+    expect(sent.timeline.filter(entry => entry.event === 'attempt')).toHaveLength(1)
+  })
+
+  test('an estimate says the same', async () => {
+    const estimate = (body: unknown) =>
+      app.call('/api/v2/messages/estimate', { method: 'POST', key: account.liveKey, body })
+    const good = await estimate({ to: PHONE, text: 'Hello', ...context(PHONE) })
+    expect(good.body['data']).toMatchObject({
+      deliverable: true,
+      resolved: { provider: 'whatsapp-web', senderSource: 'session' },
+    })
+    const bad = await estimate({ to: PHONE, text: 'Hello', ...context(PHONE, 'nobody') })
+    expect(bad.body['data']).toMatchObject({ deliverable: false, reasons: [{ code: 'NOT_FOUND' }] })
+  })
+})
+
+describe('what is refused, and costs nothing', () => {
+  async function refused(body: Record<string, unknown>, status: number, expected: object): Promise<void> {
+    const before = await account.footprint()
+    const answer = await send(body)
+    expect(answer.status, answer.text).toBe(status)
+    expect(answer.body).toMatchObject(expected)
+    const after = await account.footprint()
+    expect(after.wallet).toEqual(before.wallet)
+  }
+
+  test('a number that is not on the chat app', async () => {
+    server.set({ registered: () => false })
+    await refused({ to: '+12025550188', text: 'Hello', ...context('+12025550188') }, 400, {
+      code: 'CHATAPP_NOT_REGISTERED',
+    })
+  })
+
+  test('a session that is not there', () =>
+    refused({ to: PHONE, text: 'Hello', ...context(PHONE, 'nobody') }, 404, {
+      code: 'NOT_FOUND',
+      details: [{ path: 'conversationContext.accountId' }],
+    }))
+
+  test('a session that nobody has linked', async () => {
+    server.set({ login: 'qr' })
+    await sessions.create({ name: 'unlinked' })
+    await sessions.until('unlinked', 'qr')
+    await refused({ to: PHONE, text: 'Hello', ...context(PHONE, 'unlinked') }, 409, {
+      code: 'SESSION_NOT_OPEN',
+      details: [{ path: 'conversationContext.accountId' }],
+    })
+    await sessions.call('DELETE', '/unlinked')
+  })
+
+  test('what the chat app refuses', async () => {
+    server.set({ message: { error: '403' } })
+    await refused({ to: PHONE, text: 'Hello', ...context(PHONE) }, 400, { code: 'RECIPIENT_REJECTED' })
+  })
+
+  test.each([
+    [
+      'audio of another type',
+      { type: 'audio', mimetype: 'video/mp4', base64: 'AAAA' },
+      'attachment.mimetype',
+    ],
+    ['base64 that is none', { type: 'image', base64: '%%%%' }, 'attachment.base64'],
+    ['base64 with its prefix', { type: 'image', base64: 'data:image/png;base64,AAAA' }, 'attachment.base64'],
+    ['nothing at all', { type: 'image' }, 'attachment.publicUrl'],
+    [
+      'more than the chat app takes',
+      { type: 'image', base64: Buffer.alloc(16 * 1_048_576 + 1).toString('base64') },
+      'attachment.base64',
+    ],
+  ])('%s', (_, attachment, path) =>
+    refused({ to: PHONE, attachment, ...context(PHONE) }, 400, {
+      code: 'VALIDATION_ERROR',
+      details: [{ path }],
+    }),
+  )
+})
+
+describe('what comes in', () => {
+  test('is kept with its conversation, which answers it, and told', async () => {
+    fromAda('IN-1', text('hi there'))
+    fromAda('IN-1', text('hi there'))
+    const inbound = () => account.read<InboundMessageView[]>('/api/v2/inbound')
+    const [message] = await app.until(inbound, list => list.length > 0)
+    expect(message).toMatchObject({
+      channel: 'user_chatapp_session',
+      from: PHONE,
+      to: 'desk',
+      text: 'hi there',
+      conversationContext: { moduleType: 'chatapp_web', accountId: 'desk' },
+    })
+    expect(await inbound()).toHaveLength(1)
+    const { conversationContext } = message!
+    expect((await send({ to: PHONE, text: 'Hello', conversationContext })).body).toMatchObject({
+      status: 'sent',
+    })
+    await app.until(
+      async () => receiver.got.map(({ body }) => body['type']),
+      types => types.includes('inbound.message'),
+    )
+  })
+
+  test('a button that was pressed', async () => {
+    // Message.buttonsResponseMessage (43): selectedButtonId (1), selectedDisplayText (2).
+    const answer = Buffer.concat([
+      Buffer.from([10, 3]),
+      Buffer.from('yes'),
+      Buffer.from([18, 4]),
+      Buffer.from('Yes!'),
+    ])
+    fromAda('IN-2', Buffer.concat([Buffer.from([0xda, 0x02, answer.length]), answer]))
+    const found = await app.until(
+      () => account.read<InboundMessageView[]>('/api/v2/inbound?limit=1'),
+      list => list[0]?.providerMessageId.endsWith('IN-2') ?? false,
+    )
+    expect(found[0]).toMatchObject({ button: 'yes', buttonTitle: 'Yes!' })
+  })
+})
+
+test('its account is told when it opens, waits to be linked, and is logged out', async () => {
+  const told = () =>
+    receiver.got.flatMap(({ body }) => {
+      const data = body['data'] as { name?: string; state?: string }
+      return data.name === 'told' ? [{ type: body['type'], state: data.state }] : []
+    })
+  server.set({ login: 'qr' })
+  await sessions.create({ name: 'told' })
+  await sessions.until('told', 'qr')
+  server.set({ login: 'success' })
+  await sessions.call('POST', '/told/restart')
+  await sessions.until('told', 'open')
+  // A line that drops for a moment is not worth a word.
+  server.cut()
+  await server.connected(server.connections() + 1)
+  await sessions.until('told', 'open')
+  server.set({ login: { failure: 401 } })
+  server.cut()
+  await sessions.until('told', 'logged_out')
+  await app.until(
+    async () => told(),
+    events => events.length >= 3,
+  )
+  expect(told()).toEqual([
+    { type: 'session.pairing', state: 'qr' },
+    { type: 'session.open', state: 'open' },
+    { type: 'session.logged_out', state: 'logged_out' },
+  ])
+})
+
+test('a webhook endpoint may name the events of sessions', async () => {
+  const answer = await app.call('/api/v2/webhooks', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { url: receiver.url('/some'), eventTypes: ['session.open', 'session.closed'] },
+  })
+  expect((answer.body['data'] as { webhook: WebhookView }).webhook.eventTypes).toEqual([
+    'session.open',
+    'session.closed',
+  ])
+})
+
+test('an account that has neither sessions nor a connection for them goes by the sandbox', async () => {
+  const bare = await startTestApp()
+  const other = await bare.createAccount()
+  const answer = await bare.during(
+    other.send({ to: PHONE, text: 'Hello', ...context(PHONE, 'any') }, { live: true }),
+  )
+  expect(answer.headers.get('x-sandbox')).toBe('true')
+  await bare.stop()
+})
