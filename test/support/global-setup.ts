@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { isConsoleStale, startConsoleBuild } from '../../src/infra/console-build.ts'
 import { createDatabase } from '../../src/infra/db.ts'
 import { startEmbedded } from '../../src/infra/embedded.ts'
 import { createLog } from '../../src/infra/log.ts'
@@ -25,7 +26,7 @@ declare module 'vitest' {
  * the one that TEST_DATABASE_URL names (its role must be allowed to create databases).
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer()
+  const [server] = await Promise.all([startServer(), buildConsole()])
   const templateDatabase = `posthorn_template_${process.pid}`
   await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
   await execute(server.url, `CREATE DATABASE ${templateDatabase}`)
@@ -39,6 +40,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
     await server.stop()
   }
+}
+
+/** Once for the run, and only when its sources are newer: the tests of the console want it. */
+async function buildConsole(): Promise<void> {
+  if (!isConsoleStale()) return
+  await startConsoleBuild().done.catch(error => {
+    console.error('!!! the console could not be built, its tests will fail:', error.message)
+  })
 }
 
 type Server = { url: string; stop(): Promise<void> }

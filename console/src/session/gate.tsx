@@ -1,141 +1,81 @@
-import { Button, Center, Loader } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
-import { PosthornError } from '../../../sdk/index.ts'
 import type { Identity } from '../api/console-fetch.ts'
 import { useApi } from '../api/context.tsx'
-import { faultOf } from '../api/fault.ts'
-import { FaultNote } from '../parts/api-form.tsx'
 import { Frame } from '../shell/frame.tsx'
 import type { Again } from './again.ts'
 import { type Choice, fitChoice, loadChoice, saveChoice } from './choice.ts'
 import { SessionProvider } from './context.tsx'
-import { Door } from './door.tsx'
-import { InvitationPage } from './invitation.tsx'
-import { LoginPage } from './login.tsx'
+import { Doors } from './doors.tsx'
 import type { Session } from './session.ts'
-import { SetupPage } from './setup.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 
 type Props = { again: Again; identify: (identity: Identity) => void }
 
-const INVITATION = '/invitation'
-
 /** Lets in whoever is signed in; shows the others their door. */
-export function SessionGate({ again, identify }: Props) {
-  const [path, go] = useLocation()
-  const api = useApi()
+export function SessionGate(props: Props) {
+  const [session, setSession] = useState<Session | null>(null)
+  const [hasLeft, setLeft] = useState(false)
   const client = useQueryClient()
-  const start = useStart()
-  const [session, setSession] = useState<Session | null | undefined>(undefined)
-  const [choice, setChoice] = useState(loadChoice)
-  const token = useRef(readToken(path)).current
+  const [, go] = useLocation()
 
-  const known = session === undefined ? (start.data?.session ?? null) : session
-  const fitting = known === null ? choice : fitChoice(choice, known)
-  identify({ csrfToken: known?.csrfToken ?? null, accountId: fitting.accountId, mode: fitting.mode })
-  useEffect(() => {
-    if (known !== null) saveChoice(fitting)
-  })
-
-  const enter = useCallback(
-    (entered: Session, to?: string) => {
-      client.clear()
-      setSession(entered)
-      if (to !== undefined) go(to, { replace: true })
-    },
-    [client, go],
-  )
-
-  async function signOut(): Promise<void> {
-    await api.post('/api/console/logout').catch(() => {})
-    leave()
+  function enter(entered: Session, to?: string): void {
+    client.clear()
+    setSession(entered)
+    if (to !== undefined) go(to, { replace: true })
   }
 
   function leave(): void {
-    identify({ csrfToken: null, accountId: null, mode: fitting.mode })
+    props.identify({ csrfToken: null, accountId: null, mode: 'test' })
     setSession(null)
+    setLeft(true)
     client.clear()
     go('/', { replace: true })
   }
 
-  if (path === INVITATION && token !== '' && session === undefined) {
-    return (
-      <InvitationPage
-        token={token}
-        onSession={entered => enter(entered, '/welcome')}
-        onLeave={() => go('/')}
-      />
-    )
+  if (session === null) return <Doors hasLeft={hasLeft} onSession={enter} />
+  return <Inside {...props} session={session} onSession={setSession} onLeave={leave} />
+}
+
+function Inside({
+  again,
+  identify,
+  session,
+  onSession,
+  onLeave,
+}: Props & { session: Session; onSession: (session: Session) => void; onLeave: () => void }) {
+  const api = useApi()
+  const [chosen, setChosen] = useState(loadChoice)
+  const choice = fitChoice(chosen, session)
+  // Before anything below asks for something.
+  identify({ csrfToken: session.csrfToken, ...choice })
+  useEffect(() => saveChoice(choice))
+
+  async function signOut(): Promise<void> {
+    // Where that fails the session ends by itself, and here at once.
+    await api.post('/api/console/logout').catch(() => {})
+    onLeave()
   }
-  if (session === undefined && start.isPending) return <Waiting />
-  if (session === undefined && start.error) return <NoServer error={start.error} retry={start.refetch} />
-  if (known === null && start.data?.setup?.needed && session === undefined) {
-    return (
-      <SetupPage
-        asksForToken={start.data.setup.operatorToken}
-        onSession={entered => enter(entered, '/welcome')}
-      />
-    )
+
+  function goOn(renewed: Session): void {
+    identify({ csrfToken: renewed.csrfToken, ...choice })
+    onSession(renewed)
+    again.answer(true)
   }
-  if (known === null) return <LoginPage onSession={enter} />
+
   return (
     <SessionProvider
       value={{
-        session: known,
-        choice: fitting,
-        choose: (part: Partial<Choice>) => setChoice({ ...fitting, ...part }),
-        refresh: setSession,
+        session,
+        choice,
+        choose: (part: Partial<Choice>) => setChosen({ ...choice, ...part }),
+        refresh: onSession,
         signOut,
       }}
     >
       <Frame />
-      <SignInAgain again={again} email={known.user.email} onSession={setSession} onLeave={leave} />
+      <SignInAgain again={again} email={session.user.email} onSession={goOn} onLeave={onLeave} />
     </SessionProvider>
-  )
-}
-
-/** Who is signed in; where nobody is, whether there is anybody at all. */
-function useStart() {
-  const api = useApi()
-  return useQuery({
-    queryKey: ['start'],
-    queryFn: async () => {
-      try {
-        const { data } = await api.get('/api/console/session')
-        return { session: data, setup: null }
-      } catch (error) {
-        if (!(error instanceof PosthornError && error.status === 401)) throw error
-        const { data } = await api.get('/api/console/setup')
-        return { session: null, setup: data }
-      }
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: 2,
-  })
-}
-
-/** What stands behind the # never reaches a server, nor its log. */
-function readToken(path: string): string {
-  return path === INVITATION ? location.hash.slice(1) : ''
-}
-
-function Waiting() {
-  return (
-    <Center h="100dvh">
-      <Loader size="sm" aria-label="Loading" />
-    </Center>
-  )
-}
-
-function NoServer({ error, retry }: { error: unknown; retry: () => unknown }) {
-  return (
-    <Door title="Posthorn">
-      <FaultNote fault={faultOf(error)} />
-      <Button mt="md" fullWidth onClick={() => retry()}>
-        Try again
-      </Button>
-    </Door>
   )
 }

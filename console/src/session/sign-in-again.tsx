@@ -23,14 +23,7 @@ export function SignInAgain({ again, email, onSession, onLeave }: Props) {
       <Text c="dimmed" mb="md">
         Sign in to go on. What you have typed is still there.
       </Text>
-      <LoginForm
-        email={email}
-        onSession={session => {
-          onSession(session)
-          // The next render identifies them; what waits is repeated after it.
-          queueMicrotask(() => again.answer(true))
-        }}
-      />
+      <LoginForm email={email} onSession={onSession} />
       <Button variant="subtle" color="gray" fullWidth mt="xs" onClick={leave}>
         Leave
       </Button>

@@ -87,6 +87,7 @@ export const theme = createTheme({
   },
   components: {
     Modal: Modal.extend({
+      styles: { title: { fontWeight: 600, fontSize: '1rem' } },
       defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 2 } },
     }),
     Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.25 } } }),

@@ -140,8 +140,8 @@ function OneOf({ name, id }: { name: string; id: string }) {
 }
 
 const COLUMNS: readonly Column<Message>[] = [
-  { title: 'Status', width: '116px', render: ({ status }) => <StatusBadge status={status} /> },
-  { title: 'To', width: 'minmax(130px, 1.1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  { title: 'Status', width: '106px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'To', width: 'minmax(112px, 1.1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   {
     title: 'Words',
     width: 'minmax(140px, 2.4fr)',
@@ -158,7 +158,7 @@ const COLUMNS: readonly Column<Message>[] = [
     render: ({ billing }) =>
       billing.cost === 0 ? '–' : <Money amount={billing.cost} currency={billing.currency} />,
   },
-  { title: 'When', width: '100px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'When', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 function wordsOf({ subject, text, attachment, templateId }: Message): string {

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { systemClock } from '../../src/lib/clock.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { launchBrowser } from './browser.ts'
+
+/** Where the pictures go; git leaves it alone. */
+const REPORT = new URL('report/', import.meta.url)
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** For one step of a person; a machine that does much else is no fault. */
+const PATIENCE_MS = 8_000
+
+export const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
+
+export type Console = {
+  app: TestApp
+  browser: Browser
+  /** A window of its own, signed in by nobody. Whatever goes wrong in it is kept. */
+  open(options?: { phone?: boolean; dark?: boolean }): Promise<Window>
+  /** Pictures of every window, for a test that has failed. */
+  takePictures(name: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export type Window = {
+  context: BrowserContext
+  page: Page
+  /** Errors of scripts, and what the security policy refused. */
+  faults: string[]
+  go(path: string): Promise<void>
+}
+
+/** The whole program and a real browser in front of it; time is the machine's, as people's is. */
+export async function startConsole(): Promise<Console> {
+  const [app, browser] = await Promise.all([startTestApp({ clock: systemClock }), launchBrowser()])
+  await mkdir(REPORT, { recursive: true })
+  return {
+    app,
+    browser,
+    async open({ phone = false, dark = false } = {}) {
+      const context = await browser.newContext({
+        baseURL: app.url,
+        viewport: phone ? { width: 390, height: 844 } : { width: 1360, height: 860 },
+        colorScheme: dark ? 'dark' : 'light',
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+      })
+      context.setDefaultTimeout(PATIENCE_MS)
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('pageerror', error => faults.push(error.message))
+      page.on('console', message => {
+        if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+          faults.push(message.text())
+      })
+      return { context, page, faults, go: path => page.goto(path).then(() => {}) }
+    },
+    async takePictures(name) {
+      const pages = browser.contexts().flatMap(context => context.pages())
+      for (const [at, page] of pages.entries()) await takePicture(page, `failed-${name}-${at}`)
+    },
+    async stop() {
+      await browser.close()
+      await app.stop()
+    },
+  }
+}
+
+/** The first login of an empty server, by the form. */
+export async function setUp({ page, go }: Window): Promise<void> {
+  await go('/')
+  await page.getByLabel('Your name').fill(PERSON.name)
+  await page.getByLabel('E-mail').fill(PERSON.email)
+  await page.getByLabel('Password', { exact: true }).fill(PERSON.password)
+  await page.getByRole('button', { name: 'Create login' }).click()
+  await page.getByRole('heading', { name: `Welcome, ${PERSON.name}` }).waitFor()
+}
+
+export async function signIn(
+  { page }: Window,
+  { email, password }: { email: string; password: string } = PERSON,
+): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+export type Violation = { id: string; impact: string; nodes: string[] }
+
+/** What axe finds that is serious or worse; the contrasts alone where only the colours have changed. */
+export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(async only => {
+    type Axe = {
+      run(
+        where: object,
+        how: object,
+      ): Promise<{
+        violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
+      }>
+    }
+    const { axe } = globalThis as unknown as { axe: Axe }
+    const how = only ? { runOnly: { type: 'rule', values: only } } : {}
+    // `document` stands in the page alone.
+    const { violations } = await axe.run((globalThis as unknown as { document: object }).document, how)
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, impact, nodes }) => ({
+        id,
+        impact,
+        nodes: nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`),
+      }))
+  }, rules)
+}
+
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const file = `${name.replaceAll(/[^\w-]+/g, '-')}.png`
+  await page.screenshot({ path: new URL(file, REPORT).pathname, animations: 'disabled' })
+}
+
+/** As the toggle in the header does, without leaving the page. */
+export async function switchScheme(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+  await page.evaluate(wished => {
+    type Root = { setAttribute(name: string, value: string): void }
+    const { document } = globalThis as unknown as { document: { documentElement: Root } }
+    document.documentElement.setAttribute('data-mantine-color-scheme', wished)
+  }, scheme)
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Console,
+  findBarriers,
+  PERSON,
+  setUp,
+  signIn,
+  startConsole,
+  takePicture,
+  type Window,
+} from './support.ts'
+
+let server: Console
+let window: Window
+
+beforeAll(async () => {
+  server = await startConsole()
+  window = await server.open()
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(() => server.stop())
+
+describe('the way in', { timeout: 60_000 }, () => {
+  it('shows the API’s own words at the fields of the first login', async () => {
+    const { page, go } = window
+    await go('/')
+    await page.getByLabel('Your name').fill('Ada')
+    await page.getByLabel('E-mail').fill('nobody')
+    await page.getByLabel('Password', { exact: true }).fill('short')
+    await page.getByRole('button', { name: 'Create login' }).click()
+    await page.getByText('Must have at least 10 characters').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'setup')
+  })
+
+  it('goes from the first screen to the first message on the screen, with a key that works as pasted', async () => {
+    const { page } = window
+    await setUp(window)
+    await page.getByRole('button', { name: 'Make a test key' }).click()
+    const apiKey = await page.getByLabel('The test key').inputValue()
+    expect(await page.getByRole('region', { name: 'curl' }).textContent()).toContain(apiKey)
+    const sent = await server.app.call('/api/v2/messages/send', {
+      method: 'POST',
+      key: apiKey,
+      body: { to: '+12025550123', text: 'Sent by a program' },
+    })
+    expect(sent.status).toBe(200)
+    await page.getByText('Sent by a program').waitFor()
+    await page.getByRole('button', { name: 'Or send it from here' }).click()
+    await page.getByText('It works').waitFor()
+    await takePicture(page, 'welcome')
+    expect(window.faults).toEqual([])
+  })
+
+  it('makes no second first login', async () => {
+    const other = await server.open()
+    await other.go('/')
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await takePicture(other.page, 'sign-in')
+    expect(await findBarriers(other.page)).toEqual([])
+    await signIn(other, { email: PERSON.email, password: 'not the password' })
+    await other.page.getByRole('alert').waitFor()
+    await signIn(other)
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await other.context.close()
+  })
+
+  it('keeps what was typed when the session ends, and goes on after signing in', async () => {
+    const { page, go } = window
+    await go('/send')
+    await page.getByLabel('To', { exact: true }).fill('+12025550177')
+    await page.getByRole('textbox', { name: 'Text' }).fill('A long text that nobody wants to type twice')
+    await page.getByText('It would go').waitFor()
+    await endSessions(window)
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.getByText('Your session has ended').waitFor()
+    await takePicture(page, 'session-ended')
+    await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(PERSON.password)
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('dialog', { name: /\+12025550177/ }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe(
+      'A long text that nobody wants to type twice',
+    )
+    const [kept] = await inbox('+12025550177')
+    expect(kept).toMatchObject({ text: 'A long text that nobody wants to type twice' })
+  })
+
+  it('signs out', async () => {
+    const { page } = window
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: /Signed in as/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect((await page.request.get('/api/console/session')).status()).toBe(401)
+  })
+})
+
+/** As another window, or the operator, would. */
+async function endSessions({ context }: Window): Promise<void> {
+  await context.clearCookies()
+}
+
+async function inbox(to: string): Promise<unknown[]> {
+  const { body } = await server.app.call(`/api/v2/sandbox/messages?to=${encodeURIComponent(to)}`, {
+    key: server.app.demoKey,
+  })
+  return body['data'] as unknown[]
+}
