@@ -8,9 +8,9 @@ import { asFields, type Fields, secondsOf, textOf } from './fields.ts'
  * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/reference/messages.
  */
 export function readMessage(message: Fields, to: string, contacts: readonly Fields[]): InboundMessage | null {
-  const { id, from, type } = message
-  if (typeof id !== 'string' || typeof from !== 'string' || !/^\d{5,20}$/.test(from)) return null
-  if (type === 'system') return null
+  const { id, type } = message
+  const from = senderOf(message)
+  if (typeof id !== 'string' || from === null || type === 'system') return null
   const kind = String(type)
   const part = asFields(message[kind])
   const media = mediaOf(kind, part)
@@ -19,7 +19,7 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
     kind: 'message',
     eventId: id,
     channel: 'official_chatapp',
-    from: `+${from}`,
+    from: PHONE.test(from) ? `+${from}` : from,
     to,
     contact: contactOf(from, contacts),
     ...wordsOf(kind, part),
@@ -29,9 +29,17 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   }
 }
 
+const PHONE = /^\d{5,20}$/
+
+/** Somebody who goes by a name instead of a number has an id that is this business's alone. */
+function senderOf({ from, from_user_id: userId }: Fields): string | null {
+  if (typeof from === 'string' && PHONE.test(from)) return from
+  return typeof userId === 'string' && /^[A-Z]{2}\.\w{1,90}$/.test(userId) ? userId : null
+}
+
 /** The app's own id of the person, and what they call themselves. */
 function contactOf(from: string, contacts: readonly Fields[]): InboundContact {
-  const contact = contacts.find(each => each['wa_id'] === from)
+  const contact = contacts.find(each => each['wa_id'] === from || each['user_id'] === from)
   return { id: from, name: textOf(asFields(contact?.['profile'])['name']) }
 }
 

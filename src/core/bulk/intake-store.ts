@@ -17,7 +17,13 @@ export async function findByKey(db: Db, accountId: AccountId, key: string): Prom
 /** Makes a job that is being taken in; false when its key is another's. */
 export async function insertAccepting(
   db: Db,
-  job: JobRef & { live: boolean; keyId: Caller['keyId']; key: string; name: string; perSecond: number | null },
+  job: JobRef & {
+    live: boolean
+    keyId: Caller['keyId']
+    key: string
+    name: string
+    perSecond: number | null
+  },
   node: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -17,6 +17,8 @@ export function conversationOf(
 ): Conversation | null {
   const moduleType = moduleOf(channel)
   if (moduleType === null) return null
+  // Somebody who shows the sender only an id can be answered by nobody.
+  if (moduleType === 'chatapp_official' && !from.startsWith('+')) return null
   const official = ownsConnection ? connectionId : PLATFORM_SENDER
   const place = {
     moduleType,

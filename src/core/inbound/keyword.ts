@@ -1,11 +1,9 @@
 import { isSms } from '../../contract/enums.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { type Keyword, readChatKeyword, readKeyword } from '../consent/keywords.ts'
+import { reaches, readRecipient } from '../routing/recipient.ts'
 import type { InboundRow } from './store.ts'
 import type { Told } from './told.ts'
-
-/** A chat with one person: groups have ids below zero. */
-const PRIVATE_BOT_CHAT = /^\d{1,20}$/
 
 /**
  * What a message says of marketing to its sender. In a chat a button says it as well as words do; in a
@@ -23,10 +21,12 @@ export function keywordOf({
   return readChatKeyword(text) ?? readChatKeyword(button)
 }
 
-/** Whether the sender could be written to: only then has what they decide an effect. */
+/** Whether the sender could be written to: only then has what they decide an effect. Groups of bots have ids below zero. */
 export function mayBeAnswered(
   { channel, from }: Pick<InboundRow, 'channel' | 'from'>,
   phones: Phones,
 ): boolean {
-  return channel === 'botapp_bot' ? PRIVATE_BOT_CHAT.test(from) : phones.parse(from)?.possible === true
+  const recipient = readRecipient(from, phones)
+  if (!recipient || !reaches(channel, recipient)) return false
+  return recipient.kind !== 'chat' || /^[0-9]/.test(from)
 }

@@ -196,7 +196,8 @@ export function plan(
 
 /** Sessions need no connection: where the operator made none, an account that has one sends by the defaults. */
 function connectionsOf({ connections, sessions }: World, { bareSessions }: PrepareDeps) {
-  if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider)) return connections
+  if (sessions.length === 0 || connections.some(each => each.provider === bareSessions.provider))
+    return connections
   return [...connections, bareSessions]
 }
 

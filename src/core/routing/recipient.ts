@@ -7,18 +7,22 @@ export type Recipient =
   | { kind: 'phone'; address: string; country: string | null }
   | { kind: 'email'; address: string }
   | { kind: 'group'; address: string }
+  /** A person on the chat app who shows no number. */
+  | { kind: 'hidden'; address: string }
   | { kind: 'chat'; address: string }
 
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
 const EMAIL =
   /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
+const HIDDEN = /^[0-9]{5,20}@lid$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */
 const CHAT = /^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,63})$/
 
 /** Reads `to`; null when it is nothing that any channel can reach. */
 export function readRecipient(to: string, phones: Phones): Recipient | null {
   if (to.endsWith('@g.us')) return GROUP.test(to) ? { kind: 'group', address: to } : null
+  if (HIDDEN.test(to)) return { kind: 'hidden', address: to }
   if (CHAT.test(to)) return { kind: 'chat', address: to }
   if (to.includes('@')) return EMAIL.test(to) ? { kind: 'email', address: to } : null
   const phone = phones.parse(to)
@@ -31,8 +35,8 @@ const REACHES: Record<Channel, { kinds: readonly Recipient['kind'][]; words: str
   int_sms: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
   official_chatapp: { kinds: ['phone'], words: 'a phone number in E.164, as in +14155550123' },
   user_chatapp_session: {
-    kinds: ['phone', 'group'],
-    words: 'a phone number in E.164 or a group id (<id>@g.us)',
+    kinds: ['phone', 'group', 'hidden'],
+    words: 'a phone number in E.164, a group id (<id>@g.us) or the id of a hidden person (<id>@lid)',
   },
   botapp_bot: { kinds: ['chat'], words: 'the chat id of a subscriber' },
   email_user: { kinds: ['email'], words: 'an e-mail address' },

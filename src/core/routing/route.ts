@@ -72,6 +72,7 @@ function automatic(request: RouteRequest): Channel[] {
   const { recipient } = request
   switch (recipient.kind) {
     case 'group':
+    case 'hidden':
       return ['user_chatapp_session']
     case 'email':
       return ['email_user']

@@ -281,14 +281,23 @@ describe('messages', () => {
     expect(inboundOf(event({ field: 'messages', value }))).toMatchObject([{ to: '+15550783881' }])
   })
 
-  test('news of a changed number, and a sender without one, are no messages', () => {
+  test('of somebody who shows no number goes by their id', () => {
+    const userId = 'US.13491208655302741918'
+    const message = wrote({ type: 'text', text: { body: 'Hi' }, from: undefined, from_user_id: userId })
+    const who = [{ profile: { name: 'Sheena' }, user_id: userId }]
+    expect(inboundOf(event(messagesChange({ contacts: who, messages: [message] })))).toMatchObject([
+      { from: userId, contact: { id: userId, name: 'Sheena' }, text: 'Hi' },
+    ])
+  })
+
+  test('news of a changed number, and what is by nobody, are no messages', () => {
     const messages = [
       wrote({ type: 'system', system: { body: 'User A changed from 1 to 2', type: 'user_changed_number' } }),
-      {
-        ...wrote({ type: 'text', text: { body: 'Hi' } }),
-        from: undefined,
-        from_user_id: 'US.13491208655302741918',
-      },
+      ...[undefined, 7, '', '1', 'x'.repeat(200)].map(from => ({
+        ...wrote({ type: 'text' }),
+        from,
+        from_user_id: from,
+      })),
     ]
     expect(inboundOf(event(messagesChange({ messages })))).toEqual([])
   })

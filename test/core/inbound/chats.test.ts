@@ -257,6 +257,12 @@ describe('STOP', () => {
     expect(await suppressed()).toEqual(['7000000004 botapp_bot'])
   })
 
+  test('of somebody who shows no number holds for their id', async () => {
+    await take(toSession({ text: 'STOP', from: '99887766@lid' }))
+    expect(await suppressed()).toEqual(['99887766@lid user_chatapp_session'])
+    expect(await kept()).toMatchObject([{ conversationContext: { chatId: '99887766@lid' } }])
+  })
+
   test('and START in one breath: the last one counts', async () => {
     const said = (...words: string[]) => words.map(text => toSession({ text }))
     await take(...said('START', 'STOP'))
@@ -269,7 +275,7 @@ describe('STOP', () => {
     ['in a group of a session', () => toSession({ text: 'STOP', chatId: GROUP })],
     ['in a group of a bot', () => toBot({ text: '/stop', from: '7000000004', chatId: '-1001234' })],
     ['in a group that is all that is known', () => toBot({ text: '/stop', from: '-1001234' })],
-    ['by somebody without a number', () => toSession({ text: 'STOP', from: '99887766@lid' })],
+    ['by somebody who cannot be answered', () => toSession({ text: 'STOP', from: 'status@broadcast' })],
   ])('%s ends nothing', async (_, told) => {
     await take(told())
     expect(await suppressed()).toEqual([])

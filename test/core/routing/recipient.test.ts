@@ -27,6 +27,7 @@ describe('`to` is told apart by its shape', () => {
     ["o'brien+tag@sub.example.co.uk", { kind: 'email', address: "o'brien+tag@sub.example.co.uk" }],
     ['120363041234567890@g.us', { kind: 'group', address: '120363041234567890@g.us' }],
     ['4915112345678-1623456789@g.us', { kind: 'group', address: '4915112345678-1623456789@g.us' }],
+    ['99887766554433@lid', { kind: 'hidden', address: '99887766554433@lid' }],
     ['123456789', { kind: 'chat', address: '123456789' }],
     ['-1001234567890', { kind: 'chat', address: '-1001234567890' }],
     ['@some_channel', { kind: 'chat', address: '@some_channel' }],
@@ -47,6 +48,8 @@ describe('`to` is told apart by its shape', () => {
     [`${'a'.repeat(65)}@example.com`, null],
     ['abc@g.us', null],
     ['@g.us', null],
+    ['1234@lid', null],
+    ['me@lid', null],
   ])('%j', (to, recipient) => {
     expect(readRecipient(to, phones)).toEqual(recipient)
   })
@@ -57,13 +60,14 @@ describe('what each channel reaches', () => {
     phone: { kind: 'phone', address: '+12025550123', country: 'US' },
     email: { kind: 'email', address: 'a@example.com' },
     group: { kind: 'group', address: '12345@g.us' },
+    hidden: { kind: 'hidden', address: '12345@lid' },
     chat: { kind: 'chat', address: '12345' },
   }
   const table: Record<Channel, Recipient['kind'][]> = {
     local_sms: ['phone'],
     int_sms: ['phone'],
     official_chatapp: ['phone'],
-    user_chatapp_session: ['phone', 'group'],
+    user_chatapp_session: ['phone', 'group', 'hidden'],
     botapp_bot: ['chat'],
     email_user: ['email'],
   }

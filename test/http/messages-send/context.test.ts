@@ -88,6 +88,17 @@ describe('the chat', () => {
     await sent({ to: PHONE, conversationContext })
   })
 
+  test('of somebody who shows no number is itself the recipient', async () => {
+    const chatId = '99887766554433@lid'
+    const { id, resolved } = await sent({ to: chatId, conversationContext: { ...WEB, chatId } })
+    expect(resolved).toMatchObject({ channel: 'user_chatapp_session' })
+    expect((await account.message(id)).conversationContext).toMatchObject({
+      conversationKey: `chatapp_web:main:${chatId}`,
+    })
+    await invalid({ to: chatId, channel: 'official_chatapp' }, 'to')
+    await invalid({ to: '1@lid', channel: 'user_chatapp_session' }, 'to')
+  })
+
   test.each([
     ['another person', PHONE, { ...WEB, chatId: '+12025550101' }],
     ['another person of an official sender', PHONE, { ...OFFICIAL, chatId: '+12025550101' }],
