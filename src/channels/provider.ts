@@ -375,7 +375,11 @@ export type Provider<C = Record<string, unknown>> = {
   /** Honours our attempt id, so that an unknown attempt may be sent again. */
   readonly dedupes: boolean
   /** As a link's `openMedia`, where the reference alone is enough: asked where the node has no such link. */
-  openMedia?(request: InboundMediaRequest, signal: AbortSignal): Promise<NodeJS.ReadableStream>
+  openMedia?(
+    request: InboundMediaRequest,
+    io: Pick<Io, 'log'>,
+    signal: AbortSignal,
+  ): Promise<NodeJS.ReadableStream>
   /** What one of its codes means, in words; null for one that it does not know. */
   explain?(code: string): string | null
   /** Never waits for the far side: connecting goes on in the background. */

@@ -34,7 +34,7 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   dedupes: false,
   explain: explainCode,
   // The link of a session is on one node; its files can be had from any.
-  openMedia: async ({ reference }, signal) => openMediaOf(await loadBaileys(), reference, signal),
+  openMedia: async ({ reference }, { log }, signal) => openMediaOf(await loadBaileys(log), reference, signal),
   async open(config): Promise<Link> {
     const settings = withWebDefaults(config)
     return {

@@ -1,23 +1,40 @@
 import type { Links } from '../channels/links.ts'
-import { FileUnavailable, type Provider } from '../channels/provider.ts'
-import { createInboundFiles, type InboundFiles, type InboundFilesDeps } from '../core/inbound/media.ts'
+import { FileUnavailable, type Link, type LinkLog, type Provider } from '../channels/provider.ts'
+import {
+  createInboundFiles,
+  type InboundFiles,
+  type InboundFilesDeps,
+  type MediaSource,
+} from '../core/inbound/media.ts'
 import type { Foundation } from './foundation.ts'
 
 /** The files of inbound messages, from the links or the providers that have them. */
 export function createInboundFileRoom(
-  { db }: Foundation,
+  { db, log }: Foundation,
   links: Links,
   providers: ReadonlyMap<string, Provider>,
 ): InboundFiles {
-  return createInboundFiles({ db, ask: askOf(links, providers), timeout: AbortSignal.timeout })
+  return createInboundFiles({ db, ask: askOf(openerOf(links, providers, log)), timeout: AbortSignal.timeout })
 }
 
-function askOf(links: Links, providers: ReadonlyMap<string, Provider>): InboundFilesDeps['ask'] {
-  return async ({ connectionId, provider }, request, signal) => {
-    const source = links.get(connectionId)?.link.openMedia ?? providers.get(provider)?.openMedia
-    if (!source) return { kind: 'unavailable', cause: 'the connection is not open' }
+type Open = NonNullable<Link['openMedia']>
+
+/** The link that the message came over, else its provider: a web session's link is on one node alone. */
+function openerOf(links: Links, providers: ReadonlyMap<string, Provider>, log: LinkLog) {
+  return ({ connectionId, provider }: MediaSource): Open | null => {
+    const own = links.get(connectionId)?.link.openMedia
+    const supplier = providers.get(provider)
+    if (own) return own
+    return supplier?.openMedia ? (request, signal) => supplier.openMedia!(request, { log }, signal) : null
+  }
+}
+
+function askOf(openerOf: (from: MediaSource) => Open | null): InboundFilesDeps['ask'] {
+  return async (from, request, signal) => {
+    const open = openerOf(from)
+    if (!open) return { kind: 'unavailable', cause: 'the connection is not open' }
     try {
-      return { kind: 'opened', bytes: await source(request, signal) }
+      return { kind: 'opened', bytes: await open(request, signal) }
     } catch (cause) {
       const gone = cause instanceof FileUnavailable && !cause.retryable
       return { kind: gone ? 'gone' : 'unavailable', cause }
