@@ -37,6 +37,26 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Revoke an API key',
     load: async () => ({ run: (await import('./key.ts')).revoke }),
   },
+  'key rotate': {
+    summary: 'Put a new API key in the place of one',
+    load: async () => ({ run: (await import('./key.ts')).rotate }),
+  },
+  'member list': {
+    summary: 'List who has a login to the console',
+    load: async () => ({ run: (await import('./member.ts')).list }),
+  },
+  'member invite': {
+    summary: 'Invite an owner, a member or an operator',
+    load: async () => ({ run: (await import('./member.ts')).invite }),
+  },
+  'member remove': {
+    summary: 'Remove a member, or a login',
+    load: async () => ({ run: (await import('./member.ts')).remove }),
+  },
+  'member reset': {
+    summary: 'Let somebody choose a new password',
+    load: async () => ({ run: (await import('./member.ts')).reset }),
+  },
   'wallet credit': {
     summary: 'Credit the wallet of an account',
     load: async () => ({ run: (await import('./wallet.ts')).credit }),

@@ -39,6 +39,23 @@ export const revoke = clientCommand({
   show: answer => cardOf(answer['data'] as AdminKey),
 })
 
+export const rotate = clientCommand({
+  usage: 'key rotate ACCOUNT KEY [--overlap SECONDS]   (the old key goes on for a day unless said otherwise)',
+  words: 2,
+  options: { overlap: { type: 'string' } },
+  ask(given) {
+    const [account, key] = given.words.map(encodeURIComponent)
+    return given.client.admin('POST', `/accounts/${account}/keys/${key}/rotate`, {
+      overlapSeconds: given.number('overlap'),
+    })
+  },
+  show(answer) {
+    const { key, apiKey, previous } = answer['data'] as { key: AdminKey; apiKey: string; previous: AdminKey }
+    const until = previous.revokedAt === null ? `works until ${previous.expiresAt}` : 'has ended'
+    return `${cardOf(key)}\n\nThe key is shown this once:\n${apiKey}\n\nThe old one, ${previous.id}, ${until}.`
+  },
+})
+
 function cardOf(key: AdminKey): string {
   return card([
     ['id', key.id],

@@ -218,6 +218,70 @@ describe('posthorn', () => {
   })
 })
 
+describe('for people, posthorn', () => {
+  const json = async (args: string[]) => JSON.parse((await posthorn([...args, '--json'])).out)
+
+  test('invites, lists, resets and removes', async () => {
+    const { account } = await json([
+      'account',
+      'create',
+      '--name',
+      'People',
+      '--country',
+      'US',
+      '--currency',
+      'USD',
+    ])
+    const invited = await posthorn([
+      'member',
+      'invite',
+      'ann@example.com',
+      '--role',
+      'owner',
+      '--account',
+      account.id,
+    ])
+    expect(invited).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/account +People[^]*works once:\nhttp/),
+    })
+    const token = invited.out.trim().split('#').at(-1)
+    const accepted = await fetch(`${app.url}/api/console/invitations/accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token, name: 'Ann', password: 'correct horse battery' }),
+    })
+    expect(accepted.status).toBe(200)
+    const listed = await posthorn(['member', 'list', '--account', account.id, '--find', 'ANN@'])
+    expect(listed.out).toMatch(/ann@example\.com +Ann +no +no +People \(owner\)/)
+    const [{ id }] = await json(['member', 'list', '--find', 'ann@'])
+    expect((await posthorn(['member', 'reset', id])).out).toMatch(/works once, until .*:\nhttp.*#/)
+    expect(await posthorn(['member', 'remove', id, '--account', account.id])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('CONFLICT'),
+    })
+    expect((await posthorn(['member', 'remove', id])).code).toBe(0)
+    expect((await posthorn(['member', 'list', '--find', 'ann@'])).out).not.toContain('ann@')
+  })
+
+  test('rotates a key', async () => {
+    const { account } = await json([
+      'account',
+      'create',
+      '--name',
+      'Keys',
+      '--country',
+      'US',
+      '--currency',
+      'USD',
+    ])
+    const { key } = await json(['key', 'create', account.id, '--name', 'Shop'])
+    const rotated = await posthorn(['key', 'rotate', account.id, key.id, '--overlap', '0'])
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/ph_live_[^]* has ended\./) })
+    expect((await posthorn(['key', 'rotate', account.id, key.id])).code).toBe(1)
+  })
+})
+
 describe('with an API key, posthorn', () => {
   test('keeps the list of those who get no marketing', async () => {
     const [{ id: accountId }] = await json<[AdminAccount]>(['account', 'list', '--limit', '1'])

@@ -1,0 +1,87 @@
+import type { AdminInvitation, Person, ResetMade } from '../contract/member.ts'
+import { clientCommand } from './client-command.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+export const list = clientCommand({
+  usage: 'member list [--account ACCOUNT] [--find TEXT] [--limit 50] [--cursor CURSOR]',
+  words: 0,
+  options: {
+    account: { type: 'string' },
+    find: { type: 'string' },
+    limit: { type: 'string' },
+    cursor: { type: 'string' },
+  },
+  ask(given) {
+    const query = new URLSearchParams(pageQuery(given))
+    const [account, find] = [given.text('account'), given.text('find')]
+    if (account !== undefined) query.set('accountId', account)
+    if (find !== undefined) query.set('q', find)
+    return given.client.admin('GET', `/members?${query}`)
+  },
+  show: answer =>
+    table(
+      ['id', 'e-mail', 'name', 'operator', 'second factor', 'acts for', 'last seen'],
+      (answer['data'] as Person[]).map(person => [
+        person.id,
+        person.email,
+        person.name,
+        person.operator,
+        person.totp,
+        person.memberships.map(({ accountName, role }) => `${accountName} (${role})`),
+        person.lastSeenAt,
+      ]),
+    ),
+})
+
+export const invite = clientCommand({
+  usage:
+    'member invite EMAIL --role owner|member|operator [--account ACCOUNT] [--permission messages:read]…' +
+    '   (the account is for owners and members)',
+  words: 1,
+  options: {
+    role: { type: 'string' },
+    account: { type: 'string' },
+    permission: { type: 'string', multiple: true },
+  },
+  ask: given =>
+    given.client.admin('POST', '/members/invitations', {
+      email: given.words[0],
+      role: given.needed('role'),
+      accountId: given.text('account'),
+      permissions: given.texts('permission'),
+    }),
+  show(answer) {
+    const { invitation, link } = answer['data'] as { invitation: AdminInvitation; link: string }
+    const facts = card([
+      ['id', invitation.id],
+      ['e-mail', invitation.email],
+      ['role', invitation.role],
+      ['account', invitation.accountName],
+      ['expires', invitation.expiresAt],
+    ])
+    return `${facts}\n\nThe link is shown this once, and works once:\n${link}`
+  },
+})
+
+export const remove = clientCommand({
+  usage: 'member remove USER [--account ACCOUNT]   (from one account, or the login as a whole)',
+  words: 1,
+  options: { account: { type: 'string' } },
+  ask(given) {
+    const account = given.text('account')
+    const query = account === undefined ? '' : `?accountId=${encodeURIComponent(account)}`
+    return given.client.admin('DELETE', `/members/${encodeURIComponent(given.words[0]!)}${query}`)
+  },
+  show: () => 'They are out, on every node within a second.',
+})
+
+export const reset = clientCommand({
+  usage: 'member reset USER   (a link to choose a new password; it ends their second factor)',
+  words: 1,
+  ask: ({ client, words }) => client.admin('POST', `/members/${encodeURIComponent(words[0]!)}/reset`),
+  show(answer) {
+    const { link, expiresAt } = answer['data'] as ResetMade
+    return `The link is shown this once, and works once, until ${expiresAt}:\n${link}`
+  },
+})
