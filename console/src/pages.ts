@@ -6,6 +6,7 @@ import {
   type LucideIcon,
   MessagesSquare,
   Rocket,
+  Rows3,
   SendHorizontal,
 } from 'lucide-react'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
@@ -97,6 +98,18 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import('./pages/templates/templates.tsx')),
     words: 'preview variables approval whatsapp buttons footer',
     shortcut: 't',
+  },
+  {
+    path: '/bulk',
+    title: 'Bulk',
+    section: 'Messages',
+    icon: Rows3,
+    need: 'member',
+    // `new` is the wizard.
+    pattern: '/bulk/:jobId?',
+    component: lazy(() => import('./pages/bulk/bulk.tsx')),
+    words: 'csv excel xlsx upload file campaign jobs import rows',
+    shortcut: 'b',
   },
   {
     path: '/keys',

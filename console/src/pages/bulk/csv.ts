@@ -1,0 +1,11 @@
+/** Rows as CSV for spreadsheets, which take what begins like a formula for one: it is quoted away. */
+export function toCsv(rows: readonly (readonly string[])[]): string {
+  return rows.map(row => `${row.map(cell).join(',')}\r\n`).join('')
+}
+
+const FORMULA = /^(?:[=@\t\r]|[+-](?![\d\s().-]*$))/
+
+function cell(value: string): string {
+  const harmless = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

@@ -1,0 +1,56 @@
+import { Button } from '@mantine/core'
+import { CirclePause, CirclePlay, X } from 'lucide-react'
+import { useState } from 'react'
+import type { BulkAnswer, BulkJob } from '../../../../sdk/index.ts'
+import { useAction } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { tellFault } from '../../parts/toast.tsx'
+import { BULK } from './job-list.tsx'
+
+/** Pause, resume and cancel, as far as its state allows. */
+export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob) => void }) {
+  const [asked, setAsked] = useState(false)
+  const path = { jobId: job.id }
+  const options = { changes: [BULK], onDone: (answer: BulkAnswer) => onJob(answer.job) }
+  const pause = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/pause', { path }), options)
+  const resume = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/resume', { path }), options)
+  const cancel = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/cancel', { path }), options)
+  const { status, counts } = job
+  const moves = status === 'running' || status === 'queued'
+  return (
+    <>
+      {moves && (
+        <Button
+          variant="default"
+          leftSection={<CirclePause size={16} />}
+          loading={pause.isPending}
+          onClick={() => pause.mutate(undefined, { onError: tellFault })}
+        >
+          Pause
+        </Button>
+      )}
+      {status === 'paused' && (
+        <Button
+          leftSection={<CirclePlay size={16} />}
+          loading={resume.isPending}
+          onClick={() => resume.mutate(undefined, { onError: tellFault })}
+        >
+          Resume
+        </Button>
+      )}
+      {(moves || status === 'paused' || status === 'validating') && (
+        <Button variant="default" leftSection={<X size={16} />} onClick={() => setAsked(true)}>
+          Cancel
+        </Button>
+      )}
+      <ConfirmDialog
+        opened={asked}
+        onClose={() => setAsked(false)}
+        title="Cancel this job?"
+        text={`${counts.pending.toLocaleString()} rows are not sent yet and never will be; some that are on their way may still go. A cancelled job cannot go on.`}
+        confirmLabel="Cancel the job"
+        run={() => cancel.mutateAsync(undefined)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,132 @@
+import { Button, Text } from '@mantine/core'
+import { Plus, Rows3 } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import type { BulkJob } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { Page } from '../../parts/page.tsx'
+import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { JobProgress } from './job-progress.tsx'
+
+export const BULK = '/api/v2/messages/bulk'
+const STATUSES = [
+  'running',
+  'queued',
+  'paused',
+  'validating',
+  'accepting',
+  'completed',
+  'rejected',
+  'cancelled',
+]
+const LOOK_EVERY_MS = 2_000
+
+export function JobList() {
+  const [, go] = useLocation()
+  const [filters, setFilters] = useFilters(['status'])
+  const jobs = useReadPages(BULK, { query: filters }, { everyMs: LOOK_EVERY_MS })
+  const filtered = filters.status !== undefined
+  return (
+    <Page
+      title="Bulk"
+      lead="Many different messages at a pace of their own. Nothing leaves until every row has been found good."
+      actions={
+        <Button component={Link} href="/bulk/new" leftSection={<Plus size={16} />}>
+          New job
+        </Button>
+      }
+    >
+      <FilterBar onClear={filtered ? () => setFilters({ status: null }) : null}>
+        <ChoiceFilter
+          label="Status"
+          value={filters.status}
+          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          onChange={status => setFilters({ status })}
+        />
+      </FilterBar>
+      <DataList
+        label="Bulk jobs"
+        read={jobs}
+        columns={COLUMNS}
+        rowKey={job => job.id}
+        onOpen={job => go(`/bulk/${job.id}`)}
+        empty={
+          <EmptyNote
+            icon={Rows3}
+            title={filtered ? 'No job has this status' : 'No bulk jobs yet'}
+            text={
+              filtered
+                ? undefined
+                : 'Drop a CSV or Excel file, say what its columns are, see what it costs, and run it.'
+            }
+            action={
+              filtered ? (
+                <Button variant="default" onClick={() => setFilters({ status: null })}>
+                  Clear filters
+                </Button>
+              ) : (
+                <Button component={Link} href="/bulk/new">
+                  New job
+                </Button>
+              )
+            }
+          />
+        }
+      />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<BulkJob>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(140px, 1.6fr)',
+    render: ({ name, id }) => (
+      <Text span fw={500} size="sm">
+        {name === '' ? <span className="ph-mono">{id}</span> : <bdi>{name}</bdi>}
+      </Text>
+    ),
+  },
+  { title: 'Status', width: '116px', render: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'Progress',
+    width: 'minmax(140px, 2fr)',
+    wideOnly: true,
+    render: job => <JobProgress job={job} />,
+  },
+  {
+    title: 'Rows',
+    width: '80px',
+    align: 'end',
+    render: ({ total }) => <span className="ph-num">{total.toLocaleString()}</span>,
+  },
+  {
+    title: 'Sent',
+    width: '80px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ counts }) => <span className="ph-num">{counts.sent.toLocaleString()}</span>,
+  },
+  {
+    title: 'Failed',
+    width: '70px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ counts }) => (
+      <span className="ph-num" style={counts.failed > 0 ? { color: 'var(--ph-bad)' } : undefined}>
+        {counts.failed.toLocaleString()}
+      </span>
+    ),
+  },
+  {
+    title: 'Made',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

@@ -1,0 +1,126 @@
+import { Anchor, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import type { BulkJob } from '../../../../sdk/index.ts'
+import { type LiveState, useLive } from '../../api/use-live.ts'
+import { useForget, useRead } from '../../api/use-read.ts'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { JobActions } from './job-actions.tsx'
+import { JobProgress } from './job-progress.tsx'
+import { JobRows } from './job-rows.tsx'
+import { JobStanding } from './job-standing.tsx'
+import { ENDED, formatDuration, secondsLeft } from './pace.ts'
+import { RateChart } from './rate-chart.tsx'
+import { useRate } from './use-rate.ts'
+
+/** One job as it runs: told by the server at each change, asked for where that does not get through. */
+export default function JobPage({ jobId }: { jobId: string }) {
+  const forget = useForget()
+  const read = useRead('/api/v2/messages/bulk/{jobId}', { path: { jobId } })
+  const [told, setTold] = useState<BulkJob | null>(null)
+  const job = told ?? read.data?.job ?? null
+  const live = useLive(
+    job === null || ENDED.has(job.status) ? null : `/api/v2/messages/bulk/${jobId}/events`,
+    {
+      onEvent: ({ data }) => setTold(JSON.parse(data) as BulkJob),
+      async poll() {
+        const { data } = await read.refetch()
+        if (data) setTold(data.job)
+        forget(['/api/v2/messages/bulk/{jobId}/rows'])
+      },
+    },
+  )
+  if (!job) {
+    return (
+      <Page title="Bulk job">
+        {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={job.name === '' ? 'Bulk job' : job.name}
+      lead={
+        <Anchor component={Link} href="/bulk" size="sm">
+          All jobs
+        </Anchor>
+      }
+      actions={
+        <>
+          <Live state={live} />
+          <StatusBadge status={job.status} />
+          <JobActions job={job} onJob={setTold} />
+        </>
+      }
+    >
+      <Stack gap="lg">
+        <JobStanding job={job} />
+        <Running job={job} />
+        <JobRows job={job} live={!ENDED.has(job.status)} />
+      </Stack>
+    </Page>
+  )
+}
+
+function Live({ state }: { state: LiveState }) {
+  if (state === 'off') return null
+  return (
+    <Text size="xs" c="dimmed">
+      {state === 'live' ? 'Live' : 'Looking every 2 s'}
+    </Text>
+  )
+}
+
+function Running({ job }: { job: BulkJob }) {
+  const samples = useRate(job)
+  const { counts, total, messagesPerSecond: rate } = job
+  const left = secondsLeft(job)
+  return (
+    <Card>
+      <Stack gap="md">
+        <JobProgress job={job} size="lg" />
+        <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} spacing="md">
+          <Count label="Rows" value={total} />
+          {job.status === 'validating' || job.status === 'accepting' ? (
+            <Count label="Looked at" value={job.validatedCount} />
+          ) : (
+            <Count label="Sent" value={counts.sent} color="var(--ph-good)" />
+          )}
+          <Count
+            label="Failed"
+            value={counts.failed}
+            color={counts.failed > 0 ? 'var(--ph-bad)' : undefined}
+          />
+          <Count label="Waiting" value={counts.pending} />
+          <Told label="Pace" value={rate === null ? '–' : `${rate} a second`} />
+          {left === null ? (
+            <Told label="Made" value={<Time at={job.createdAt} />} />
+          ) : (
+            <Told label="Done in about" value={formatDuration(left)} />
+          )}
+        </SimpleGrid>
+        {samples.length > 1 && <RateChart samples={samples} most={rate ?? 1} />}
+      </Stack>
+    </Card>
+  )
+}
+
+function Count({ label, value, color }: { label: string; value: number; color?: string | undefined }) {
+  return <Told label={label} value={<span style={{ color }}>{value.toLocaleString()}</span>} />
+}
+
+function Told({ label, value }: { label: string; value: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fw={600} size="lg" component="div" className="ph-num">
+        {value}
+      </Text>
+    </div>
+  )
+}

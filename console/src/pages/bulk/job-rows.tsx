@@ -1,0 +1,115 @@
+import { Button, Text } from '@mantine/core'
+import { Download, Rows3 } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { BulkJob, BulkRow, RowStatus } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { tellFault } from '../../parts/toast.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { downloadRows } from './download-rows.ts'
+
+const STATUSES: readonly RowStatus[] = ['pending', 'sent', 'failed', 'cancelled', 'invalid']
+const LOOK_EVERY_MS = 3_000
+
+/** The rows, each with what became of it. */
+export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
+  const api = useApi()
+  const [filters, setFilters] = useFilters(['status'])
+  const [busy, setBusy] = useState(false)
+  const invalid = job.errorCode === 'VALIDATION_FAILED'
+  const status = filters.status ?? (invalid ? 'invalid' : undefined)
+  const rows = useReadPages(
+    '/api/v2/messages/bulk/{jobId}/rows',
+    { path: { jobId: job.id }, query: { status } },
+    { everyMs: live ? LOOK_EVERY_MS : undefined },
+  )
+  const bad: RowStatus = invalid ? 'invalid' : 'failed'
+  const hasBad = invalid || job.counts.failed > 0
+
+  async function download(): Promise<void> {
+    setBusy(true)
+    try {
+      await downloadRows(api, job, bad)
+    } catch (error) {
+      tellFault(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div>
+      <FilterBar onClear={filters.status === undefined ? null : () => setFilters({ status: null })}>
+        <ChoiceFilter
+          label="All rows"
+          value={status}
+          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          onChange={chosen => setFilters({ status: chosen })}
+        />
+        {hasBad && (
+          <Button
+            variant="default"
+            size="sm"
+            ms="auto"
+            leftSection={<Download size={15} />}
+            loading={busy}
+            onClick={download}
+          >
+            {invalid ? 'Faulty rows as CSV' : 'Failed rows as CSV'}
+          </Button>
+        )}
+      </FilterBar>
+      <DataList
+        label="Rows"
+        read={rows}
+        columns={COLUMNS}
+        rowKey={row => String(row.index)}
+        height="520px"
+        empty={
+          <EmptyNote
+            icon={Rows3}
+            title={status === undefined ? 'No rows' : `No row is ${inWords(status).toLowerCase()}`}
+            text={job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined}
+          />
+        }
+      />
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<BulkRow>[] = [
+  {
+    title: 'Row',
+    width: '70px',
+    render: ({ index }) => <span className="ph-num">{(index + 1).toLocaleString()}</span>,
+  },
+  { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'To', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  {
+    title: 'What is wrong',
+    width: 'minmax(160px, 2fr)',
+    wideOnly: true,
+    render: ({ errorCode, errorMessage }) =>
+      errorCode === null ? (
+        ''
+      ) : (
+        <span title={errorMessage ?? undefined}>
+          <Text span size="xs" className="ph-mono" c="var(--ph-bad)">
+            {errorCode}
+          </Text>{' '}
+          <bdi>{errorMessage}</bdi>
+        </span>
+      ),
+  },
+  {
+    title: '',
+    width: '76px',
+    align: 'end',
+    render: ({ messageId }) => messageId !== null && <Link href={`/messages/${messageId}`}>Message</Link>,
+  },
+]

@@ -1,0 +1,48 @@
+import { Alert, Anchor } from '@mantine/core'
+import { CircleAlert, CirclePause } from 'lucide-react'
+import { Link } from 'wouter'
+import type { BulkError, BulkJob, PauseReason } from '../../../../sdk/index.ts'
+
+const PAUSES: Record<PauseReason, string> = {
+  user: 'Somebody paused it. What was on its way went on; the rest waits for “Resume”.',
+  insufficient_balance: 'The wallet does not cover the next row. It goes on by itself soon after a credit.',
+  provider_rate_limit: 'The provider asked to wait. It goes on by itself when the wait is over.',
+}
+
+const REFUSALS: Record<BulkError, string> = {
+  VALIDATION_FAILED: 'Nothing was sent: the rows below cannot go. Mend them in the file and run it again.',
+  INSUFFICIENT_BALANCE: 'Nothing was sent: the wallet covers not one of the rows.',
+  INTAKE_INCOMPLETE: 'Nothing was sent: the file did not come in whole. Run it again.',
+}
+
+/** Why a job does not move, and what to do. */
+export function JobStanding({ job: { status, pauseReason, errorCode } }: { job: BulkJob }) {
+  if (status === 'paused' && pauseReason !== null) {
+    return (
+      <Alert variant="light" color="brass" icon={<CirclePause size={16} />} title="Paused">
+        {PAUSES[pauseReason]}
+        {pauseReason === 'insufficient_balance' && <ToWallet />}
+      </Alert>
+    )
+  }
+  if (status === 'rejected' && errorCode !== null) {
+    return (
+      <Alert variant="light" color="red" icon={<CircleAlert size={16} />} title="Rejected" role="alert">
+        {REFUSALS[errorCode]}
+        {errorCode === 'INSUFFICIENT_BALANCE' && <ToWallet />}
+      </Alert>
+    )
+  }
+  return null
+}
+
+function ToWallet() {
+  return (
+    <>
+      {' '}
+      <Anchor component={Link} href="/wallet" size="sm">
+        To the wallet
+      </Anchor>
+    </>
+  )
+}

@@ -1,0 +1,192 @@
+import { Checkbox, Grid, SegmentedControl, Select, Stack, Table, Text, Textarea } from '@mantine/core'
+import type { TemplateView } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { Card } from '../../parts/page.tsx'
+import type { OpenSheet } from './open-sheet.ts'
+import type { Plan, Target } from './plan.ts'
+
+type Props = { sheet: OpenSheet; plan: Plan; onPlan: (plan: Plan) => void }
+
+const TYPES = [
+  { value: 'utility', label: 'Utility' },
+  { value: 'marketing', label: 'Marketing' },
+  { value: 'free_text', label: 'Free text' },
+]
+const CATEGORY_OF: Partial<Record<string, TemplateView['category']>> = {
+  local_sms: 'sms',
+  int_sms: 'sms',
+  official_chatapp: 'chatapp',
+  email_user: 'email',
+}
+
+/** What each column says, and what is the same for all rows. */
+export function MapColumns({ sheet, plan, onPlan }: Props) {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Card title={`${sheet.rows.toLocaleString()} rows in ${sheet.file.name}`} flush>
+          <Columns sheet={sheet} plan={plan} onPlan={onPlan} />
+        </Card>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Card title="The same for every row">
+          <Common plan={plan} onPlan={onPlan} />
+        </Card>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+function Columns({ sheet, plan, onPlan }: Props) {
+  const places = Array.from({ length: plan.template?.places ?? 0 }, (_, at) => at + 1)
+  const options = [
+    { value: 'to', label: 'Recipient' },
+    ...(plan.template === null
+      ? [
+          { value: 'text', label: 'Words' },
+          { value: 'subject', label: 'Subject' },
+        ]
+      : places.map(place => ({ value: String(place), label: `Fills {{${place}}}` }))),
+  ]
+
+  /** A target is one column's: it leaves the one that had it. */
+  function choose(at: number, value: string | null): void {
+    const target: Target = value === null ? null : /^\d+$/.test(value) ? Number(value) : (value as Target)
+    onPlan({
+      ...plan,
+      columns: plan.columns.map((known, column) =>
+        column === at ? target : known === target ? null : known,
+      ),
+    })
+  }
+
+  return (
+    <Table.ScrollContainer minWidth={440}>
+      <Table verticalSpacing={8} horizontalSpacing="md" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Column</Table.Th>
+            <Table.Th>Says</Table.Th>
+            <Table.Th w={190}>Is</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sheet.names.map((name, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns are known by their place; two may have one name
+            <Table.Tr key={at}>
+              <Table.Td fw={550}>
+                <bdi>{name}</bdi>
+              </Table.Td>
+              <Table.Td maw={240}>
+                {sheet.first.slice(0, 2).map((row, line) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the first two rows
+                  <div key={line} className="ph-truncate" style={{ color: 'var(--ph-quiet)' }}>
+                    <bdi>{row[at] || '–'}</bdi>
+                  </div>
+                ))}
+              </Table.Td>
+              <Table.Td>
+                <Select
+                  aria-label={`What ${name} is`}
+                  placeholder="Not used"
+                  size="xs"
+                  clearable
+                  data={options}
+                  value={
+                    plan.columns[at] === null || plan.columns[at] === undefined
+                      ? null
+                      : String(plan.columns[at])
+                  }
+                  onChange={value => choose(at, value)}
+                />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
+  const templates = useRead('/api/v2/templates')
+  const category = CATEGORY_OF[plan.channel]
+  const fitting = (templates.data?.data ?? []).filter(
+    template => category === undefined || template.category === category,
+  )
+
+  function chooseTemplate(id: string | null): void {
+    const chosen = fitting.find(template => template.id === id)
+    onPlan({
+      ...plan,
+      template: chosen ? { id: chosen.id, places: chosen.indexedPlaceholders.length } : null,
+      // Words and places exclude each other.
+      columns: plan.columns.map(target =>
+        target === 'to' || (!chosen && typeof target === 'string') ? target : null,
+      ),
+    })
+  }
+
+  return (
+    <Stack>
+      <Select
+        label="Channel"
+        allowDeselect={false}
+        data={[
+          { value: 'auto', label: 'Automatic, by the recipient' },
+          ...CHANNELS.map(value => ({ value, label: channelName(value) })),
+        ]}
+        value={plan.channel}
+        onChange={channel => onPlan({ ...plan, channel: channel as Plan['channel'], template: null })}
+      />
+      <Select
+        label="Template"
+        placeholder="None: words of their own"
+        clearable
+        searchable
+        nothingFoundMessage="No template fits"
+        data={fitting.map(({ id, name, language }) => ({
+          value: id,
+          label: language === null ? name : `${name} (${language})`,
+        }))}
+        value={plan.template?.id ?? null}
+        onChange={chooseTemplate}
+      />
+      {plan.template === null && (
+        <>
+          <Textarea
+            label="Words"
+            description={
+              plan.columns.includes('text')
+                ? 'Where the column has none'
+                : 'For every row; or choose the column that has them'
+            }
+            autosize
+            minRows={3}
+            maxRows={12}
+            value={plan.text}
+            onChange={event => onPlan({ ...plan, text: event.currentTarget.value })}
+          />
+          <Stack gap={4}>
+            <Text size="sm" fw={500} component="span" id="bulk-type">
+              Type
+            </Text>
+            <SegmentedControl
+              aria-labelledby="bulk-type"
+              data={TYPES}
+              value={plan.messageType}
+              onChange={messageType => onPlan({ ...plan, messageType: messageType as Plan['messageType'] })}
+            />
+          </Stack>
+        </>
+      )}
+      <Checkbox
+        label="Put a + before numbers that have none"
+        description="Spreadsheets lose it"
+        checked={plan.addPlus}
+        onChange={event => onPlan({ ...plan, addPlus: event.currentTarget.checked })}
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,67 @@
+import type { SingleSendBody } from '../../../../sdk/index.ts'
+import type { Plan } from './plan.ts'
+import type { Checked } from './sheet.ts'
+import type { Ask, Told } from './sheet-messages.ts'
+
+/** An opened file, behind its worker. */
+export type OpenSheet = {
+  file: File
+  names: string[]
+  rows: number
+  /** Some rows to show what the columns have. */
+  first: string[][]
+  check(plan: Plan): Promise<Checked>
+  sample(
+    plan: Plan,
+    count: number,
+  ): Promise<{ good: number; rows: { line: number; message: SingleSendBody }[] }>
+  body(plan: Plan, head: { name: string; messagesPerSecond: number }): Promise<Blob>
+  close(): void
+}
+
+/** Rejects with what is wrong with the file, for people. */
+export async function openSheet(file: File, onRows: (rows: number) => void): Promise<OpenSheet> {
+  const worker = new Worker(new URL('./sheet.worker.ts', import.meta.url), { type: 'module' })
+  const ask = createAsk(worker, onRows)
+  try {
+    const opened = (await ask({ what: 'open', file })) as Pick<OpenSheet, 'names' | 'rows' | 'first'>
+    return {
+      file,
+      ...opened,
+      check: plan => ask({ what: 'check', plan }) as Promise<Checked>,
+      sample: (plan, count) => ask({ what: 'sample', plan, count }) as ReturnType<OpenSheet['sample']>,
+      body: (plan, head) => ask({ what: 'body', plan, head }) as Promise<Blob>,
+      close: () => worker.terminate(),
+    }
+  } catch (error) {
+    worker.terminate()
+    throw error
+  }
+}
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
+
+function createAsk(worker: Worker, onRows: (rows: number) => void) {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let last = 0
+
+  worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    if ('rows' in data) return onRows(data.rows)
+    const asked = waiting.get(data.id)
+    waiting.delete(data.id)
+    if ('error' in data) asked?.reject(new Error(data.error))
+    else asked?.resolve(data.result)
+  })
+  worker.addEventListener('error', () => {
+    for (const asked of waiting.values()) asked.reject(new Error('The file cannot be read.'))
+    waiting.clear()
+  })
+
+  return (question: WithoutId<Ask>): Promise<unknown> => {
+    const asked = Promise.withResolvers<unknown>()
+    last += 1
+    waiting.set(last, asked)
+    worker.postMessage({ ...question, id: last })
+    return asked.promise
+  }
+}

@@ -1,0 +1,122 @@
+import type { Channel, MessageType, SingleSendBody } from '../../../../sdk/index.ts'
+
+/** What a column says; a number is the place of the template that it fills. */
+export type Target = 'to' | 'text' | 'subject' | number | null
+
+/** How the rows of a file become messages. */
+export type Plan = {
+  /** Of each column. */
+  columns: Target[]
+  channel: 'auto' | Channel
+  messageType: MessageType
+  /** Instead of words. */
+  template: { id: string; places: number } | null
+  /** The same words for every row; empty where a column has them. */
+  text: string
+  /** Spreadsheets lose the plus of a number. */
+  addPlus: boolean
+}
+
+export type RowFault = { column: number | null; message: string }
+
+const NAMES: readonly (readonly [Exclude<Target, number | null>, RegExp])[] = [
+  ['to', /^(to|phone|phone.?number|mobile|msisdn|number|recipient|e-?mail|e-?mail.?address|chat.?id)$/i],
+  ['subject', /^(subject|title)$/i],
+  ['text', /^(text|message|body|words|content|sms)$/i],
+]
+
+/** What the names of the columns say of them; each target once. */
+export function guessColumns(names: readonly string[]): Target[] {
+  const taken = new Set<Target>()
+  return names.map(name => {
+    const found = NAMES.find(([target, pattern]) => !taken.has(target) && pattern.test(name.trim()))
+    if (!found) return null
+    taken.add(found[0])
+    return found[0]
+  })
+}
+
+/** Whether the recipients of these rows are numbers that lost their plus. */
+export function lostPlus(rows: readonly (readonly string[])[], columns: readonly Target[]): boolean {
+  const at = columns.indexOf('to')
+  return at >= 0 && rows.some(row => /^[1-9]\d{9,14}$/.test((row[at] ?? '').trim()))
+}
+
+export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
+  const { channel, template, messageType } = plan
+  const subject = cellOf(row, plan, 'subject')
+  const to = recipientOf(row, plan)
+  const common = { to, ...(channel !== 'auto' && { channel }) }
+  if (template !== null) {
+    const values = Array.from({ length: template.places }, (_, at) => cellOf(row, plan, at + 1))
+    return {
+      ...common,
+      template: { id: template.id, ...(values.length > 0 && { variablesIndexed: values }) },
+    }
+  }
+  return {
+    ...common,
+    messageType,
+    content: { text: cellOf(row, plan, 'text') || plan.text, ...(subject !== '' && { subject }) },
+  }
+}
+
+/** What can be seen to be wrong here; the server holds every row against all its rules before anything is sent. */
+export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
+  const faults: RowFault[] = []
+  const to = recipientFault(recipientOf(row, plan), plan.channel)
+  if (to !== null) faults.push({ column: columnOf(plan, 'to'), message: to })
+  if (plan.template === null && (cellOf(row, plan, 'text') || plan.text) === '') {
+    faults.push({ column: columnOf(plan, 'text'), message: 'has no words' })
+  }
+  for (let place = 1; place <= (plan.template?.places ?? 0); place++) {
+    if (cellOf(row, plan, place) === '')
+      faults.push({ column: columnOf(plan, place), message: `has nothing for {{${place}}}` })
+  }
+  return faults
+}
+
+/** What the plan lacks as a whole; null when it can be tried. */
+export function planFault(plan: Plan): string | null {
+  if (!plan.columns.includes('to')) return 'Say which column has the recipients.'
+  if (plan.template !== null) {
+    for (let place = 1; place <= plan.template.places; place++) {
+      if (!plan.columns.includes(place)) return `Say which column fills {{${place}}} of the template.`
+    }
+    return null
+  }
+  if (!plan.columns.includes('text') && plan.text === '')
+    return 'Say which column has the words, write them once for all, or choose a template.'
+  return null
+}
+
+function columnOf({ columns }: Plan, target: Target): number | null {
+  const at = columns.indexOf(target)
+  return at < 0 ? null : at
+}
+
+function cellOf(row: readonly string[], plan: Plan, target: Target): string {
+  const at = plan.columns.indexOf(target)
+  return at < 0 ? '' : (row[at] ?? '').trim()
+}
+
+export function recipientOf(row: readonly string[], plan: Plan): string {
+  const given = cellOf(row, plan, 'to')
+  if (given === '' || given.includes('@') || plan.channel === 'botapp_bot') return given
+  const number = given.replaceAll(/[\s().-]/g, '')
+  return plan.addPlus && /^[1-9]\d{6,14}$/.test(number) ? `+${number}` : number
+}
+
+const PHONE = /^\+[1-9]\d{6,14}$/
+const MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const GROUP = /^[\d-]+@g\.us$/
+const CHAT = /^-?\d{1,20}$/
+
+function recipientFault(to: string, channel: Plan['channel']): string | null {
+  if (to === '') return 'has no recipient'
+  if (channel === 'botapp_bot') return CHAT.test(to) ? null : 'is no chat id'
+  if (channel === 'email_user') return MAIL.test(to) ? null : 'is no e-mail address'
+  if (PHONE.test(to) || (channel === 'user_chatapp_session' && GROUP.test(to))) return null
+  if (channel === 'auto' && (MAIL.test(to) || GROUP.test(to))) return null
+  return /^\d+$/.test(to) ? 'is no phone number with + and its country' : 'is no recipient'
+}

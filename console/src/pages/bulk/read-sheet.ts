@@ -1,0 +1,68 @@
+import { createSheet, type Sheet } from './sheet.ts'
+
+/** More than anybody sends from a browser; larger files go by the command line. */
+const MOST_ROWS = 1_000_000
+const PROGRESS_EVERY_ROWS = 5_000
+
+/** A file that cannot be read, and why, for people. */
+export class BadFile extends Error {}
+
+/** Reads a CSV (of whatever separator) or XLSX file; the first row names the columns. */
+export async function readSheet(file: File, onRows: (rows: number) => void): Promise<Sheet> {
+  const all = isExcel(file) ? await readExcel(file) : await readCsv(file, onRows)
+  const [names, ...rows] = all.filter(row => row.some(cell => cell.trim() !== ''))
+  if (!names) throw new BadFile('The file is empty.')
+  if (rows.length === 0) throw new BadFile('The file has a row of names and nothing below it.')
+  return createSheet(
+    names.map((name, at) => name.trim() || `Column ${at + 1}`),
+    rows,
+  )
+}
+
+function isExcel({ name, type }: File): boolean {
+  return /\.xlsx$/i.test(name) || type === 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+}
+
+async function readCsv(file: File, onRows: (rows: number) => void): Promise<string[][]> {
+  const { default: papa } = await import('papaparse')
+  return new Promise((resolve, reject) => {
+    const rows: string[][] = []
+    let toldAt = 0
+    papa.parse<string[]>(file, {
+      skipEmptyLines: 'greedy',
+      chunk({ data }, parser) {
+        for (const row of data) rows.push(row)
+        if (rows.length > MOST_ROWS) {
+          parser.abort()
+          reject(
+            new BadFile(
+              `The file has more than ${MOST_ROWS.toLocaleString()} rows. Send it by the command line: posthorn bulk send.`,
+            ),
+          )
+        }
+        if (rows.length - toldAt >= PROGRESS_EVERY_ROWS) {
+          toldAt = rows.length
+          onRows(rows.length)
+        }
+      },
+      complete: () => resolve(rows),
+      error: () => reject(new BadFile('The file cannot be read as CSV.')),
+    })
+  })
+}
+
+async function readExcel(file: File): Promise<string[][]> {
+  // It reads in a worker already: this one.
+  const { readSheet: read } = await import('read-excel-file/web-worker')
+  try {
+    const rows = await read(file)
+    return rows.map(row => row.map(cell => textOf(cell)))
+  } catch {
+    throw new BadFile('The file cannot be read as an Excel workbook (.xlsx).')
+  }
+}
+
+function textOf(cell: unknown): string {
+  if (cell === null || cell === undefined) return ''
+  return cell instanceof Date ? cell.toISOString().slice(0, 10) : String(cell)
+}

@@ -1,0 +1,48 @@
+/**
+ * The idempotency key of what is about to be run: made once, and kept over
+ * reloads until the server has said that it has the job. Whoever sends the
+ * same file in the same way again, not knowing whether it got through, gets
+ * the same job.
+ */
+const KEY = 'posthorn-bulk-keys'
+const MOST = 20
+
+type Kept = [of: string, key: string][]
+
+/** `of` tells one job from another: the file, the plan, the pace. */
+export function requestKey(of: string): string {
+  const kept = read()
+  const found = kept.find(([known]) => known === of)
+  if (found) return found[1]
+  const key = `console-${newId()}`
+  write([...kept, [of, key] as [string, string]].slice(-MOST))
+  return key
+}
+
+/** The next one is another job, were it the same in everything. */
+export function forgetRequestKey(of: string): void {
+  write(read().filter(([known]) => known !== of))
+}
+
+/** `crypto.randomUUID` is not there on plain http. */
+function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}
+
+function read(): Kept {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? '[]') as Kept
+  } catch {
+    return []
+  }
+}
+
+function write(kept: Kept): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(kept))
+  } catch {
+    // Then it holds as long as the page is open.
+  }
+}

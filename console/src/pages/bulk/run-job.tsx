@@ -1,0 +1,118 @@
+import { Grid, Slider, Stack, Text, TextInput } from '@mantine/core'
+import { type BulkCreated, PosthornError } from '../../../../sdk/index.ts'
+import { useApiContext } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { useSession } from '../../session/context.tsx'
+import { useCheck } from './check-rows.tsx'
+import { CostSample } from './cost-sample.tsx'
+import { BULK } from './job-list.tsx'
+import type { OpenSheet } from './open-sheet.ts'
+import { formatDuration } from './pace.ts'
+import type { Plan } from './plan.ts'
+import { forgetRequestKey, requestKey } from './request-keys.ts'
+
+type Values = { name: string; messagesPerSecond: number }
+
+/** The last step: a name, a pace, what it costs; then it is the server's. */
+export function RunJob({
+  sheet,
+  plan,
+  onJob,
+}: {
+  sheet: OpenSheet
+  plan: Plan
+  onJob: (id: string) => void
+}) {
+  const { fetch, identity } = useApiContext()
+  const { mode } = useSession()
+  const forget = useForget()
+  const { data: checked } = useCheck(sheet, plan)
+  const good = checked ? checked.rows - checked.faulty : 0
+  const form = useApiForm<Values, BulkCreated>({
+    initial: { name: sheet.file.name.replace(/\.[^.]+$/, ''), messagesPerSecond: 10 },
+    async send(values) {
+      const of = whatItIs(sheet.file, plan, values, `${identity().accountId} ${identity().mode}`)
+      return hand(fetch, await sheet.body(plan, values), of)
+    },
+    onDone(job) {
+      forget([BULK])
+      onJob(job.id)
+    },
+  })
+  const { messagesPerSecond: rate } = form.fields.values
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Card title="The job">
+          <ApiForm
+            form={form}
+            disabled={good === 0}
+            submitLabel={`Send ${good.toLocaleString()} ${good === 1 ? 'message' : 'messages'}${mode === 'test' ? ' to the sandbox' : ''}`}
+          >
+            <TextInput label="Name" maxLength={200} {...form.fields.getInputProps('name')} />
+            <Stack gap={6} mb="lg">
+              <Text size="sm" fw={500} id="pace">
+                Pace: {rate} a second
+              </Text>
+              <Slider
+                min={1}
+                max={10}
+                marks={[1, 5, 10].map(value => ({ value, label: String(value) }))}
+                thumbProps={{ 'aria-labelledby': 'pace' }}
+                label={null}
+                {...form.fields.getInputProps('messagesPerSecond')}
+              />
+            </Stack>
+          </ApiForm>
+        </Card>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Card title="What it would do">
+          <Stack gap="md">
+            <Facts
+              facts={[
+                ['Rows', good.toLocaleString()],
+                checked && checked.faulty > 0
+                  ? ['Left out', `${checked.faulty.toLocaleString()} with faults`]
+                  : null,
+                ['Takes', `${formatDuration(Math.ceil(good / rate))} at least`],
+              ]}
+            />
+            <CostSample sheet={sheet} plan={plan} />
+          </Stack>
+        </Card>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+/** What tells this job from another one. */
+function whatItIs({ name, size, lastModified }: File, plan: Plan, values: Values, who: string): string {
+  return JSON.stringify([who, name, size, lastModified, plan, values])
+}
+
+/** The body goes as it was built: nothing holds it as one string. */
+async function hand(
+  fetch: (request: Request) => Promise<Response>,
+  body: Blob,
+  of: string,
+): Promise<BulkCreated> {
+  const request = new Request(new URL(BULK, location.origin), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': requestKey(of) },
+    body,
+  })
+  const answer = await fetch(request)
+  const told = await answer.json()
+  if (answer.ok) {
+    forgetRequestKey(of)
+    return told as BulkCreated
+  }
+  const error = new PosthornError(answer.status, told)
+  // The file has other rows than it had under this key.
+  if (error.code === 'IDEMPOTENCY_CONFLICT') forgetRequestKey(of)
+  throw error
+}

@@ -1,0 +1,75 @@
+import { faultsOf, type Plan, type RowFault, recipientOf, toMessage } from './plan.ts'
+
+/** A row as the wizard shows it; `line` as the file counts them, its header being the first. */
+export type ShownRow = { line: number; cells: string[]; faults: RowFault[] }
+export type Checked = {
+  rows: number
+  faulty: number
+  /** Recipients that stand in more than one row. */
+  repeated: number
+  first: ShownRow[]
+  withFaults: ShownRow[]
+}
+
+/** Rows that are shown of each sort. */
+const SHOWN = 100
+/** Pieces of the body, in characters: no string is as long as the whole. */
+const PIECE = 1_000_000
+
+/** The rows of a file, held against a plan and made into the body of a bulk request. */
+export function createSheet(names: readonly string[], rows: readonly (readonly string[])[]) {
+  const line = (at: number) => at + 2
+
+  return {
+    names,
+    rows,
+
+    check(plan: Plan): Checked {
+      const seen = new Set<string>()
+      const checked: Checked = { rows: rows.length, faulty: 0, repeated: 0, first: [], withFaults: [] }
+      rows.forEach((cells, at) => {
+        const faults = faultsOf(cells, plan)
+        const to = recipientOf(cells, plan).toLowerCase()
+        if (seen.has(to)) checked.repeated++
+        seen.add(to)
+        if (faults.length > 0) checked.faulty++
+        const shown = { line: line(at), cells: [...cells], faults }
+        if (at < SHOWN) checked.first.push(shown)
+        if (faults.length > 0 && checked.withFaults.length < SHOWN) checked.withFaults.push(shown)
+      })
+      return checked
+    },
+
+    /** Rows from all over the file, for an estimate. */
+    sample(plan: Plan, count: number) {
+      const good = rows
+        .map((cells, at) => ({ cells, line: line(at) }))
+        .filter(({ cells }) => faultsOf(cells, plan).length === 0)
+      const step = Math.max(1, Math.floor(good.length / count))
+      const chosen = good.filter((_, at) => at % step === 0).slice(0, count)
+      return {
+        good: good.length,
+        rows: chosen.map(({ cells, line }) => ({ line, message: toMessage(cells, plan) })),
+      }
+    },
+
+    /** The body of the request, in pieces; without the rows that have faults. */
+    body(plan: Plan, head: { name: string; messagesPerSecond: number }): string[] {
+      const pieces: string[] = []
+      let piece = `${JSON.stringify(head).slice(0, -1)},"messages":[`
+      let separator = ''
+      for (const cells of rows) {
+        if (faultsOf(cells, plan).length > 0) continue
+        piece += separator + JSON.stringify(toMessage(cells, plan))
+        separator = ','
+        if (piece.length >= PIECE) {
+          pieces.push(piece)
+          piece = ''
+        }
+      }
+      return [...pieces, `${piece}]}`]
+    },
+  }
+}
+
+export type Sheet = ReturnType<typeof createSheet>
