@@ -36,6 +36,7 @@ export type LedgerType = 'credit' | 'debit' | 'refund' | 'hold' | 'capture' | 'r
 export type HeaderType = 'text' | 'image' | 'video' | 'document'
 export type SessionState = 'connecting' | 'qr' | 'pairing_code' | 'open' | 'closed' | 'logged_out'
 export type ChatKind = 'user' | 'group'
+export type BotState = 'active' | 'unauthorized'
 export type TemplateCategory = 'chatapp' | 'sms' | 'message' | 'email'
 export type TemplateSubType = 'utility' | 'otp' | 'marketing' | 'free'
 export type TemplateStatus = 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
@@ -658,6 +659,38 @@ export interface VerificationAttempt {
    */
   resendAvailableAt: string
   resendCount: number
+  /**
+   * Where the account wants the order of channels learned, and there are several
+   */
+  resolved?: {
+    channel: Channel
+    channels: Channel[]
+    order: {
+      /**
+       * learned: by how codes fared; policy: too little is known; trial: to learn of a channel that is hardly known
+       */
+      by: 'learned' | 'policy' | 'trial'
+      country: string
+      /**
+       * In the order in which they are tried
+       */
+      channels: {
+        channel: Channel
+        /**
+         * How many codes of late are known; older ones count less
+         */
+        codes: number
+        /**
+         * The share that was confirmed, as it is estimated
+         */
+        conversion: number
+        /**
+         * Until they arrived, as it is estimated
+         */
+        deliverySeconds: number
+      }[]
+    }
+  }
 }
 export interface PostVerificationSendHeader {
   /**
@@ -1104,6 +1137,14 @@ export interface VerificationSettingsView {
    */
   channels: VerificationChannel[]
   templateId: string | null
+  /**
+   * Where routing chooses among several channels: by policy, or by how codes fare; policy
+   */
+  channelOrder: 'policy' | 'learned'
+  /**
+   * Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5
+   */
+  trialPercent: number
 }
 export interface PoolView {
   channels: Channel[]
@@ -1199,6 +1240,14 @@ export interface VerificationSettingsUpdate {
    */
   channels?: VerificationChannel[]
   templateId?: string | null
+  /**
+   * Where routing chooses among several channels: by policy, or by how codes fare; policy
+   */
+  channelOrder?: 'policy' | 'learned'
+  /**
+   * Of a hundred codes whose order is learned, how many try a channel that is hardly known; 5
+   */
+  trialPercent?: number
 }
 export interface OwnAccountUpdate {
   verification?: VerificationSettingsUpdate | null
@@ -1636,6 +1685,127 @@ export interface GetChatappSessionsByNameChatsQuery {
 export interface PostChatappSessionsByNameRestart200 {
   success: true
   data: WebSessionView
+}
+export interface BotView {
+  /**
+   * `accountId` of a conversationContext
+   */
+  id: string
+  /**
+   * The platform’s number of the bot
+   */
+  telegramUserId: string
+  /**
+   * The same
+   */
+  botappUserId: string
+  username: string | null
+  name: string
+  state: BotState
+  mode: ('webhook' | 'polling') | null
+  /**
+   * Made by a test key: no platform knows it
+   */
+  sandbox: boolean
+  /**
+   * Blocked ones included
+   */
+  subscribers: number
+  lastUpdateAt: string | null
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdAt: string
+}
+export interface PostBotappBots201 {
+  success: true
+  data: {
+    bot: BotView
+  }
+}
+export interface BotCreate {
+  /**
+   * As the platform gave it; checked with the platform, kept sealed, never shown
+   */
+  token: string
+}
+export interface GetBotappBots200 {
+  success: true
+  data: BotView[]
+  /**
+   * Pass it as `cursor` to read on; null when there is nothing more.
+   */
+  nextCursor: string | null
+}
+export interface GetBotappBotsQuery {
+  /**
+   * Rows of one page.
+   */
+  limit?: number
+  /**
+   * From `nextCursor`; opaque.
+   */
+  cursor?: string
+}
+export interface DeleteBotappBotsByBotId200 {
+  success: true
+  data: {
+    id: string
+    deleted: true
+  }
+}
+export interface DeleteBotappBotsByBotIdPath {
+  botId: string
+}
+export interface BotSubscriber {
+  /**
+   * The bot’s id
+   */
+  accountId: string
+  chatId: string
+  telegramUserId: string | null
+  botappUserId: string | null
+  username: string | null
+  firstName: string | null
+  lastName: string | null
+  startPayload: string | null
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  startedAt: string
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  lastSeenAt: string
+  blockedAt: string | null
+  conversationKey: string
+  conversationContext: {
+    moduleType: 'botapp_bot'
+    accountId: string
+    chatId: string
+  }
+}
+export interface SubscriberPage {
+  success: true
+  data: {
+    accountId: string
+    subscribers: BotSubscriber[]
+    page: number
+    limit: number
+    total: number
+    hasMore: boolean
+  }
+}
+export interface GetBotappBotsByBotIdSubscribersPath {
+  botId: string
+}
+export interface GetBotappBotsByBotIdSubscribersQuery {
+  /**
+   * A part of the chat id, the username or the name
+   */
+  q?: string
+  page?: number
+  limit?: number
 }
 export interface TemplateButton {
   type: ButtonType
@@ -4194,10 +4364,9 @@ export interface QueuesView {
   connections: QueueView[]
   deliveries: {
     /**
-     * Webhook deliveries that are due; counted up to 10,000
+     * Webhook deliveries; counted up to 10,000
      */
-    due: number
-    lagMs: number
+    waiting: number
   }
   bulk: {
     running: number
@@ -5007,6 +5176,61 @@ export interface Paths {
       parameters: { path: WebSessionParams; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostChatappSessionsByNameRestart200 } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/botapp-bots': {
+    post: {
+      parameters: { path?: never; query?: never; header?: never }
+      requestBody: { content: { 'application/json': BotCreate } }
+      responses: {
+        201: { content: { 'application/json': PostBotappBots201 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+    get: {
+      parameters: { path?: never; query?: GetBotappBotsQuery; header?: never }
+      responses: {
+        200: { content: { 'application/json': GetBotappBots200 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/botapp-bots/{botId}': {
+    delete: {
+      parameters: { path: DeleteBotappBotsByBotIdPath; query?: never; header?: never }
+      responses: {
+        200: { content: { 'application/json': DeleteBotappBotsByBotId200 } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/botapp-bots/{botId}/subscribers': {
+    get: {
+      parameters: { path: GetBotappBotsByBotIdSubscribersPath; query?: GetBotappBotsByBotIdSubscribersQuery; header?: never }
+      responses: {
+        200: { content: { 'application/json': SubscriberPage } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }

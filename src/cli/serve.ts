@@ -2,12 +2,15 @@ import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { startApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
+import { CONSOLE_DIR } from '../infra/console-build.ts'
+import { createConsoleFiles } from '../infra/console-files.ts'
 import { createLog, type Log } from '../infra/log.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
+import { keepConsoleBuilt } from './keep-console-built.ts'
 import type { Run } from './run.ts'
 import { openStore, type Store } from './store.ts'
 import { welcome } from './welcome.ts'
@@ -91,12 +94,19 @@ async function start(
   if (!store) return null
   try {
     const secrets = ensureSecrets(config, createRandom())
-    const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress })
+    const consoleFiles = createConsoleFiles(CONSOLE_DIR)
+    const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress, consoleFiles })
     // Now rather than at the exit, which a kill would skip.
     flushCompileCache()
     log.info({ url: app.url }, 'serving')
     if (app.testKey !== null) process.stdout.write(welcome(app.url, app.testKey))
-    return { stop: () => stopAll(app, store) }
+    const build = keepConsoleBuilt({ files: consoleFiles, log, progress })
+    return {
+      stop() {
+        build.stop()
+        return stopAll(app, store)
+      },
+    }
   } catch (error) {
     await store.stop()
     throw explain(error, config)
