@@ -1,4 +1,5 @@
 import { measureBatches } from './batches.ts'
+import { measureBots } from './bots.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
@@ -17,7 +18,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -34,6 +35,7 @@ const NAMES = [
   'verify',
   'media',
   'bulk',
+  'bots',
   'memory',
   'scale',
 ] as const
@@ -58,6 +60,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('verify')) figures.push(...(await measureVerification(quick)))
   if (wanted.has('media')) figures.push(...(await measureMedia()))
   if (wanted.has('bulk')) figures.push(...(await measureBulk(quick)))
+  if (wanted.has('bots')) figures.push(...(await measureBots(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

@@ -1,0 +1,45 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { createInterface } from 'node:readline'
+
+/**
+ * As much of Telegram's Bot API as an idle bot needs, in a process of its own: it knows every token, and lets
+ * each question for updates wait as long as it asks to, for nothing. Prints its port, and for each line that it is sent
+ * how many bots wait.
+ */
+const waiting = new Set<IncomingMessage>()
+
+async function readBody(request: IncomingMessage): Promise<{ timeout?: number }> {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  return JSON.parse(text || '{}')
+}
+
+async function answer(request: IncomingMessage): Promise<unknown> {
+  const [, number, method] = /^\/bot(\d+):[^/]+\/(\w+)$/.exec(request.url!) ?? []
+  const { timeout = 0 } = await readBody(request)
+  if (method === 'getMe')
+    return { id: Number(number), is_bot: true, first_name: 'Bench', username: `bench_${number}` }
+  if (method !== 'getUpdates') return true
+  waiting.add(request)
+  await new Promise<void>(resolve => {
+    const timer = setTimeout(resolve, timeout * 1_000)
+    request.socket.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+  waiting.delete(request)
+  return []
+}
+
+const server = createServer(async (request, response) => {
+  const result = await answer(request)
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true, result }))
+})
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  console.log(JSON.stringify({ port: typeof address === 'object' ? address!.port : 0 }))
+})
+const questions = createInterface({ input: process.stdin })
+questions.on('line', () => console.log(JSON.stringify({ waiting: waiting.size })))
+questions.on('close', () => process.exit(0))

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BotUpdate } from '../../../src/contract/bot-platform.ts'
+import { claimFeeds, listHeld, releaseFeeds } from '../../../src/core/bots/feed-store.ts'
+import { deleteBot, insertBot, listBots, settleMode } from '../../../src/core/bots/store.ts'
+import { selectChats } from '../../../src/core/bots/subscriber-store.ts'
+import { type BotUpdates, createBotUpdates } from '../../../src/core/bots/updates.ts'
+import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
+import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
+import { registerNode } from '../../../src/core/outbox/store.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
+import { type BotId, createIds } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+/** Updates of bots over a real store, by two nodes of which one is not up to date. */
+const ids = createIds(clock, createRandom())
+const ACCOUNT = ids.next('acc')
+const CONNECTION = ids.next('cnn')
+let database: TestDatabase
+let nodes: [BotUpdates, BotUpdates]
+let platformIds = 100
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  nodes = [createNode(), createNode()]
+})
+afterAll(() => database.drop())
+
+function createNode(): BotUpdates {
+  const { db } = database
+  const log = { info() {}, warn() {}, debug() {} }
+  const optOuts = createOptOuts({ db, clock, ids })
+  const keep = createKeepInbound({ clock, ids, phones: createPhones({ cacheSize: 10 }), optOuts })
+  return createBotUpdates({ db, clock, ids, log, keep, told() {} })
+}
+
+async function addBot(polled = false): Promise<BotId> {
+  const token = Buffer.from('sealed')
+  const bot = {
+    accountId: ACCOUNT,
+    id: ids.next('bot'),
+    connectionId: CONNECTION,
+    sandbox: false,
+    platformId: String(++platformIds),
+    username: null,
+    name: 'Bot',
+    token,
+    state: 'active',
+    mode: null,
+    publicUrl: null,
+  } as const
+  await insertBot(database.db, bot)
+  if (polled) await settleMode(database.db, bot, 'polling', null)
+  return bot.id
+}
+
+const feedOf = (botId: BotId, fence: number | null = null) => ({
+  accountId: ACCOUNT,
+  botId,
+  fence,
+  connectionId: CONNECTION,
+  provider: 'telegram',
+})
+
+function words(id: number, chatId: string): BotUpdate {
+  const message = { text: 'Hi', button: null, buttonTitle: null, name: null, replyTo: null, media: [] }
+  return {
+    id,
+    chat: { chatId, userId: chatId, username: null, firstName: null, lastName: null },
+    atMs: clock.now(),
+    what: { kind: 'message', start: null, message },
+  }
+}
+
+async function stored(botId: BotId): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'inbound_of_bot',
+    text: 'select count(*)::integer as n from inbound_messages where recipient = $1',
+    values: [botId],
+  })
+  return rows[0]!.n
+}
+
+async function subscribers(botId: BotId): Promise<number> {
+  const bots = await listBots(database.db, ACCOUNT, null, 500)
+  return bots.find(({ id }) => id === botId)!.subscribers
+}
+
+test('the same updates, told to both nodes at once and again: each is taken once', async () => {
+  const botId = await addBot()
+  const told = Array.from({ length: 60 }, (_, at) => words(at, String(at % 20)))
+  const takes = [0, 1, 0, 1, 1, 0].map(node => nodes[node]!.take(feedOf(botId), told))
+  expect(new Set(await Promise.all(takes))).toEqual(new Set(['stored']))
+  expect(await stored(botId)).toBe(60)
+  expect(await subscribers(botId)).toBe(20)
+})
+
+test('many bots at once, of both nodes: nobody waits in a circle', async () => {
+  const bots = await Promise.all(Array.from({ length: 8 }, () => addBot()))
+  const takes = Array.from({ length: 200 }, (_, at) =>
+    nodes[at % 2]!.take(feedOf(bots[(at * 7) % 8]!), [words(at, String(at % 3))]),
+  )
+  expect(new Set(await Promise.all(takes))).toEqual(new Set(['stored']))
+  for (const bot of bots) expect(await stored(bot)).toBe(25)
+})
+
+test('whoever held a bot before brings nothing any more; nor does anybody for one that is gone', async () => {
+  const botId = await addBot(true)
+  const node = await registerNode(database.db, 'here', clock.now(), false)
+  const [lease] = await claimFeeds(database.db, node, 1)
+  expect(lease).toMatchObject({ botId, connectionId: CONNECTION })
+  expect(await nodes[0].take(feedOf(botId, lease!.fence), [words(1, '1')])).toBe('stored')
+  // It lives: nobody else takes the bot, until it is given up.
+  const other = await registerNode(database.db, 'there', clock.now(), false)
+  expect(await claimFeeds(database.db, other, 1)).toEqual([])
+  await releaseFeeds(database.db, [lease!])
+  const [next] = await claimFeeds(database.db, other, 1)
+  expect(next!.fence).toBeGreaterThan(lease!.fence)
+  expect(await nodes[0].take(feedOf(botId, lease!.fence), [words(2, '2')])).toBe('lost')
+  expect(await nodes[1].take(feedOf(botId, next!.fence), [words(2, '2')])).toBe('stored')
+  expect(await stored(botId)).toBe(2)
+
+  await deleteBot(database.db, ACCOUNT, botId)
+  expect(await nodes[1].take(feedOf(botId), [words(3, '3')])).toBe('lost')
+  expect(await selectChats(database.db, [{ accountId: ACCOUNT, botId, chatId: '3' }])).toEqual([])
+})
+
+test('bots are spread over the nodes that live, and what is beyond a share is given up', async () => {
+  const { db } = database
+  await db.query({ name: 'no_nodes', text: 'delete from nodes' })
+  await Promise.all(Array.from({ length: 5 }, () => addBot(true)))
+  const first = await registerNode(db, 'first', clock.now(), false)
+  expect(await claimFeeds(db, first, 500)).toHaveLength(5)
+  expect(await listHeld(db, first)).toMatchObject({ surplus: 0 })
+  const second = await registerNode(db, 'second', clock.now(), false)
+  expect(await claimFeeds(db, second, 500)).toEqual([])
+  const { leases, surplus } = await listHeld(db, first)
+  expect(surplus).toBe(2)
+  await releaseFeeds(db, leases.slice(0, surplus))
+  expect(await claimFeeds(db, second, 500)).toHaveLength(2)
+  expect(await claimFeeds(db, first, 500)).toEqual([])
+})
+
+test('what the store refuses is left out, and its neighbours are kept', async () => {
+  const botId = await addBot()
+  const broken = { ...words(2, '2'), atMs: 9e15 }
+  const told = [words(1, '1'), { ...broken, chat: { ...broken.chat!, userId: null } }, words(3, '3')]
+  expect(await nodes[0].take(feedOf(botId), told)).toBe('stored')
+  expect(await stored(botId)).toBe(2)
+})
