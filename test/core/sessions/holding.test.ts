@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { registerNode, signOff } from '../../../src/core/outbox/store.ts'
+import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'
+import { createStandings } from '../../../src/core/sessions/standing.ts'
+import {
+  claimSessions,
+  type Hold,
+  insertSession,
+  restartSession,
+  type SessionRow,
+} from '../../../src/core/sessions/store.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+const random = createRandom()
+const ids = createIds(systemClock, random)
+const seal = createSeal(Buffer.alloc(32, 3), random)
+
+let database: TestDatabase
+let accountId: AccountId
+let nodes: [number, number]
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+beforeEach(async () => {
+  accountId = ids.next('acc')
+  nodes = [
+    await registerNode(database.db, 'a', Date.now(), false),
+    await registerNode(database.db, 'b', Date.now(), false),
+  ]
+  const row: SessionRow = {
+    accountId,
+    id: ids.next('cnn'),
+    name: 'desk',
+    live: true,
+    state: 'connecting',
+    detail: null,
+    pairing: null,
+    askedPhone: null,
+    phone: null,
+    pushName: null,
+    pairedAtMs: null,
+    openedAtMs: null,
+    changedAtMs: Date.now(),
+    wanted: true,
+    removing: false,
+    turn: 0,
+    node: null,
+    fence: 0,
+  }
+  await insertSession(database.db, row)
+})
+
+async function claim(node: number): Promise<Hold[]> {
+  const rows = await claimSessions(database.db, node, 10)
+  return rows
+    .filter(row => row.accountId === accountId)
+    .map(({ id, fence, turn }) => ({ accountId, id, node, fence, turn }))
+}
+
+const keysOf = (hold: Hold): HeldKeys =>
+  createHeldKeys({ db: database.db, clock: systemClock, seal, patience: () => false }, hold)
+const standings = () => createStandings({ db: database.db, clock: systemClock, ids, seal })
+const OPEN = { state: 'open', phone: '+15550000000', pushName: null } as const
+
+test('of nodes that want it at once exactly one gets it', async () => {
+  const claims = await Promise.all([...nodes, ...nodes].map(claim))
+  expect(claims.flat()).toHaveLength(1)
+  expect(await claim(nodes[0])).toEqual([])
+})
+
+test('a holder that was given up writes no key, and says nothing', async () => {
+  const [first] = await claim(nodes[0])
+  const earlier = keysOf(first!)
+  expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'old' }])).toBe(true)
+  expect(await standings().note(first!, OPEN)).toBe(true)
+
+  await signOff(database.db, nodes[0])
+  const [second] = await claim(nodes[1])
+  expect(second!.fence).toBe(first!.fence + 1)
+  const later = keysOf(second!)
+  expect(await later.write([{ kind: 'session', id: 'ada', value: 'new' }])).toBe(true)
+  expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'stale' }])).toBe(false)
+  expect(await standings().note(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
+  expect(await later.read('session', ['ada', 'bob'])).toEqual(new Map([['ada', 'new']]))
+})
+
+test('the same node, having claimed it anew, refuses what it wrote by its earlier claim', async () => {
+  const [first] = await claim(nodes[0])
+  await signOff(database.db, nodes[0])
+  await claim(nodes[1])
+  await signOff(database.db, nodes[1])
+  const again = await registerNode(database.db, 'a', Date.now(), false)
+  const [third] = await claim(again)
+  expect(await keysOf({ ...first!, node: again }).write([{ kind: 'k', id: '1', value: 'x' }])).toBe(false)
+  expect(await keysOf(third!).write([{ kind: 'k', id: '1', value: 'x' }])).toBe(true)
+})
+
+test('changes are all of them or none', async () => {
+  const [hold] = await claim(nodes[0])
+  const keys = keysOf(hold!)
+  await keys.write([{ kind: 'k', id: '1', value: 'one' }])
+  const nul = 'a\0b'
+  await expect(
+    keys.write([
+      { kind: 'k', id: '1', value: null },
+      { kind: nul, id: '2', value: 'two' },
+    ]),
+  ).rejects.toThrow()
+  expect(await keys.read('k', ['1'])).toEqual(new Map([['1', 'one']]))
+})
+
+test('what was said before a restart moves nothing behind it', async () => {
+  const [hold] = await claim(nodes[0])
+  await restartSession(database.db, accountId, true, 'desk', Date.now())
+  expect(await standings().note(hold!, { state: 'closed', detail: 'too late', goesOn: false })).toBe(false)
+})
+
+test('a log-out wipes the keys with its word', async () => {
+  const [hold] = await claim(nodes[0])
+  const keys = keysOf(hold!)
+  await keys.write([{ kind: 'credentials', id: '', value: 'secret' }])
+  expect(await standings().note(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
+  expect(await keys.read('credentials', [''])).toEqual(new Map())
+})

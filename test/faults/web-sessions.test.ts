@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startWhatsAppServer } from '@openclaw/crabline'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { MessageWithTimeline } from '../../src/contract/message.ts'
+import type { WebSessionView } from '../../src/contract/web-session.ts'
+import { createLog } from '../../src/infra/log.ts'
+import { silentProgress } from '../../src/infra/progress.ts'
+import { type ChatappServer, startChatappServer } from '../support/chatapp-server.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Account, admin, ask, createAccount, read, send, until } from './support/client.ts'
+import { startDatabaseProxy } from './support/database-proxy.ts'
+import { OPERATOR_TOKEN, type Posthorn, startPosthorn } from './support/posthorn.ts'
+
+const PHONE = '+12025550123'
+
+let database: TestDatabase
+let server: ChatappServer
+const nodes: Posthorn[] = []
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  server = await startChatappServer()
+})
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map(node => node.stop()))
+  await server.close()
+  await database.drop()
+})
+
+async function startNode(): Promise<Posthorn> {
+  const node = await startPosthorn({
+    DATABASE_URL: database.url,
+    POSTHORN_DB_POOL: '4',
+    POSTHORN_SANDBOX: 'off',
+    POSTHORN_SYNC_WAIT_MS: '3000',
+  })
+  nodes.push(node)
+  return node
+}
+
+async function connect(url: string, socketUrl: string): Promise<Account> {
+  await admin(url, 'POST', '/connections', {
+    provider: 'whatsapp-web',
+    name: 'Web sessions',
+    channels: ['user_chatapp_session'],
+    config: { socketUrl, messagesPerMinute: 6_000, freshMessagesPerMinute: 6_000, checkRecipients: false },
+  })
+  return createAccount(url, { balance: 100 })
+}
+
+async function openSession(url: string, account: Account): Promise<WebSessionView> {
+  await ask(url, '/api/v2/chatapp-sessions', {
+    method: 'POST',
+    headers: { 'x-api-key': account.liveKey },
+    body: { name: 'desk', phone: '+15550000000' },
+  })
+  return untilOpen(url, account)
+}
+
+const untilOpen = (url: string, account: Account) =>
+  until(
+    () => read<WebSessionView>(url, account, '/api/v2/chatapp-sessions/desk'),
+    view => view.state === 'open',
+  )
+
+function sendText(url: string, account: Account, text: string) {
+  const conversationContext = { moduleType: 'chatapp_web', accountId: 'desk', chatId: PHONE }
+  return send(url, { account, key: text, body: { to: PHONE, text, conversationContext } })
+}
+
+const idOf = (text: string) => (JSON.parse(text) as { tracking: { messageId: string } }).tracking.messageId
+const messages = () => server.received.filter(node => node.tag === 'message')
+
+/** The node on which the session has its lane. */
+async function holderOf(connectionId: string): Promise<Posthorn> {
+  for (;;) {
+    for (const node of nodes) {
+      if ((await ask(node.url, '/metrics'))?.text.includes(connectionId)) return node
+    }
+  }
+}
+
+test('of two nodes one holds the session, both send over it, and the other takes it over from a dead one', async () => {
+  const [one] = await Promise.all([startNode(), startNode()])
+  const account = await connect(one!.url, server.url)
+  const { connectionId } = await openSession(one!.url, account)
+  expect(server.connections()).toBe(1)
+
+  const answers = await Promise.all(nodes.map((node, at) => sendText(node.url, account, `hello ${at}`)))
+  expect(answers.map(answer => (JSON.parse(answer!.text) as { status: string }).status)).toEqual([
+    'sent',
+    'sent',
+  ])
+  expect(messages()).toHaveLength(2)
+
+  const holder = await holderOf(connectionId)
+  const other = nodes.find(node => node !== holder)!
+  await holder.kill()
+  nodes.splice(nodes.indexOf(holder), 1)
+  // Accepted before anybody has it, and without a new code to scan.
+  const waiting = await sendText(other.url, account, 'while nobody has it')
+  await server.opened(2)
+  await until(
+    () => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${idOf(waiting!.text)}`),
+    message => message.status === 'sent',
+  )
+  expect(messages()).toHaveLength(3)
+}, 90_000)
+
+test('killed in the middle of a send: unknown, sent once, and settled by its receipt', async () => {
+  server.set({ message: 'silent' })
+  const first = await startNode()
+  const account = await connect(first.url, server.url)
+  await openSession(first.url, account)
+  const asked = sendText(first.url, account, 'into the dark')
+  const node = await server.next(({ tag }) => tag === 'message')
+  await first.kill()
+  await asked
+  nodes.length = 0
+
+  const second = await startNode()
+  const [message] = await until(
+    () => read<{ messageId: string; status: string }[]>(second.url, account, '/api/v2/messages'),
+    list => list[0]?.status === 'unknown',
+  )
+  await server.opened(2)
+  server.send({
+    tag: 'receipt',
+    attrs: { id: node.attrs['id']!, from: '12025550123@s.whatsapp.net', t: '1767225600' },
+  })
+  await until(
+    () => read<MessageWithTimeline>(second.url, account, `/api/v2/messages/${message!.messageId}`),
+    found => found.status === 'delivered',
+  )
+  expect(messages()).toHaveLength(1)
+}, 90_000)
+
+test('the database goes away while keys are written: nothing is lost, and the next node reads on', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'posthorn-crabline-'))
+  const opened: string[] = []
+  const crabline = await startWhatsAppServer({
+    recorderPath: join(directory, 'recorder.jsonl'),
+    onEvent({ body }) {
+      const text = (body as { message?: { conversation?: string } } | undefined)?.message?.conversation
+      if (text !== undefined) opened.push(text)
+    },
+  })
+  const proxy = await startDatabaseProxy(database.url)
+  const start = () =>
+    startApp({
+      config: readConfig({
+        PORT: '0',
+        DATABASE_URL: proxy.url,
+        POSTHORN_DB_POOL: '4',
+        POSTHORN_SANDBOX: 'off',
+      }),
+      secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('faults').digest() },
+      log: createLog({ level: 'silent' }),
+      databaseUrl: proxy.url,
+      progress: silentProgress,
+    })
+  const first = await start()
+  const account = await connect(first.url, crabline.manifest.endpoints.baileysWebSocketUrl)
+  await openSession(first.url, account)
+  for (const [at, when] of (['before', 'after'] as const).entries()) {
+    const lost = proxy.loseAt('web_session_keys_write', when)
+    const asked = sendText(first.url, account, `through the gap ${at}`)
+    await lost
+    const answer = await asked
+    await until(
+      () => read<MessageWithTimeline>(first.url, account, `/api/v2/messages/${idOf(answer!.text)}`),
+      message => message.status === 'sent',
+    )
+  }
+  await first.stop()
+
+  const second = await start()
+  await untilOpen(second.url, account)
+  const answer = await sendText(second.url, account, 'from the next one')
+  await until(
+    () => read<MessageWithTimeline>(second.url, account, `/api/v2/messages/${idOf(answer!.text)}`),
+    message => message.status === 'sent',
+  )
+  // Whoever got them could open each: the keys had gone on where they were.
+  expect(opened).toEqual(['through the gap 0', 'through the gap 1', 'from the next one'])
+  await second.stop()
+  await proxy.close()
+  await crabline.close()
+  await rm(directory, { recursive: true, force: true })
+}, 90_000)
