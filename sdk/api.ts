@@ -87,7 +87,7 @@ export type EventType =
   | 'webhook.disabled'
   | 'webhook.test'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
-export type MemberRole = 'owner' | 'member'
+export type KeyRole = 'owner' | 'member'
 export type RuleMode = 'off' | 'monitor' | 'block'
 export type GuardedType =
   | 'premium'
@@ -2543,6 +2543,44 @@ export interface GetWebhooksByIdDeliveriesQuery {
   status?: DeliveryStatus
   eventType?: EventType
 }
+export interface DeliveryWithPayload {
+  id: string
+  /**
+   * The `webhook-id` of every attempt
+   */
+  eventId: string
+  eventType: EventType
+  messageId: string | null
+  status: DeliveryStatus
+  attempts: number
+  nextAttemptAt: string | null
+  lastAttemptAt: string | null
+  lastStatus: number | null
+  lastError: string | null
+  endedAt: string | null
+  replayOf: string | null
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdAt: string
+  payload: {
+    type: EventType
+    id: string
+    /**
+     * ISO 8601, UTC, milliseconds.
+     */
+    timestamp: string
+    data: unknown
+  } | null
+}
+export interface GetWebhooksByIdDeliveriesByDeliveryId200 {
+  success: true
+  data: DeliveryWithPayload
+}
+export interface GetWebhooksByIdDeliveriesByDeliveryIdPath {
+  id: string
+  deliveryId: string
+}
 export interface PostWebhooksByIdDeliveriesByDeliveryIdReplay201 {
   success: true
   data: {
@@ -2744,7 +2782,7 @@ export interface ApiKey {
   name: string
   prefix: string
   mode: KeyMode
-  role: MemberRole
+  role: KeyRole
   permissions: Permission[]
   /**
    * ISO 8601, UTC, milliseconds.
@@ -2978,7 +3016,7 @@ export interface PostAdminAccountsByIdKeysPath {
 export interface KeyCreate {
   name: string
   mode: KeyMode
-  role: MemberRole
+  role: KeyRole
   /**
    * @maxItems 50
    */
@@ -3559,7 +3597,7 @@ export interface MembershipView {
     homeCountry: string
     currency: string
   }
-  role: MemberRole
+  role: KeyRole
   permissions: Permission[]
 }
 export interface SessionView {
@@ -3759,7 +3797,7 @@ export interface Member {
   id: string
   email: string
   name: string
-  role: MemberRole
+  role: KeyRole
   permissions: Permission[]
   /**
    * They have a second factor
@@ -3797,7 +3835,7 @@ export interface PatchMembersByIdPath {
   id: string
 }
 export interface MemberUpdate {
-  role?: MemberRole
+  role?: KeyRole
   /**
    * Of a member; an owner has all of them. By default messages:create and messages:read
    *
@@ -3870,7 +3908,7 @@ export interface InvitationCreate {
    * An e-mail address
    */
   email: string
-  role: MemberRole
+  role: KeyRole
   /**
    * Of a member; an owner has all of them. By default messages:create and messages:read
    *
@@ -4118,7 +4156,7 @@ export interface Person {
   memberships: {
     accountId: string
     accountName: string
-    role: MemberRole
+    role: KeyRole
     permissions: Permission[]
   }[]
   lastSeenAt: string | null
@@ -4157,7 +4195,7 @@ export interface PostAdminMembers201 {
 export interface MembershipCreate {
   userId: string
   accountId: string
-  role: MemberRole
+  role: KeyRole
   /**
    * Of a member; an owner has all of them. By default messages:create and messages:read
    *
@@ -5492,6 +5530,19 @@ export interface Paths {
       responses: {
         200: { content: { 'application/json': GetWebhooksByIdDeliveries200 } }
         400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/webhooks/{id}/deliveries/{deliveryId}': {
+    get: {
+      parameters: { path: GetWebhooksByIdDeliveriesByDeliveryIdPath; query?: never; header?: never }
+      responses: {
+        200: { content: { 'application/json': GetWebhooksByIdDeliveriesByDeliveryId200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }

@@ -125,6 +125,17 @@ export const DeliveryView = Type.Object({
 })
 export type DeliveryView = Static<typeof DeliveryView>
 
+export const DeliveryWithPayload = Type.Object({
+  ...DeliveryView.properties,
+  payload: nullable(
+    Type.Object(
+      { type: oneOf(EVENT_TYPES), id: Type.String(), timestamp: IsoTime, data: Type.Unknown() },
+      { description: 'What is sent; null once its event is no longer kept' },
+    ),
+  ),
+})
+export type DeliveryWithPayload = Static<typeof DeliveryWithPayload>
+
 export const DeliveryQuery = pageQuery({
   status: Type.Optional(oneOf(DELIVERY_STATUSES)),
   eventType: Type.Optional(oneOf(EVENT_TYPES)),

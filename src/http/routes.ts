@@ -139,6 +139,7 @@ import { walletUpdate } from './routes/wallet-update.ts'
 import { webhooksCreate } from './routes/webhooks-create.ts'
 import { webhooksDelete } from './routes/webhooks-delete.ts'
 import { webhooksDeliveries } from './routes/webhooks-deliveries.ts'
+import { webhooksDeliveryRead } from './routes/webhooks-delivery-read.ts'
 import { webhooksList } from './routes/webhooks-list.ts'
 import { webhooksRead } from './routes/webhooks-read.ts'
 import { webhooksReceive, webhooksReceiveByGet } from './routes/webhooks-receive.ts'
@@ -224,6 +225,7 @@ const ROUTES = [
   webhooksTest, //           POST   /api/v2/webhooks/{id}/test
   webhooksRotate, //         POST   /api/v2/webhooks/{id}/rotate
   webhooksDeliveries, //     GET    /api/v2/webhooks/{id}/deliveries
+  webhooksDeliveryRead, //   GET    /api/v2/webhooks/{id}/deliveries/{deliveryId}
   webhooksReplayOne, //      POST   /api/v2/webhooks/{id}/deliveries/{deliveryId}/replay
   webhooksReplay, //         POST   /api/v2/webhooks/{id}/replay
 

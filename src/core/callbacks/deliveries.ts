@@ -5,6 +5,7 @@ import {
   ANY_EVENT,
   type DeliveryQuery,
   type DeliveryView,
+  type DeliveryWithPayload,
   type WebhookReplay,
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
@@ -12,17 +13,26 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { type EventRange, listDeliveries, replayEvents, selectDelivery } from './delivery-store.ts'
+import {
+  type DeliveryRow,
+  type EventRange,
+  listDeliveries,
+  replayEvents,
+  selectDelivery,
+} from './delivery-store.ts'
 import { selectWebhook, type WebhookRow } from './endpoint-store.ts'
 import { requireEnabled, unknownWebhook } from './endpoints.ts'
 import { insertDelivery } from './event-store.ts'
-import type { EventId } from './store.ts'
+import { eventPayload } from './payload.ts'
+import { type EventId, selectEvent, type WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
 /** What became of events on their way to an endpoint, and how to have them sent again. */
 export type WebhookDeliveries = {
   /** The newest first. */
   list(caller: Caller, webhookId: string, query: DeliveryQuery): Promise<Page<DeliveryView>>
+  /** One of them, with what is sent. */
+  read(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryWithPayload>
   /** The same event once more, whatever became of it; CONFLICT while the endpoint is disabled. */
   replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
   /** The events of a range once more; CONFLICT while the endpoint is disabled. */
@@ -40,6 +50,12 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     return row ?? unknownWebhook()
   }
 
+  async function findDelivery(accountId: AccountId, webhookId: WebhookId, id: string): Promise<DeliveryRow> {
+    const row = isId('dlv', id) ? await selectDelivery(db, accountId, webhookId, id) : null
+    if (!row) throw new Problem('NOT_FOUND', 'Delivery not found')
+    return row
+  }
+
   return {
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
       const webhook = await find(account.id, webhookId)
@@ -48,12 +64,17 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       return pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
     },
 
+    async read({ account }, webhookId, deliveryId) {
+      const webhook = await find(account.id, webhookId)
+      const row = await findDelivery(account.id, webhook.id, deliveryId)
+      const event = await selectEvent(db, account.id, row.eventId)
+      const payload = event && eventPayload({ id: row.eventId, type: row.eventType, ...event }, event.message)
+      return { ...viewDelivery(row), payload }
+    },
+
     async replay({ account }, webhookId, deliveryId) {
       const webhook = await find(account.id, webhookId)
-      const earlier = isId('dlv', deliveryId)
-        ? await selectDelivery(db, account.id, webhook.id, deliveryId)
-        : null
-      if (!earlier) throw new Problem('NOT_FOUND', 'Delivery not found')
+      const earlier = await findDelivery(account.id, webhook.id, deliveryId)
       requireEnabled(webhook)
       const id = ids.next('dlv')
       await insertDelivery(db, {

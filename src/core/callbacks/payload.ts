@@ -18,12 +18,15 @@ export function eventBody(
   event: { id: EventId; type: EventType; atMs: number; data: unknown },
   message: EventMessage | null,
 ): string {
-  return JSON.stringify({
-    type: event.type,
-    id: event.id,
-    timestamp: toIso(event.atMs),
-    data: dataOf(event, message),
-  })
+  return JSON.stringify(eventPayload(event, message))
+}
+
+/** The same before it is spelled out. */
+export function eventPayload(
+  { id, type, atMs, data }: { id: EventId; type: EventType; atMs: number; data: unknown },
+  message: EventMessage | null,
+) {
+  return { type, id, timestamp: toIso(atMs), data: dataOf({ type, data }, message) }
 }
 
 function dataOf({ type, data }: { type: EventType; data: unknown }, message: EventMessage | null): unknown {

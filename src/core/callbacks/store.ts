@@ -105,7 +105,24 @@ export type EventMessage = {
   context: ConversationView | null
 }
 
-type RawClaim = {
+type RawMessage = {
+  live: boolean
+  channel: Channel
+  message_type: MessageType
+  recipient: string
+  country: string | null
+  sender: string | null
+  provider: string
+  metadata: unknown
+  amount: number
+  parts: number | null
+  error_code: string | null
+  error_detail: string | null
+  currency: string
+  context: ConversationView | null
+}
+
+type RawClaim = RawMessage & {
   account_id: string
   id: string
   seq: number
@@ -121,20 +138,6 @@ type RawClaim = {
   previous_secret: Buffer | null
   previous_until: Date | null
   message_id: string | null
-  live: boolean
-  channel: Channel
-  message_type: MessageType
-  recipient: string
-  country: string | null
-  sender: string | null
-  provider: string
-  metadata: unknown
-  amount: number
-  parts: number | null
-  error_code: string | null
-  error_detail: string | null
-  currency: string
-  context: ConversationView | null
 }
 
 /** Takes due deliveries for this node, of each target at most as many as there is room for. */
@@ -182,7 +185,7 @@ function toClaimed(row: RawClaim, claim: Claim): Claimed {
   }
 }
 
-function toMessage(row: RawClaim, uuid: string): EventMessage {
+function toMessage(row: RawMessage, uuid: string): EventMessage {
   return {
     id: fromUuid('msg', uuid),
     live: row.live,
@@ -199,6 +202,34 @@ function toMessage(row: RawClaim, uuid: string): EventMessage {
     errorDetail: row.error_detail,
     currency: row.currency,
     context: row.context,
+  }
+}
+
+/** What an event tells, as `claimDeliveries` hands it out; null where it is no longer stored. */
+export async function selectEvent(
+  db: Db,
+  accountId: AccountId,
+  id: EventId,
+): Promise<{ atMs: number; data: unknown; message: EventMessage | null } | null> {
+  const { rows } = await db.query<RawMessage & { at: Date; data: unknown; message_id: string | null }>({
+    name: 'event_by_id',
+    text: `select e.at, e.data, m.id as message_id, m.live, m.channel, m.message_type, m.recipient, m.country,
+                  case when m.channel = 'official_chatapp' and m.sender is null
+                       then official_name(m.account_id, m.connection_id) else m.sender end as sender,
+                  m.provider, m.metadata, m.amount, m.parts, m.error_code, m.error_detail, c.currency,
+                  m.content -> 'context' as context
+             from events e
+             left join messages m on m.account_id = e.account_id and m.id = e.message_id
+             left join accounts c on c.id = e.account_id
+            where e.account_id = $1 and e.id = $2`,
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  const row = rows[0]
+  if (!row) return null
+  return {
+    atMs: row.at.getTime(),
+    data: row.data,
+    message: row.message_id === null ? null : toMessage(row, row.message_id),
   }
 }
 

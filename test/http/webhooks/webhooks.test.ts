@@ -113,6 +113,7 @@ describe('webhook endpoints', () => {
       ['POST', '/test', undefined],
       ['POST', '/rotate', undefined],
       ['GET', '/deliveries', undefined],
+      ['GET', '/deliveries/dlv_x', undefined],
       ['POST', '/deliveries/dlv_x/replay', undefined],
       ['POST', '/replay', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }],
     ] as const) {
@@ -357,6 +358,28 @@ describe('deliveries', () => {
       })
     },
   )
+
+  test('tell what is sent', async () => {
+    const { id } = await create()
+    await account.send({
+      to: '+12025550143',
+      text: 'Hi',
+      messageType: 'utility',
+      options: { metadata: { order: 7 } },
+    })
+    const listed = await settled(id, 2)
+    for (const [at, delivery] of listed.toReversed().entries()) {
+      const { status, body } = await call('GET', `/${id}/deliveries/${delivery.id}`)
+      expect(status).toBe(200)
+      const { payload, ...rest } = body['data'] as DeliveryView & { payload: object }
+      expect(rest).toEqual(delivery)
+      expect(payload).toEqual(JSON.parse(receiver.got[at]!.text))
+    }
+    const other = await create({ url: receiver.url('/other') })
+    for (const path of [`/${other.id}/deliveries/${listed[0]!.id}`, `/${id}/deliveries/dlv_x`]) {
+      expect(await call('GET', path)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } })
+    }
+  })
 
   test('are sent once more with the same webhook-id', async () => {
     const { id } = await create()
