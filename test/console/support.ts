@@ -10,7 +10,7 @@ import { launchBrowser } from './browser.ts'
 const REPORT = new URL('report/', import.meta.url)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** For one step of a person; a machine that does much else is no fault. */
-const PATIENCE_MS = 8_000
+const PATIENCE_MS = 20_000
 
 export const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
 

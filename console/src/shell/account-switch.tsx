@@ -12,7 +12,7 @@ export function AccountSwitch() {
   return (
     <Menu position="bottom-start" width={212} disabled={!many}>
       <Menu.Target>
-        <UnstyledButton className={classes.account} aria-label={`Account: ${name}`}>
+        <UnstyledButton className={classes.account}>
           <Avatar size={26} radius="sm" color="verdigris" variant="filled" name={name} aria-hidden>
             {name.slice(0, 1).toUpperCase()}
           </Avatar>

@@ -1,4 +1,4 @@
-import { createTheme, Drawer, type MantineColorsTuple, Modal, Tooltip } from '@mantine/core'
+import { createTheme, Drawer, type MantineColorsTuple, Modal, Notification, Tooltip } from '@mantine/core'
 
 /** The green of old brass: what leads. */
 const verdigris: MantineColorsTuple = [
@@ -52,10 +52,13 @@ const dark: MantineColorsTuple = [
   '#0c0e0d',
 ]
 
+/** A cross says nothing to those who do not see it. */
+const CLOSE = { 'aria-label': 'Close' }
+
 export const theme = createTheme({
   colors: { verdigris, brass, gray, dark },
   primaryColor: 'verdigris',
-  primaryShade: { light: 7, dark: 4 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.32,
   black: '#1d1d1a',
@@ -88,9 +91,16 @@ export const theme = createTheme({
   components: {
     Modal: Modal.extend({
       styles: { title: { fontWeight: 600, fontSize: '1rem' } },
-      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 2 } },
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.35, blur: 2 },
+        closeButtonProps: CLOSE,
+      },
     }),
-    Drawer: Drawer.extend({ defaultProps: { overlayProps: { backgroundOpacity: 0.25 } } }),
+    Drawer: Drawer.extend({
+      defaultProps: { overlayProps: { backgroundOpacity: 0.25 }, closeButtonProps: CLOSE },
+    }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: CLOSE } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, withArrow: true } }),
   },
 })

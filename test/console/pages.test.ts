@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Console,
+  findBarriers,
+  setUp,
+  startConsole,
+  switchScheme,
+  takePicture,
+  type Window,
+} from './support.ts'
+
+/** Gzipped, at the first load of the heaviest screen. */
+const MOST_FIRST_LOAD_BYTES = 600_000
+const MOST_PAINT_MS = 1_000
+/** On a machine that does nothing else; a busy one gets that many times more. */
+const NOISE = 4
+
+let server: Console
+let window: Window
+
+beforeAll(async () => {
+  server = await startConsole()
+  window = await server.open()
+  await setUp(window)
+  await fillDemo(server)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(() => server.stop())
+
+describe('every page', { timeout: 120_000 }, () => {
+  it('is readable by everybody, in both schemes, and fails in none', async () => {
+    const { page, faults } = window
+    const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
+    const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
+    expect(hrefs).toContain('/messages')
+    const found: Record<string, unknown> = {}
+    for (const href of hrefs as string[]) {
+      await page.locator(`nav a[href="${href}"]`).click()
+      await settle(window)
+      const name = href === '/' ? 'overview' : href.slice(1).replaceAll('/', '-')
+      const light = await findBarriers(page)
+      await takePicture(page, `${name}-light`)
+      await switchScheme(page, 'dark')
+      const dark = await findBarriers(page, ['color-contrast'])
+      await takePicture(page, `${name}-dark`)
+      await switchScheme(page, 'light')
+      if (light.length > 0 || dark.length > 0) found[href] = [...light, ...dark]
+    }
+    expect(found).toEqual({})
+    expect(faults).toEqual([])
+  })
+
+  it('is found by the palette, and by its letter', async () => {
+    const { page, go } = window
+    await go('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Search' }).fill('sandb')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Sandbox inbox' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await page.getByRole('heading', { name: 'Messages' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  it('fits a phone', async () => {
+    const phone = await server.open({ phone: true, dark: true })
+    await phone.context.addCookies(await window.context.cookies())
+    for (const path of ['/', '/messages', '/send']) {
+      await phone.go(path)
+      await settle(phone)
+      await takePicture(phone.page, `phone${path.replaceAll('/', '-')}`)
+      const overflow = await phone.page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, path).toBe(0)
+    }
+    await phone.page.getByRole('button', { name: 'Open the navigation' }).click()
+    await phone.page.locator('nav a[href="/keys"]').click()
+    await phone.page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await phone.context.close()
+  })
+})
+
+describe('the messages', { timeout: 60_000 }, () => {
+  it('are filtered by the URL, opened beside the list, and told step by step', async () => {
+    const { page, go } = window
+    await go('/messages?status=failed')
+    const rows = page.getByRole('table', { name: 'Messages' }).getByRole('row')
+    await rows.filter({ hasText: '+12025550002' }).click()
+    const panel = page.getByRole('dialog')
+    await panel.getByText('Failed').first().waitFor()
+    await panel.getByText(/Try 1 over/).waitFor()
+    expect(page.url()).toMatch(/\/messages\/msg_\w+\?status=failed$/)
+    await takePicture(page, 'message-panel')
+    expect(await findBarriers(page)).toEqual([])
+    await panel.getByRole('link', { name: 'Send again' }).click()
+    await page.getByRole('heading', { name: 'Send', exact: true }).waitFor()
+    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('+12025550002')
+  })
+})
+
+describe('the first load', { timeout: 60_000 }, () => {
+  it('is small, fast, and kept', async () => {
+    const fresh = await server.open()
+    await fresh.context.addCookies(await window.context.cookies())
+    const sizes = new Map<string, number>()
+    fresh.page.on('response', response => {
+      const { pathname } = new URL(response.url())
+      const size = Number(response.headers()['content-length'])
+      if (!pathname.startsWith('/api/')) sizes.set(pathname, size)
+    })
+    await fresh.go('/')
+    await settle(fresh)
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+    expect(total).toBeGreaterThan(100_000)
+    expect(total).toBeLessThan(MOST_FIRST_LOAD_BYTES)
+    const paintMs = (await fresh.page.evaluate(
+      `performance.getEntriesByName('first-contentful-paint')[0].startTime`,
+    )) as number
+    expect(paintMs).toBeLessThan(MOST_PAINT_MS * NOISE)
+    await fresh.context.close()
+  })
+})
+
+/** Nothing is under way any more that the page still waits for. */
+async function settle({ page }: Window): Promise<void> {
+  await page.locator('#main h1').waitFor()
+  await page
+    .locator('#main [aria-busy="true"], #main .mantine-Skeleton-root')
+    .first()
+    .waitFor({ state: 'detached' })
+}
+
+/** What there is to see: messages of several fates. */
+async function fillDemo({ app }: Console): Promise<void> {
+  const sends = [
+    { to: '+12025550123', text: 'Your parcel is on its way' },
+    { to: '+12025550002', text: 'This one is refused' },
+    { to: 'someone@example.com', text: 'A letter', content: { subject: 'A subject' } },
+    { to: '+442079460123', text: 'Across the sea' },
+    { to: '+12025550123', messageType: 'otp', content: { otpCode: '123456' } },
+  ]
+  for (const body of sends)
+    await app.call('/api/v2/messages/send', { method: 'POST', key: app.demoKey, body })
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Console, setUp, startConsole, type Window } from './support.ts'
+
+/** What somebody may put into any text that others read. */
+const CORPUS = [
+  '<script>window.hurt = 1</script>',
+  '<img src=x onerror="window.hurt = 2">',
+  '"><svg onload="window.hurt = 3">',
+  "javascript:window.hurt=4//'-->",
+  '<iframe srcdoc="<script>parent.hurt=5</script>"></iframe>',
+  '{{constructor.constructor("window.hurt=6")()}}',
+  '<a href="javascript:window.hurt=7">click</a>',
+  '\u202egnirts desrever\u2066<b>bold</b>',
+  '</textarea></title><style>*{display:none}</style>',
+]
+
+let server: Console
+let window: Window
+
+beforeAll(async () => {
+  server = await startConsole()
+  window = await server.open()
+  await setUp(window)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(() => server.stop())
+
+describe('words that others wrote', { timeout: 60_000 }, () => {
+  it('are text in every list and panel, and run nowhere', async () => {
+    const { page, go } = window
+    for (const text of CORPUS) await send({ to: '+12025550123', text })
+    await send({
+      to: 'mail@example.com',
+      text: `<h1>Mail</h1>${CORPUS.slice(0, 8).join('')}`,
+      content: { subject: CORPUS[1] },
+    })
+    for (const path of ['/messages', '/sandbox']) {
+      await go(path)
+      for (const text of CORPUS) await page.getByRole('row').filter({ hasText: text }).first().waitFor()
+      for (const text of CORPUS.slice(0, 3)) {
+        await page.getByRole('row').filter({ hasText: text }).first().click()
+        await page.getByRole('dialog').getByText(text).first().waitFor()
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+    }
+    expect(await hurt()).toBeNull()
+  })
+
+  it('of an e-mail are shown where nothing can run', async () => {
+    const { page, go } = window
+    await go('/sandbox?to=mail%40example.com')
+    await page.getByRole('row').nth(1).click()
+    const frame = page.locator('iframe[title="The e-mail"]')
+    await frame.waitFor()
+    expect(await frame.getAttribute('sandbox')).toBe('')
+    await page.frameLocator('iframe[title="The e-mail"]').getByRole('heading', { name: 'Mail' }).waitFor()
+    expect(await hurt()).toBeNull()
+  })
+
+  it('are text in names and in addresses of the console itself', async () => {
+    const { page, go } = window
+    await go('/keys')
+    for (const name of CORPUS.slice(0, 3)) {
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill(name)
+      await page.getByRole('button', { name: 'Make the key' }).click()
+      await page.getByRole('button', { name: 'I have it' }).click()
+      await page.getByRole('row').filter({ hasText: name }).waitFor()
+    }
+    await go(`/send?text=${encodeURIComponent(CORPUS[1]!)}&to=${encodeURIComponent(CORPUS[2]!)}`)
+    await page.getByText('It would not go').waitFor()
+    await go(`/${encodeURIComponent(CORPUS[0]!)}`)
+    await page.getByText('There is no such page for you here').waitFor()
+    expect(await hurt()).toBeNull()
+  })
+})
+
+describe('a server that goes away', { timeout: 60_000 }, () => {
+  it('is told of, and the page goes on when it is back', async () => {
+    const { page, go, context } = window
+    await go('/messages')
+    await page.getByRole('row').nth(1).waitFor()
+    await context.route('**/*', route => route.abort('connectionrefused'))
+    await page.getByText('The server does not answer. What you see may be old').waitFor()
+    expect(await page.getByRole('row').count()).toBeGreaterThan(1)
+    await context.unroute('**/*')
+    await page.getByText('The server does not answer').waitFor({ state: 'detached' })
+    await send({ to: '+12025550123', text: 'Sent after it was back' })
+    await page.getByRole('row').filter({ hasText: 'Sent after it was back' }).waitFor()
+  })
+})
+
+describe('the security policy', () => {
+  it('lets no script run that stands in a page', async () => {
+    const answer = await server.app.call('/messages', { headers: { accept: 'text/html' } })
+    const policy = answer.headers.get('content-security-policy')!
+    const directives = new Map(
+      policy.split(';').map(each => each.trim().split(/ (.*)/s).slice(0, 2) as [string, string]),
+    )
+    expect(directives.get('script-src')).toBe("'self'")
+    expect(directives.get('frame-ancestors')).toBe("'none'")
+    expect(directives.get('default-src')).toBe("'self'")
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(answer.text).not.toMatch(/<script(?![^>]*\bsrc=)/)
+  })
+})
+
+async function send(body: object): Promise<void> {
+  const { app } = server
+  const answer = await app.call('/api/v2/messages/send', { method: 'POST', key: app.demoKey, body })
+  expect(answer.status, answer.text).toBe(200)
+}
+
+/** What one of the corpus would have left behind. */
+async function hurt(): Promise<unknown> {
+  return window.page.evaluate('window.hurt ?? null')
+}
