@@ -5,7 +5,6 @@ import { IsoTime, nullable } from './envelope.ts'
 
 /** Who acts for an account, and who was asked to. */
 
-export const MEMBER_ROLES = KEY_ROLES
 /** What a member may do unless the owner says otherwise; an owner may do everything. */
 export const MEMBER_PERMISSIONS = ['messages:create', 'messages:read'] as const
 

@@ -103,7 +103,8 @@ function requireToken(given: string | string[] | undefined, who: SignedIn): void
 /** A key with this permission, of an account with a verified phone; throws FORBIDDEN. */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (!caller.permissions.has(permission)) {
-    throw new Problem('FORBIDDEN', `This key lacks the permission ${permission}.`)
+    const who = caller.keyPrefix === '' ? 'You lack' : 'This key lacks'
+    throw new Problem('FORBIDDEN', `${who} the permission ${permission}.`)
   }
   if (!caller.account.phone.verified) {
     throw new Problem('FORBIDDEN', 'The phone number of this account is not verified.')

@@ -226,11 +226,16 @@ function refuseOtherSites({ people }: ServerDeps): Gate {
 }
 
 function gate(pass: (request: FastifyRequest) => unknown): Gate {
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     const passed = pass(request)
-    if (passed instanceof Promise) passed.then(() => done(), done)
-    else done()
+    if (!(passed instanceof Promise)) return done()
+    passed.then(() => keepToThemselves(request, reply)).then(() => done(), done)
   }
+}
+
+/** What a person is told stays in no cache of their browser: others may sit at it next. */
+function keepToThemselves({ signedIn }: FastifyRequest, reply: FastifyReply): void {
+  if (signedIn) reply.header('Cache-Control', 'no-store')
 }
 
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
@@ -263,6 +268,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
       found
         .then(caller => {
           request.caller = caller
+          keepToThemselves(request, reply)
           admit(request, reply)
         })
         .then(() => done(), done)

@@ -127,6 +127,21 @@ describe('posthorn', () => {
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).out).toContain('is deleted')
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).err).toContain('NOT_FOUND')
 
+    const testKey = /ph_test_[0-9A-Za-z]+/.exec(
+      (await posthorn(['key', 'create', id, '--name', 'T', '--test', '--permission', 'messages:create'])).out,
+    )![0]
+    const asTest = { env: { POSTHORN_API_KEY: testKey } }
+    const added = await posthorn(['bot', 'add', '--file', '-'], { ...asTest, input: '424242:Sw0rdfish\n' })
+    expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^name +Sandbox bot$/m) })
+    expect(added.out + added.err).not.toContain('Sw0rdfish')
+    const botId = /bot_\w+/.exec(added.out)![0]
+    expect((await posthorn(['bot', 'list'], asTest)).out).toMatch(new RegExp(`^${botId} .* sandbox +4 `, 'm'))
+    const started = await posthorn(['bot', 'subscribers', botId, '--limit', '3'], asTest)
+    expect(started.out).toMatch(/^7000000002 +sandbox_7000000002 +Sandbox 0002 /m)
+    expect(started.out).toContain('4 in all: --page 2')
+    expect((await posthorn(['bot', 'remove', botId], asTest)).out).toBe(`${botId} is removed.\n`)
+    expect((await posthorn(['bot', 'remove', botId], asTest)).err).toMatch(/^NOT_FOUND: Bot not found/)
+
     const shown = await posthorn(['account', 'show', id])
     expect(shown.out).toContain('Acme')
     const keyId = /^(key_\S+) +CI /m.exec(shown.out)![1]!
@@ -243,7 +258,7 @@ describe('for people, posthorn', () => {
     ])
     expect(invited).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/account +People[^]*works once:\nhttp/),
+      out: expect.stringMatching(/account +People[\s\S]*works once:\nhttp/),
     })
     const token = invited.out.trim().split('#').at(-1)
     const accepted = await fetch(`${app.url}/api/console/invitations/accept`, {
@@ -277,7 +292,7 @@ describe('for people, posthorn', () => {
     ])
     const { key } = await json(['key', 'create', account.id, '--name', 'Shop'])
     const rotated = await posthorn(['key', 'rotate', account.id, key.id, '--overlap', '0'])
-    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/ph_live_[^]* has ended\./) })
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/ph_live_[\s\S]* has ended\./) })
     expect((await posthorn(['key', 'rotate', account.id, key.id])).code).toBe(1)
   })
 })

@@ -6,8 +6,10 @@ import type {
   Member,
   Person,
 } from '../../../src/contract/member.ts'
+import type { Message } from '../../../src/contract/message.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { join, openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../support/console.ts'
+import { type MailDev, startMailDev } from '../../support/maildev.ts'
 
 let app: TestApp
 let account: TestAccount
@@ -136,6 +138,57 @@ describe('an invitation', () => {
       mail: 'not_asked',
       invitation: { invitedBy: 'Owner (live)' },
     })
+  })
+})
+
+describe('over a mail server', () => {
+  let mails: MailDev
+  let connection: string
+  beforeAll(async () => {
+    mails = await startMailDev()
+    const made = await app.admin('POST', '/connections', {
+      provider: 'smtp',
+      name: 'mail',
+      channels: ['email_user'],
+      config: { host: '127.0.0.1', port: mails.smtpPort, from: 'Posthorn <posthorn@example.com>' },
+    })
+    expect(made.status, made.text).toBe(201)
+    connection = data<{ connection: { id: string } }>(made).connection.id
+  })
+  afterAll(async () => {
+    await app.admin('DELETE', `/connections/${connection}`)
+    await mails.stop()
+  })
+
+  test('an invitation is mailed to whom it is for, and its link stands nowhere else', async () => {
+    const email = newEmail()
+    const { link, mail } = await invite({ email, role: 'owner' })
+    expect(mail).toBe('sent')
+    const read = await mails.mail(1)
+    expect(read.to.map(({ address }) => address)).toEqual([email])
+    expect(read.subject).toBe('Invitation to Acme')
+    expect(read.text).toContain(link)
+    // It is a message of the account's, with its words sealed.
+    const [message] = (await app.call('/api/v2/messages', { key: account.liveKey })).body['data'] as Message[]
+    expect(message).toMatchObject({ to: email, messageType: 'otp', text: '••••••', status: 'sent' })
+    const { rows } = await app.db.query<{ text: string }>({
+      name: 'all_rows',
+      text: `select concat((select string_agg(m::text, '') from messages m), (select string_agg(o::text, '') from outbox o),
+                           (select string_agg(i::text, '') from invitations i), (select string_agg(a::text, '') from audit_log a)) as text`,
+    })
+    expect(rows[0]!.text).not.toContain(tokenOf(link))
+    expect(app.log.join('')).not.toContain(tokenOf(link))
+    expect((await accept(openBrowser(app), link)).status).toBe(200)
+  })
+
+  test('one that nobody could mail is made all the same', async () => {
+    const poor = await app.createAccount({ balance: 0 })
+    const made = await app.call('/api/v2/members/invitations', {
+      method: 'POST',
+      key: poor.liveKey,
+      body: { email: newEmail(), role: 'member' },
+    })
+    expect([made.status, data<InvitationMade>(made).mail]).toEqual([201, 'failed'])
   })
 })
 
