@@ -105,6 +105,30 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Reject an SMS sender name',
     load: async () => ({ run: (await import('./sender.ts')).reject }),
   },
+  'session create': {
+    summary: 'Link a WhatsApp account as a web session',
+    load: async () => ({ run: (await import('./session.ts')).create }),
+  },
+  'session list': {
+    summary: 'List web sessions',
+    load: async () => ({ run: (await import('./session.ts')).list }),
+  },
+  'session show': {
+    summary: 'Show a web session, and the code that links it',
+    load: async () => ({ run: (await import('./session.ts')).show }),
+  },
+  'session chats': {
+    summary: 'List the chats of a web session',
+    load: async () => ({ run: (await import('./session.ts')).chats }),
+  },
+  'session restart': {
+    summary: 'Connect a web session anew',
+    load: async () => ({ run: (await import('./session.ts')).restart }),
+  },
+  'session remove': {
+    summary: 'Log a web session out and forget it',
+    load: async () => ({ run: (await import('./session.ts')).remove }),
+  },
   'suppression list': {
     summary: 'List who gets no marketing',
     load: async () => ({ run: (await import('./suppression.ts')).list }),
@@ -124,6 +148,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'fraud set': {
     summary: 'Replace those rules by a JSON file',
     load: async () => ({ run: (await import('./fraud.ts')).set }),
+  },
+  'bot add': {
+    summary: 'Register a bot by its token',
+    load: async () => ({ run: (await import('./bot.ts')).add }),
+  },
+  'bot list': {
+    summary: 'List the bots of an account',
+    load: async () => ({ run: (await import('./bot.ts')).list }),
+  },
+  'bot remove': {
+    summary: 'Remove a bot',
+    load: async () => ({ run: (await import('./bot.ts')).remove }),
+  },
+  'bot subscribers': {
+    summary: 'List who started a bot',
+    load: async () => ({ run: (await import('./bot.ts')).subscribers }),
   },
   'template list': {
     summary: 'List the templates of an account',

@@ -277,5 +277,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   }
 }
 
-/** The link closed between accept and submit: nothing was sent. */
-const NO_LINK: Outcome = { kind: 'retry', detail: 'the connection is not open' }
+/** The link closed between accept and submit: nothing was sent, which is no try. The outbox has it until there is one. */
+const NO_LINK: Outcome = {
+  kind: 'throttled',
+  afterMs: 100,
+  scope: 'message',
+  detail: 'the connection is not open',
+}

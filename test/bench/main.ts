@@ -9,6 +9,7 @@ import { measureMemory } from './memory.ts'
 import { type Figure, note, printFigures } from './report.ts'
 import { measureScale } from './scale.ts'
 import { measureSchedule } from './schedule.ts'
+import { measureSessions } from './sessions.ts'
 import { measureRendering, measureTemplated } from './templates.ts'
 import { measureThroughput, type ThroughputName } from './throughput.ts'
 import { measureVerification } from './verify.ts'
@@ -18,7 +19,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -36,6 +37,7 @@ const NAMES = [
   'media',
   'bulk',
   'bots',
+  'sessions',
   'memory',
   'scale',
 ] as const
@@ -61,6 +63,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('media')) figures.push(...(await measureMedia()))
   if (wanted.has('bulk')) figures.push(...(await measureBulk(quick)))
   if (wanted.has('bots')) figures.push(...(await measureBots(quick)))
+  if (wanted.has('sessions')) figures.push(...(await measureSessions(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

@@ -74,10 +74,10 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
       return detail !== null && line.sealed() === sealedBefore ? detail : answer
     }
     const first = await Promise.race([answer, failsUnsealed()])
-    if (typeof first === 'string') return { kind: 'retry', detail: first }
+    if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: SOON_MS }
     if (first === null) {
       return line.sealed() === sealedBefore
-        ? { kind: 'retry', detail: 'the connection ended before the message could leave' }
+        ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
         : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
     }
     const error = first.tag === 'ack' ? first.attrs['error'] : undefined
@@ -88,11 +88,13 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
 }
 
 const UPLOAD_TIMEOUT_MS = 25_000
+/** A line that dropped is open again within a second, as a rule. */
+const SOON_MS = 500
 
 /** Of a message that came while the session was connecting: no try of its own. */
 export const NOT_OPEN: Outcome = {
   kind: 'throttled',
-  afterMs: 500,
+  afterMs: 200,
   scope: 'message',
   detail: 'the web session is connecting',
 }

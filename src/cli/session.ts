@@ -1,0 +1,97 @@
+import { renderUnicodeCompact } from 'uqr'
+import type { WebSessionChat, WebSessionRow, WebSessionView } from '../contract/web-session.ts'
+import type { Body } from './client.ts'
+import { clientCommand } from './client-command.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+const KEY = '(with --key or POSTHORN_API_KEY)'
+const pathOf = (name: string) => `/chatapp-sessions/${encodeURIComponent(name)}`
+
+export const create = clientCommand({
+  usage: `session create NAME [--phone PHONE]   ${KEY}`,
+  words: 1,
+  options: { phone: { type: 'string' } },
+  ask: given =>
+    given.client.api('POST', '/chatapp-sessions', { name: given.words[0], phone: given.text('phone') }),
+  show(answer) {
+    const { session } = answer['data'] as { session: WebSessionView }
+    return `${cardOf(session)}\n\n${session.notice}\n\nNext: posthorn session show ${session.name}`
+  },
+})
+
+export const list = clientCommand({
+  usage: `session list [--limit 50] [--cursor CURSOR]   ${KEY}`,
+  words: 0,
+  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.api('GET', `/chatapp-sessions${pageQuery(given)}`),
+  show: answer =>
+    table(
+      ['name', 'state', 'phone', 'per minute', 'opened', 'why'],
+      (answer['data'] as WebSessionRow[]).map(each => [
+        each.name,
+        each.state,
+        each.phone,
+        each.pace.messagesPerMinute,
+        each.openedAt,
+        each.detail,
+      ]),
+    ),
+})
+
+export const show = clientCommand({
+  usage: `session show NAME   ${KEY}`,
+  words: 1,
+  ask: ({ client, words }) => client.api('GET', pathOf(words[0]!)),
+  show: answer => showSession(answer['data'] as WebSessionView),
+})
+
+export const chats = clientCommand({
+  usage: `session chats NAME [--kind group] [--limit 50] [--cursor CURSOR]   ${KEY}`,
+  words: 1,
+  options: { kind: { type: 'string' }, limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.api('GET', `${pathOf(given.words[0]!)}/chats${pageQuery(given, 'kind')}`),
+  show: answer =>
+    table(
+      ['chat', 'kind', 'name', 'last message'],
+      (answer['data'] as WebSessionChat[]).map(each => [
+        each.chatId,
+        each.kind,
+        each.name,
+        each.lastMessageAt,
+      ]),
+    ),
+})
+
+export const restart = clientCommand({
+  usage: `session restart NAME   ${KEY}`,
+  words: 1,
+  ask: ({ client, words }) => client.api('POST', `${pathOf(words[0]!)}/restart`),
+  show: answer => showSession(answer['data'] as WebSessionView),
+})
+
+export const remove = clientCommand({
+  usage: `session remove NAME   ${KEY}`,
+  words: 1,
+  ask: ({ client, words }) => client.api('DELETE', pathOf(words[0]!)),
+  show: (_: Body) => 'It is logged out, and its keys are wiped.',
+})
+
+/** With the QR code drawn, to be scanned from the terminal. */
+function showSession(session: WebSessionView): string {
+  if (session.qr) return `${cardOf(session)}\n\n${renderUnicodeCompact(session.qr.text)}`
+  return cardOf(session)
+}
+
+function cardOf(session: WebSessionView): string {
+  return card([
+    ['name', session.name],
+    ['state', session.state],
+    ['why', session.detail],
+    ['phone', session.phone],
+    ['per minute', session.pace.messagesPerMinute],
+    ['warm at', session.pace.warmAt],
+    ['code', session.pairingCode?.code],
+    ['code until', session.pairingCode?.expiresAt ?? session.qr?.expiresAt],
+  ])
+}
