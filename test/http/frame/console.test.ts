@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Route } from '../../../src/http/route.ts'
+import { consoleAnyPage, consoleAssets, consolePage } from '../../../src/http/routes/console-page.ts'
+import { type ConsoleFile, createConsoleFiles, MANIFEST } from '../../../src/infra/console-files.ts'
+import { demoRoutes } from './demo.ts'
+import { type Frame, startFrame } from './frame.ts'
+
+const INDEX = '<!doctype html><title>The console</title>'
+const SCRIPT = `console.log("${'x'.repeat(2_000)}")`
+
+let directory: string
+let frame: Frame
+const files = () => createConsoleFiles(directory)
+const asPerson = { accept: 'text/html,application/xhtml+xml' }
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'posthorn-console-'))
+  const consoleFiles = files()
+  const routes: Route[] = [...demoRoutes(), consolePage({ consoleFiles }), consoleAssets({ consoleFiles })]
+  routes.push(consoleAnyPage({ consoleFiles, routes: () => routes }))
+  frame = await startFrame({ routes })
+})
+afterAll(async () => {
+  await frame.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const read = (path: string, headers: Record<string, string> = {}) =>
+  frame.call('GET', path, { key: null, headers })
+
+describe('while the console is being built', () => {
+  it('says so to people, asks them to come back, and takes nothing from programs', async () => {
+    const page = await read('/', asPerson)
+    expect(page.status).toBe(503)
+    expect(page.headers.get('retry-after')).toBe('2')
+    expect(page.text).toMatch(/is being built/)
+    expect(page.text).toMatch(/http-equiv="refresh" content="2"/)
+    expect(page.text).not.toMatch(/<script/)
+    expect((await read('/assets/index-abcdefgh.js')).status).toBe(404)
+    expect((await read('/nothing')).body).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('is there as soon as it is put in place', async () => {
+    await putInPlace()
+    expect((await read('/', asPerson)).text).toBe(INDEX)
+  })
+})
+
+describe('the console', () => {
+  it('answers at every path that is nothing else, to people alone', async () => {
+    for (const path of ['/messages', '/messages/msg_1?status=failed', '/a/b/c']) {
+      expect((await read(path, asPerson)).text, path).toBe(INDEX)
+      expect((await read(path)).status, path).toBe(404)
+    }
+  })
+
+  it('hides no fault of the API behind a page', async () => {
+    const [posted] = demoRoutes().filter(({ method, url }) => method === 'POST' && !url.includes(':'))
+    const wrong = await read(posted!.url, asPerson)
+    expect(wrong.status).toBe(405)
+    expect(wrong.headers.get('allow')).toContain('POST')
+    const missing = await read(`/${posted!.url.split('/')[1]}/nowhere`, asPerson)
+    expect(missing.body).toMatchObject({ success: false, code: 'NOT_FOUND' })
+    expect((await frame.call('POST', '/messages', { key: null, headers: asPerson, body: {} })).status).toBe(
+      404,
+    )
+  })
+
+  it('is asked for each time, its hashed parts never again', async () => {
+    const index = await read('/', asPerson)
+    expect(index.headers.get('cache-control')).toBe('no-cache')
+    const again = await read('/', { ...asPerson, 'if-none-match': index.headers.get('etag')! })
+    expect([again.status, again.text]).toEqual([304, ''])
+    const script = await read('/assets/index-abcdefgh.js')
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  })
+
+  it('comes compressed as the browser wishes', async () => {
+    const encodingOf = async (accepted: string) =>
+      (await frame.app.inject({ url: '/assets/index-abcdefgh.js', headers: { 'accept-encoding': accepted } }))
+        .headers['content-encoding']
+    expect(await encodingOf('gzip, deflate, br')).toBe('br')
+    expect(await encodingOf('gzip')).toBe('gzip')
+    expect(await encodingOf('br;q=0, gzip')).toBe('gzip')
+    expect(await encodingOf('identity')).toBeUndefined()
+    const zipped = await frame.app.inject({
+      url: '/assets/index-abcdefgh.js',
+      headers: { 'accept-encoding': 'gzip' },
+    })
+    expect(gunzipSync(zipped.rawPayload).toString()).toBe(SCRIPT)
+    expect(zipped.headers['vary']).toContain('Accept-Encoding')
+  })
+
+  it('gives away nothing that the build did not list', async () => {
+    await writeFile(join(directory, 'assets', 'stray.js'), 'no')
+    for (const path of [
+      '/assets/stray.js',
+      '/assets/../manifest.json',
+      '/assets/%2e%2e/manifest.json',
+      '/manifest.json',
+    ]) {
+      const answer = await frame.app.inject({ url: path })
+      expect(answer.statusCode, path).toBe(404)
+    }
+  })
+})
+
+/** As a build does: the list of its files last. */
+async function putInPlace(): Promise<void> {
+  await mkdir(join(directory, 'assets'))
+  await writeFile(join(directory, 'index.html'), INDEX)
+  const script = join(directory, 'assets', 'index-abcdefgh.js')
+  await writeFile(script, SCRIPT)
+  await writeFile(`${script}.br`, brotliCompressSync(SCRIPT))
+  await writeFile(`${script}.gz`, gzipSync(SCRIPT))
+  const listed: ConsoleFile[] = [
+    {
+      path: '/index.html',
+      type: 'text/html; charset=utf-8',
+      etag: '"1"',
+      sizeBytes: INDEX.length,
+      immutable: false,
+      encoded: {},
+    },
+    {
+      path: '/assets/index-abcdefgh.js',
+      type: 'text/javascript; charset=utf-8',
+      etag: '"2"',
+      sizeBytes: SCRIPT.length,
+      immutable: true,
+      encoded: { br: brotliCompressSync(SCRIPT).length, gzip: gzipSync(SCRIPT).length },
+    },
+  ]
+  await writeFile(join(directory, MANIFEST), JSON.stringify(listed))
+}

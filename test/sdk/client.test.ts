@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createPosthorn, PosthornError, type PosthornOptions, PosthornUnreachable } from '../../sdk/index.ts'
+import { type HttpPeer, type PeerAct, startHttpPeer } from '../support/http-peer.ts'
+
+let peer: HttpPeer
+const waitsMs: number[] = []
+afterEach(async () => {
+  waitsMs.length = 0
+  await peer.close()
+})
+
+const json = (status: number, body: object, headers: Record<string, string> = {}): PeerAct => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+const later = (seconds: number) =>
+  json(
+    503,
+    {
+      success: false,
+      code: 'SERVICE_UNAVAILABLE',
+      error: 'Not now.',
+      requestId: 'req_1',
+      retryAfterSeconds: seconds,
+    },
+    { 'retry-after': String(seconds) },
+  )
+const wallet = json(200, { success: true, data: { balance: 5 } })
+
+async function client(acts: readonly PeerAct[], options: Partial<PosthornOptions> = {}) {
+  peer = await startHttpPeer((_, nth) => acts[Math.min(nth, acts.length) - 1] ?? acts[0]!)
+  return createPosthorn({
+    baseUrl: peer.url,
+    apiKey: 'ph_test_1',
+    sleep: async ms => void waitsMs.push(ms),
+    ...options,
+  })
+}
+
+describe('a call', () => {
+  it('answers with the body, by key, path, query and JSON', async () => {
+    const posthorn = await client([json(200, { success: true, data: [], nextCursor: null })])
+    const answer = await posthorn.get('/api/v2/messages', { query: { status: 'sent', to: '+1 202' } })
+    expect(answer.data).toEqual([])
+    await posthorn.get('/api/v2/messages/{messageId}', { path: { messageId: 'msg_a/b' } })
+    await posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k1' })
+    expect(peer.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /api/v2/messages?status=sent&to=%2B1%20202',
+      'GET /api/v2/messages/msg_a%2Fb',
+      'POST /api/v2/messages/send',
+    ])
+    expect(peer.requests[2]).toMatchObject({
+      headers: { 'x-api-key': 'ph_test_1', 'idempotency-key': 'k1', 'content-type': 'application/json' },
+      body: '{"to":"+1","text":"x"}',
+    })
+  })
+
+  it('throws what the server says of a fault, field by field', async () => {
+    const details = [{ path: 'to', message: 'is required' }]
+    const posthorn = await client([
+      json(400, {
+        success: false,
+        code: 'VALIDATION_ERROR',
+        error: 'to: is required',
+        requestId: 'req_2',
+        details,
+      }),
+    ])
+    const error = await posthorn.post('/api/v2/messages/send', { body: { to: '' } }).catch(thrown => thrown)
+    expect(error).toBeInstanceOf(PosthornError)
+    expect(error).toMatchObject({ status: 400, code: 'VALIDATION_ERROR', requestId: 'req_2', details })
+    expect(waitsMs).toEqual([])
+  })
+
+  it('tells an answer of somebody else, and none, from one of ours', async () => {
+    const posthorn = await client(
+      [{ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad</h1>' }],
+      {
+        retries: 0,
+      },
+    )
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
+      name: 'PosthornUnreachable',
+      status: 502,
+    })
+    await peer.close()
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toBeInstanceOf(PosthornUnreachable)
+  })
+})
+
+describe('retries', () => {
+  it('repeat a read as the server asks', async () => {
+    const posthorn = await client([later(3), 'reset', wallet])
+    expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
+    expect(waitsMs).toEqual([3_000, expect.closeTo(375, -3)])
+    expect(peer.requests).toHaveLength(3)
+  })
+
+  it('repeat a send that has a key, with the same key and body, and no other', async () => {
+    const sent = json(200, { success: true })
+    const posthorn = await client(['reset', sent])
+    const body = { to: '+12025550123', text: 'once' }
+    await posthorn.post('/api/v2/messages/send', { body, idempotencyKey: 'k2' })
+    expect(peer.requests.map(request => [request.headers['idempotency-key'], request.body])).toEqual([
+      ['k2', JSON.stringify(body)],
+      ['k2', JSON.stringify(body)],
+    ])
+    await peer.close()
+    const other = await client(['reset', sent])
+    await expect(other.post('/api/v2/messages/send', { body })).rejects.toBeInstanceOf(PosthornUnreachable)
+    expect(peer.requests).toHaveLength(1)
+  })
+
+  it('wait for the first request of a key that is still under way', async () => {
+    const busy = { success: false, code: 'IDEMPOTENCY_KEY_CONFLICT', error: 'Under way.', requestId: 'req_3' }
+    const posthorn = await client([json(409, busy, { 'retry-after': '1' }), json(200, { success: true })])
+    await posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k3' })
+    expect(waitsMs).toEqual([1_000])
+  })
+
+  it('end: after two, at once where more patience is asked for, and when the caller gives up', async () => {
+    const posthorn = await client([later(1)])
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 })
+    expect(peer.requests).toHaveLength(3)
+    await peer.close()
+
+    const patient = await client([later(600)])
+    await expect(patient.get('/api/v2/wallet')).rejects.toMatchObject({ retryAfterSeconds: 600 })
+    expect(peer.requests).toHaveLength(1)
+    await peer.close()
+
+    const given = new AbortController()
+    const impatient = await client([later(1)], {
+      sleep: async (_, signal) => {
+        given.abort()
+        signal.throwIfAborted()
+      },
+    })
+    await expect(impatient.get('/api/v2/wallet', { signal: given.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+    expect(peer.requests).toHaveLength(1)
+  })
+})
