@@ -38,7 +38,14 @@ export async function measureInbound(quick: boolean): Promise<Figure[]> {
 }
 
 /** In ms, ascending; `answers` is how long the provider waited for its 200. */
-type Told = { perSecond: number; lagsMs: readonly number[]; answersMs: readonly number[] }
+type Told = {
+  perSecond: number
+  lagsMs: readonly number[]
+  answersMs: readonly number[]
+  /** CPU a message, in µs. */
+  nodeMicros: number
+  postgresMicros: number
+}
 
 type Receiver = { url: string; arrivals: Map<string, number>; close(): Promise<void> }
 
@@ -95,7 +102,7 @@ async function createTeller(system: System, receiver: Receiver): Promise<Teller>
 
   async function run(seconds: number): Promise<Told> {
     const total = seconds * A_SECOND
-    const startedMs = performance.now()
+    const [before, startedMs] = [system.cpu(), performance.now()]
     const calls: ReturnType<typeof tell>[] = []
     while (calls.length < total) {
       const due = Math.min(total, Math.floor(((performance.now() - startedMs) / 1_000) * A_SECOND) + 1)
@@ -108,8 +115,11 @@ async function createTeller(system: System, receiver: Receiver): Promise<Teller>
       receiver,
       told.map(each => each.id),
     )
+    const used = system.cpu()
     return {
       perSecond: (total * 1_000) / tookMs,
+      nodeMicros: (used.node - before.node) / total / 1_000,
+      postgresMicros: (used.postgres - before.postgres) / total / 1_000,
       lagsMs: told.map(({ id, atMs }) => receiver.arrivals.get(id)! - atMs).sort((a, b) => a - b),
       answersMs: told.map(each => each.answerMs).sort((a, b) => a - b),
     }
@@ -143,7 +153,8 @@ function noteTold(told: Told): void {
   note(
     `  ${'told'.padEnd(14)} ${perSecond(told.perSecond).padStart(9)}` +
       `  p50 ${fixed(at(told, 0.5), 1)} ms  p99 ${fixed(at(told, 0.99), 1)} ms  max ${fixed(told.lagsMs.at(-1)!, 0)} ms` +
-      `  the provider’s answer p99 ${fixed(answered, 1)} ms`,
+      `  the provider’s answer p99 ${fixed(answered, 1)} ms` +
+      `  CPU a message: Node ${fixed(told.nodeMicros, 0)} µs, PostgreSQL ${fixed(told.postgresMicros, 0)} µs`,
   )
 }
 
