@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -8,7 +7,6 @@ import { launchBrowser } from './browser.ts'
 
 /** Where the pictures go; git leaves it alone. */
 const REPORT = new URL('report/', import.meta.url)
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** For one step of a person; a machine that does much else is no fault. */
 const PATIENCE_MS = 20_000
 
@@ -91,7 +89,7 @@ export type Violation = { id: string; impact: string; nodes: string[] }
 
 /** What axe finds that is serious or worse; the contrasts alone where only the colours have changed. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   return page.evaluate(async only => {
     type Axe = {
       run(
