@@ -62,7 +62,7 @@ async function openSession(system: System, socketUrl: string): Promise<void> {
 async function untilOpen(system: System): Promise<void> {
   const giveUpMs = performance.now() + PATIENCE_MS
   for (;;) {
-    const answer = await system.call('GET', '/chatapp-sessions/bench')
+    const answer = await system.call('GET', '/chatapp-sessions/bench', undefined)
     const { data } = (await answer.json()) as { data: { state: string } }
     if (data.state === 'open') return
     if (performance.now() > giveUpMs) throw new Error(`the session is ${data.state}`)
