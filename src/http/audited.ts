@@ -41,8 +41,9 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
   if (request.caller) return request.caller.account.id
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
-  const named = namesOf(answer)
-    .map(name => name['accountId'])
+  if (request.joined) return request.joined
+  const named = [...namesOf(answer), request.body, request.query]
+    .map(each => (isRecord(each) ? each['accountId'] : undefined))
     .find(each => typeof each === 'string')
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null
 }

@@ -19,6 +19,7 @@ export type HttpMeter = {
 export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: HttpMeter): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('signedIn', null)
+  app.decorateRequest('joined', null)
   app.decorateRequest('fault', null)
   app.decorateRequest('upload', null)
   app.addHook('onRequest', (request, reply, done) => {

@@ -4,6 +4,7 @@ import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Permission } from '../contract/enums.ts'
 import type { ErrorCode, Problem } from '../contract/errors.ts'
 import type { Asset } from '../core/media/asset.ts'
+import type { AccountId } from '../lib/ids.ts'
 
 /**
  * One endpoint, one file: its schema, its route and its handler.
@@ -147,6 +148,8 @@ declare module 'fastify' {
     caller: Caller | null
     /** Who asks, where it is a person in the console. */
     signedIn: SignedIn | null
+    /** The account that somebody began to act for by a route that needs no key. */
+    joined: AccountId | null
     /** What does not fit the schema, on routes that have faults handed over. */
     fault: Problem | null
     /** The file of a form, and the field that it was in. */

@@ -12,6 +12,7 @@ export function visitOf({ ip, headers }: Asking): Visit {
   return {
     ip,
     userAgent: headers['user-agent']?.slice(0, MOST_AGENT) ?? null,
+    host: (headers.host ?? '').replace(/:\d+$/, ''),
     forwarded: headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined,
   }
 }

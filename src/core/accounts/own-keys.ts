@@ -8,11 +8,11 @@ import {
   readCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
-import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
-import { type KeyId, type KeyRow, pageKeys, revokeKey, selectKey } from './key-store.ts'
+import { requireHolding } from './holding.ts'
+import { type KeyId, pageKeys, revokeKey, selectKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { viewKey } from './views.ts'
 
@@ -72,18 +72,6 @@ export function createOwnKeys(deps: { db: Database; clock: Clock; newKeys: NewKe
       return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
     },
   }
-}
-
-/** The caller may do all that the key may. A person acts in both modes, a test key in its own. */
-function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
-  const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
-  if (lacks !== undefined) throw beyond(`the permission ${lacks}`)
-  if (key.role === 'owner' && caller.role !== 'owner') throw beyond('the role owner')
-  if (key.mode === 'live' && caller.mode === 'test' && caller.keyPrefix !== '') throw beyond('the mode live')
-}
-
-function beyond(what: string): Problem {
-  return new Problem('FORBIDDEN', `The key would have ${what}, which you have not.`)
 }
 
 function readKeyCursor(cursor: string): KeyId {

@@ -6,6 +6,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
+import { PLATFORM } from '../accounts/platform.ts'
 import type { Attempts } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
@@ -40,7 +41,7 @@ export type Invitations = {
    * Lets somebody in by a link, and uses it up. Who has a login proves it by its password, as for
    * a login; who has none gets one. A link of the kind `reset` sets the password of one.
    */
-  accept(body: InvitationAccept, visit: Visit): Promise<Entered>
+  accept(body: InvitationAccept, visit: Visit): Promise<Entered & { joined: AccountId | null }>
 }
 
 export type Invite = {
@@ -107,7 +108,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     }
   }
 
-  async function accept(body: InvitationAccept, visit: Visit): Promise<Entered> {
+  async function accept(body: InvitationAccept, visit: Visit) {
     const row = await find(body.token, visit)
     const known = await selectUserByEmail(db, emailKey(row.email))
     const userId = await (row.kind === 'reset'
@@ -116,7 +117,8 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
         ? joinWithLogin(row, known, body, visit)
         : joinAnew(row, body))
     sessions.forget(userId)
-    return sessions.enter(userId, visit)
+    const joined = row.accountId === PLATFORM ? null : row.accountId
+    return { ...(await sessions.enter(userId, visit)), joined }
   }
 
   async function resetPassword(row: InvitationRow, known: UserRow | null, { password }: InvitationAccept) {

@@ -22,6 +22,7 @@ import {
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
+import { requireHoldingAs } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import { deleteInvitation, type InvitationRow, listInvitations } from './invitation-store.ts'
@@ -38,7 +39,10 @@ import {
 import type { Sessions } from './sessions.ts'
 import type { UserId } from './user-store.ts'
 
-/** Who acts for an account. By its owners alone; a refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR. */
+/**
+ * Who acts for an account. By its owners alone, who grant nothing that they lack; a refusal is a
+ * Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR, FORBIDDEN.
+ */
 export type Members = {
   list(caller: Caller, query: PageQuery): Promise<Page<Member>>
   update(caller: Caller, id: string, input: MemberUpdate): Promise<Member>
@@ -75,6 +79,7 @@ export function createMembers(deps: MembersDeps): Members {
       const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
       const role = input.role ?? before.role
       const permissions = permissionsOf(role, input.permissions ?? kept(before, role))
+      requireHoldingAs(caller, { role, permissions })
       if (role !== 'owner') await keepAnOwner(tx, accountId, before)
       await updateMembership(tx, { accountId, userId, role, permissions })
       return { ...before, role, permissions }
@@ -98,6 +103,8 @@ export function createMembers(deps: MembersDeps): Members {
   async function invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string) {
     const { account } = caller
     const email = readEmail(input.email)
+    const permissions = permissionsOf(input.role, input.permissions)
+    requireHoldingAs(caller, { role: input.role, permissions })
     if (await isMemberByEmail(db, account.id, emailKey(email))) {
       throw new Problem('CONFLICT', 'This address is a member already.')
     }
@@ -106,7 +113,7 @@ export function createMembers(deps: MembersDeps): Members {
       accountId: account.id,
       email,
       role: input.role,
-      permissions: permissionsOf(input.role, input.permissions),
+      permissions,
       invitedBy,
       origin: deps.publicUrl ?? origin,
     })
@@ -124,6 +131,8 @@ export function createMembers(deps: MembersDeps): Members {
     update,
     async remove(caller, id) {
       const userId = readUserId(id)
+      // A test key, which has no part in what is live.
+      requireHoldingAs(caller, { role: 'member', permissions: [] })
       await db.transaction(tx => removeIn(tx, caller.account.id, userId))
       sessions.forget(userId)
       return { id, deleted: true }

@@ -41,8 +41,9 @@ export function createWayIn(deps: WayInDeps): WayIn {
   const { db, clock, ids, attempts, passwords, sessions } = deps
 
   /** Whoever comes first to a server on this machine alone sits at it; anybody may come first elsewhere. */
-  function needsToken({ ip, forwarded }: Visit): boolean {
-    return !deps.localOnly || forwarded || !isLoopback(ip)
+  function needsToken({ ip, host, forwarded }: Visit): boolean {
+    // Another name may be another site's, made to lead here: its page would set itself up in somebody's browser.
+    return !deps.localOnly || forwarded || !isLoopback(ip) || !isLoopback(host)
   }
 
   async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
@@ -94,7 +95,7 @@ function alreadyDone(): Problem {
   return new Problem('CONFLICT', 'The first login was made already: sign in, or ask to be invited.')
 }
 
-/** By its own word: what a proxy hands on is told apart before. */
+/** An address or a name of this machine alone. */
 export function isLoopback(host: string): boolean {
-  return /^(127\.|::1$|::ffff:127\.|localhost$)/.test(host)
+  return /^((::ffff:)?127(\.\d{1,3}){3}|\[?::1\]?|localhost)$/i.test(host)
 }

@@ -25,6 +25,7 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
       const entered = await deps.invitations.accept(request.body, visitOf(request))
       deps.cookies.give(reply, entered.token)
       request.signedIn = entered.signedIn
+      request.joined = entered.joined
       return { success: true, data: entered.view }
     },
   })

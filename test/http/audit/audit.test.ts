@@ -31,6 +31,14 @@ describe('the audit log', () => {
   test('says who changed what, from where, by which request', async () => {
     const owner = await join(app, account.id, 'owner', 'owner@example.com')
     const { user } = await owner.session()
+    expect((await entries()).slice(0, 2)).toMatchObject([
+      { actor: { type: 'user', id: user.id }, action: 'invitation.accept', target: user.id },
+      {
+        actor: { type: 'operator_token' },
+        action: 'invitation.create',
+        changes: { email: 'owner@example.com' },
+      },
+    ])
     const made = await owner.for(account.id)('POST', '/webhooks', {
       url: 'https://hooks.example.com/in',
       description: '<b>Ours</b>',

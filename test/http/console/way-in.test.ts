@@ -1,3 +1,4 @@
+import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SessionRow, SessionView } from '../../../src/contract/console.ts'
 import { faultPaths, startTestApp, type TestApp } from '../../support/app.ts'
@@ -25,6 +26,15 @@ afterAll(async () => {
   await database.drop()
 })
 
+/** With a `Host` of its own, which fetch would not say. */
+function ask(headers: Record<string, string>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    get(`${app.url}/api/console/setup`, { headers }, async answer => {
+      resolve(JSON.parse((await answer.toArray()).join('')))
+    }).on('error', reject)
+  })
+}
+
 describe('the first visit', () => {
   test('asks for the operator token where others could reach the server', async () => {
     const browser = openBrowser(app)
@@ -36,6 +46,12 @@ describe('the first visit', () => {
     expect((await browser.call('GET', '/api/console/setup', undefined, proxied)).body['data']).toEqual({
       needed: true,
       operatorToken: true,
+    })
+    // A page of a name that was made to lead to this machine.
+    const rebound = await ask({ host: 'evil.example:8080' })
+    expect(rebound).toMatchObject({ data: { operatorToken: true } })
+    expect(await ask({ host: `localhost:${new URL(app.url).port}` })).toMatchObject({
+      data: { operatorToken: false },
     })
     for (const body of [ROOT, { ...ROOT, operatorToken: 'guessed' }]) {
       const refused = await browser.call('POST', '/api/console/setup', body, proxied)
@@ -65,7 +81,7 @@ describe('the first visit', () => {
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
     const first = answers.findIndex(({ status }) => status === 201)
-    root = browsers[first]!
+    const winner = browsers[first]!
     expect((await openBrowser(app).call('POST', '/api/console/setup', ROOT)).status).toBe(409)
     expect((await openBrowser(app).call('GET', '/api/console/setup')).body['data']).toMatchObject({
       needed: false,
@@ -87,7 +103,10 @@ describe('the first visit', () => {
     expect(cookie).toMatch(
       /^posthorn_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
     )
-    expect(answers[first]!.text + app.log.join('')).not.toContain(root.cookie().split('=')[1])
+    expect(answers[first]!.text + app.log.join('')).not.toContain(winner.cookie().split('=')[1])
+    root = openBrowser(app)
+    root.setCookie(winner.cookie())
+    await root.session()
   })
 })
 

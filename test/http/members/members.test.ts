@@ -141,6 +141,36 @@ describe('an invitation', () => {
   })
 })
 
+describe('a key of an owner', () => {
+  test('lets nobody in who may do more than it may', async () => {
+    const email = newEmail()
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Narrow',
+      mode: 'live',
+      role: 'owner',
+      permissions: ['messages:read'],
+    })
+    const narrow = data<{ apiKey: string }>(made).apiKey
+    const by = (key: string, body: object) =>
+      app.call('/api/v2/members/invitations', { method: 'POST', key, body: { email, mail: false, ...body } })
+    for (const body of [
+      { role: 'owner' },
+      { role: 'member' },
+      { role: 'member', permissions: ['api_keys:write'] },
+    ]) {
+      expect((await by(narrow, body)).status, JSON.stringify(body)).toBe(403)
+    }
+    expect((await by(account.testKey, { role: 'member', permissions: [] })).status).toBe(403)
+    expect((await by(narrow, { role: 'member', permissions: ['messages:read'] })).status).toBe(201)
+    const { id } = (await owner.session()).user
+    const patch = (key: string) =>
+      app.call(`/api/v2/members/${id}`, { method: 'PATCH', key, body: { role: 'owner' } })
+    expect([(await patch(narrow)).status, (await patch(account.testKey)).status]).toEqual([403, 403])
+    const gone = await app.call(`/api/v2/members/${id}`, { method: 'DELETE', key: account.testKey })
+    expect(gone.status).toBe(403)
+  })
+})
+
 describe('over a mail server', () => {
   let mails: MailDev
   let connection: string

@@ -1,0 +1,31 @@
+import type { Caller } from '../../contract/caller.ts'
+import { PERMISSIONS } from '../../contract/enums.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { KeyRow } from './key-store.ts'
+
+/**
+ * Nobody grants what they lack: throws FORBIDDEN where a key, or a person, could do more than the
+ * caller. A person acts in both modes, a test key in its own.
+ */
+export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role' | 'permissions'>): void {
+  const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
+  if (lacks !== undefined) throw beyond(`the permission ${lacks}`)
+  if (key.role === 'owner' && caller.role !== 'owner') throw beyond('the role owner')
+  if (key.mode === 'live' && caller.mode === 'test' && caller.keyPrefix !== '') throw beyond('the mode live')
+}
+
+/** The same for a person with a role: an owner may do everything. */
+export function requireHoldingAs(
+  caller: Caller,
+  { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
+): void {
+  requireHolding(caller, {
+    mode: 'live',
+    role,
+    permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
+  })
+}
+
+function beyond(what: string): Problem {
+  return new Problem('FORBIDDEN', `That would give ${what}, which you have not.`)
+}
