@@ -4,7 +4,7 @@
  */
 export function welcome(url: string, testKey: string): string {
   return `
-Posthorn is ready at ${url}  (documentation: ${url}/docs)
+Posthorn is ready, with its console, at ${url}  (documentation: ${url}/docs)
 
 The test key of the account "Demo", shown this once:
 

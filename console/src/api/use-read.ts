@@ -42,6 +42,8 @@ export type PagedPath = {
 type Row<P extends PagedPath> = Answer<P, 'get'> extends { data: (infer R)[] } ? R : never
 type PagedQuery = Record<string, string | number | undefined>
 const PAGE_ROWS = 100
+/** A longer list is not read anew by itself: that would be every page of it, again and again. */
+const MOST_LIVE_PAGES = 2
 
 /** All rows of a list, page by page as they are wanted. Empty filters are left out. */
 export function useReadPages<P extends PagedPath>(
@@ -51,6 +53,7 @@ export function useReadPages<P extends PagedPath>(
 ) {
   const { api } = useApiContext()
   const query = { limit: PAGE_ROWS, ...withoutEmpty(init.query ?? {}) }
+  const queryKey = useKey(path, { ...init, query })
   const pages = useInfiniteQuery<
     Answer<P, 'get'>,
     Error,
@@ -58,7 +61,7 @@ export function useReadPages<P extends PagedPath>(
     readonly unknown[],
     string | null
   >({
-    queryKey: useKey(path, { ...init, query }),
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
       read(api, path, {
         ...init,
@@ -69,10 +72,17 @@ export function useReadPages<P extends PagedPath>(
     getNextPageParam: last => (last as { nextCursor: string | null }).nextCursor,
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
+    refetchOnWindowFocus: ({ state }) => isShort(state.data),
+    refetchInterval: ({ state }) => (isShort(state.data) ? (options.everyMs ?? false) : false),
   })
+  const client = useQueryClient()
+  /** Forgets all but the first page, which is then live again. */
+  function rewind(): void {
+    if (isShort(pages.data)) return
+    client.setQueryData<typeof pages.data>(queryKey, data => data && firstOf(data))
+  }
   const rows = (pages.data?.pages ?? []).flatMap(page => (page as unknown as { data: Row<P>[] }).data)
-  return { ...pages, rows }
+  return { ...pages, rows, rewind }
 }
 
 export type PagedRead<R> = {
@@ -84,6 +94,8 @@ export type PagedRead<R> = {
   isFetchingNextPage: boolean
   fetchNextPage(): unknown
   refetch(): unknown
+  /** Where a list can grow long; see `useReadPages`. */
+  rewind?(): void
 }
 
 /**
@@ -114,6 +126,14 @@ export function useForget(): (paths: readonly string[]) => void {
     void client.invalidateQueries({
       predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),
     })
+}
+
+function isShort(data: InfiniteData<unknown> | undefined): boolean {
+  return (data?.pages.length ?? 0) <= MOST_LIVE_PAGES
+}
+
+function firstOf<T, P>(data: InfiniteData<T, P>): InfiniteData<T, P> {
+  return { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) }
 }
 
 /** What is read for one account or mode is nobody else's. */

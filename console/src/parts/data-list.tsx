@@ -64,6 +64,10 @@ export function DataList<R>({
     if (hasNextPage && !isFetchingNextPage && last >= rows.length - NEAR_END_ROWS) fetchNextPage()
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
 
+  function onScroll(): void {
+    if (scroller.current?.scrollTop === 0) read.rewind?.()
+  }
+
   if (read.isPending) return <ListSkeleton />
   if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
   if (rows.length === 0) return <div className="ph-card">{empty}</div>
@@ -77,6 +81,7 @@ export function DataList<R>({
     <div className="ph-card" style={{ overflow: 'hidden' }}>
       <div
         ref={scroller}
+        onScroll={onScroll}
         className={classes.scroller}
         style={{ maxHeight: height }}
         tabIndex={0}

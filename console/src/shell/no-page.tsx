@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { Link } from 'wouter'
+import { Link, Redirect, useLocation } from 'wouter'
 import { PAGES } from '../pages.ts'
 import { EmptyNote } from '../parts/empty-note.tsx'
 import { useSession } from '../session/context.tsx'
@@ -7,7 +7,10 @@ import { useSession } from '../session/context.tsx'
 /** For a path that is nothing here, or nothing for this role. */
 export function NoPage() {
   const { may } = useSession()
+  const [path] = useLocation()
   const first = PAGES.find(page => may(page.need))
+  // An operator without an account has no overview.
+  if (path === '/' && first) return <Redirect to={first.path} replace />
   return (
     <EmptyNote
       title="There is no such page for you here"

@@ -12,6 +12,7 @@ import { Channels } from './channels.tsx'
 import { Figure } from './figure.tsx'
 import { Latest } from './latest.tsx'
 import { PERIODS, periodOf, spanOf } from './period.ts'
+import { SandboxWarning } from './sandbox-warning.tsx'
 
 const Charts = lazy(() => import('./charts.tsx'))
 const LOOK_EVERY_MS = 10_000
@@ -42,6 +43,7 @@ export default function Overview() {
     >
       {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
       <Stack gap="lg">
+        <SandboxWarning />
         <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
           <Figure label="Sent" value={total?.sent} href="/messages" />
           <Figure

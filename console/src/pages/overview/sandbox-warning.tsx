@@ -1,0 +1,23 @@
+import { Alert } from '@mantine/core'
+import { FlaskConical } from 'lucide-react'
+import { useRead } from '../../api/use-read.ts'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { useSession } from '../../session/context.tsx'
+
+/** The sandbox must not pass for the real thing: told where live messages would go to it. */
+export function SandboxWarning() {
+  const { mode } = useSession()
+  const policies = useRead('/api/v2/messages/policies')
+  const enabled = (policies.data?.data ?? []).filter(policy => policy.enabled)
+  const simulated = CHANNELS.filter(channel => {
+    const own = enabled.filter(policy => policy.channel === channel)
+    return own.length > 0 && own.every(policy => policy.providerKey === 'sandbox')
+  })
+  if (mode !== 'live' || simulated.length === 0) return null
+  return (
+    <Alert color="brass" variant="light" icon={<FlaskConical size={16} />} title="Not everything is real yet">
+      No connection carries {simulated.map(channelName).join(', ')}: live messages over these channels go to
+      the sandbox, and reach nobody.
+    </Alert>
+  )
+}
