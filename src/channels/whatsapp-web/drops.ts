@@ -17,6 +17,7 @@ const TIMED_OUT = 408
 const REPLACED = 440
 const FORBIDDEN = 403
 const NOT_MULTI_DEVICE = 411
+const OUTDATED = 405
 
 /** `linked`: it had been let in before. `showed`: it was showing what links it. */
 export function readDrop(
@@ -38,6 +39,8 @@ export function readDrop(
       return { kind: 'over', detail: 'WhatsApp has barred this account' }
     case NOT_MULTI_DEVICE:
       return { kind: 'over', detail: 'the phone must be updated before devices can be linked' }
+    case OUTDATED:
+      return { kind: 'over', detail: 'WhatsApp wants a newer version of the package baileys on the server' }
     case TIMED_OUT:
       return showed && !linked
         ? { kind: 'over', detail: 'nobody scanned or typed the code in time; restart it for a new one' }

@@ -147,6 +147,8 @@ function listen(
     if (qr !== undefined) on.showsQr(qr)
     if (connection === 'open') on.opened()
     if (connection === 'close') {
+      // What it holds back is acknowledged already: it would be lost with the line.
+      sock.ev.flush()
       const error = lastDisconnect?.error as (Error & { output?: { statusCode?: number } }) | undefined
       over(error?.output?.statusCode, error?.message ?? 'closed')
     }

@@ -56,6 +56,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   let line: Line | null = null
   let isOpen = false
   let letGo = false
+  let groupsAreKnown = false
   let pairedAtMs = io.pairedAtMs
   const running = run().catch(error => {
     io.log.warn({ err: error }, 'a web session has failed')
@@ -167,10 +168,17 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     const me = auth.creds.me
     io.tell({ state: 'open', phone: phoneOf(me?.id), pushName: me?.name && me.name !== '~' ? me.name : null })
     openings.resolve()
-    void current.sock.groupFetchAllParticipating().then(
-      groups => book.groups(Object.values(groups)),
-      () => {},
-    )
+    if (!groupsAreKnown) void askForGroups(current)
+  }
+
+  /** Once: groups that come later are told. */
+  async function askForGroups({ sock }: Line): Promise<void> {
+    try {
+      book.groups(Object.values(await sock.groupFetchAllParticipating()))
+      groupsAreKnown = true
+    } catch {
+      // The next line asks again.
+    }
   }
 
   function noteClosed(current: Line): void {
