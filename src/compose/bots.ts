@@ -9,7 +9,8 @@ import { sweepSubscribers } from '../core/bots/subscriber-store.ts'
 import { createBotSubscribers } from '../core/bots/subscribers.ts'
 import { createBotTokens } from '../core/bots/tokens.ts'
 import { createBotUpdates } from '../core/bots/updates.ts'
-import type { AccountId, ConnectionId } from '../lib/ids.ts'
+import { selectConnectionsFor } from '../core/connections/store.ts'
+import type { ConnectionId } from '../lib/ids.ts'
 import { createBotFeeds } from '../workers/bot-feeds.ts'
 import type { Chore } from '../workers/chores.ts'
 import { startLoop } from '../workers/loop.ts'
@@ -29,7 +30,7 @@ const USUAL = 'telegram'
 /** Bots that accounts bring along, and the chats that started them. */
 export function createBotRooms(
   base: Foundation,
-  rooms: Pick<AccountRooms, 'connections' | 'connectionAdmin'>,
+  rooms: Pick<AccountRooms, 'connectionAdmin'>,
   { keepInbound, wake }: Pick<ConsentRooms, 'keepInbound' | 'wake'>,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
@@ -49,7 +50,6 @@ export function createBotRooms(
       seal,
       platforms,
       settling,
-      tokens,
       changed: accountId => changes.publish('bots', accountId),
     }),
     botSubscribers: createBotSubscribers({ db }),
@@ -78,7 +78,7 @@ export function createBotRooms(
 
 function createPlatforms(
   base: Foundation,
-  { connections, connectionAdmin }: Pick<AccountRooms, 'connections' | 'connectionAdmin'>,
+  { connectionAdmin }: Pick<AccountRooms, 'connectionAdmin'>,
   providers: ReadonlyMap<string, Provider>,
   late: () => Late,
 ): Platforms {
@@ -87,8 +87,8 @@ function createPlatforms(
       const open = late().links.get(connectionId)
       return open?.enabled && open.link.bots ? { provider: open.provider, bots: open.link.bots } : undefined
     },
-    async choose(accountId: AccountId) {
-      const all = await connections.forAccount(accountId)
+    async choose(db, accountId) {
+      const all = await selectConnectionsFor(db, accountId)
       return all.find(each => each.provider === USUAL && each.enabled)?.id ?? null
     },
     async atUsual(work) {
@@ -103,7 +103,10 @@ function createPlatforms(
       const input = { accountId, provider: USUAL, name: 'Telegram', channels: ['botapp_bot' as const] }
       return (await connectionAdmin.createIn(tx, input)).id as ConnectionId
     },
-    connected: () => late().syncLinks(),
+    async connected(accountId) {
+      base.changes.publish('connections', accountId)
+      await late().syncLinks()
+    },
   }
 }
 

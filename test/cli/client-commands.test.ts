@@ -128,7 +128,19 @@ describe('posthorn', () => {
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).err).toContain('NOT_FOUND')
 
     const testKey = /ph_test_[0-9A-Za-z]+/.exec(
-      (await posthorn(['key', 'create', id, '--name', 'T', '--test', '--permission', 'messages:create'])).out,
+      (
+        await posthorn([
+          'key',
+          'create',
+          id,
+          '--name',
+          'T',
+          '--mode',
+          'test',
+          '--permission',
+          'messages:create',
+        ])
+      ).out,
     )![0]
     const asTest = { env: { POSTHORN_API_KEY: testKey } }
     const added = await posthorn(['bot', 'add', '--file', '-'], { ...asTest, input: '424242:Sw0rdfish\n' })

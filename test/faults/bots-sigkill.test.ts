@@ -76,7 +76,10 @@ test('the node that asks for a bot’s updates is killed among them: none is los
     token: telegram.token,
   })
   // It alone is there, and so it holds the bot; the other one comes for nothing but its death.
-  await telegram.called('getUpdates', 1)
+  await until(
+    () => count('held', 'select count(*)::integer as n from bot_feeds where node is not null'),
+    n => n === 1,
+  )
   const second = await addNode()
 
   const speaking = speak(0, WORDS_EACH)

@@ -27,7 +27,7 @@ import {
   replaceToken,
   selectBot,
 } from './store.ts'
-import { type BotTokens, tokenContext } from './tokens.ts'
+import { tokenContext } from './tokens.ts'
 import { viewBot } from './view.ts'
 
 /** The bots of an account. An unknown one is NOT_FOUND, one of another account too. */
@@ -49,8 +49,7 @@ export type BotsDeps = {
   ids: Ids
   seal: Pick<Seal, 'seal' | 'open'>
   platforms: Platforms
-  settling: BotSettling
-  tokens: BotTokens
+  settling: Pick<BotSettling, 'settle' | 'leave'>
   /** Tells this node's caches at once of a change of its own. */
   changed(accountId: AccountId): void
 }
@@ -81,14 +80,14 @@ export function createBots(deps: BotsDeps): Bots {
   }
 
   async function keepReal(accountId: AccountId, token: string): Promise<BotId> {
-    const connectionId = await platforms.choose(accountId)
+    const connectionId = await platforms.choose(db, accountId)
     const identity = identityOf(await identify(connectionId, token))
     const kept = await db.transaction(async tx => {
       // Of two who register at once only one shall make a connection.
       await lockAccount(tx, accountId)
       return keep(tx, accountId, connectionId, identity, token)
     })
-    if (kept.connected) await platforms.connected()
+    if (kept.connected) await platforms.connected(accountId)
     return kept.id
   }
 
@@ -109,7 +108,7 @@ export function createBots(deps: BotsDeps): Bots {
     const known = await findByPlatformId(tx, { accountId, sandbox: false, platformId })
     if (known && (known.accountId !== accountId || isInUse(known, token))) throw registered()
     const connectionId =
-      chosen ?? (await platforms.choose(accountId)) ?? (await platforms.connect(tx, accountId))
+      chosen ?? (await platforms.choose(tx, accountId)) ?? (await platforms.connect(tx, accountId))
     const id = known?.id ?? ids.next('bot')
     const facts = { accountId, id, connectionId, username, name, token: seal.seal(token, tokenContext(id)) }
     if (known) await replaceToken(tx, facts)
@@ -117,8 +116,10 @@ export function createBots(deps: BotsDeps): Bots {
     return { id, connected: chosen === null }
   }
 
-  function isInUse({ id, state, token: sealed }: BotRow, token: string): boolean {
-    return state === 'active' && sealed !== null && seal.open(sealed, tokenContext(id)).toString() === token
+  /** Its connection may be gone: then the bot comes back over another one. */
+  function isInUse({ id, state, connectionId, token: sealed }: BotRow, token: string): boolean {
+    if (state !== 'active' || !connectionId || !platforms.get(connectionId) || !sealed) return false
+    return seal.open(sealed, tokenContext(id)).toString() === token
   }
 
   return {

@@ -12,7 +12,8 @@ let bot: BotView
 
 beforeAll(async () => {
   telegram = await startTelegram()
-  app = await startTestApp()
+  // Longer than any answer of the loopback takes, however slow the machine.
+  app = await startTestApp({ env: { POSTHORN_SYNC_WAIT_MS: '30000' } })
   account = await app.createAccount()
   const made = await app.admin('POST', '/connections', {
     provider: 'telegram',

@@ -1,0 +1,82 @@
+import type { BotSubscriber, BotView, SubscriberPage } from '../contract/bot.ts'
+import { clientCommand } from './client-command.ts'
+import { readTextFile } from './files.ts'
+import { pageQuery } from './paging.ts'
+import { card, table } from './show.ts'
+
+const KEY = '  (with --key or POSTHORN_API_KEY)'
+
+export const add = clientCommand({
+  usage: `bot add --file TOKEN_FILE|-${KEY}`,
+  words: 0,
+  options: { file: { type: 'string' } },
+  ask: given =>
+    given.client.api('POST', '/botapp-bots', { token: readTextFile(given.needed('file')).trim() }),
+  show(answer) {
+    const { bot } = answer['data'] as { bot: BotView }
+    return card([
+      ['id', bot.id],
+      ['name', bot.name],
+      ['username', bot.username],
+      ['state', bot.state],
+      ['updates by', bot.mode],
+      ['subscribers', bot.subscribers],
+    ])
+  },
+})
+
+export const list = clientCommand({
+  usage: `bot list [--limit 50] [--cursor CURSOR]${KEY}`,
+  words: 0,
+  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  ask: given => given.client.api('GET', `/botapp-bots${pageQuery(given)}`),
+  show: answer =>
+    table(
+      ['id', 'username', 'name', 'state', 'updates by', 'subscribers', 'last update'],
+      (answer['data'] as BotView[]).map(each => [
+        each.id,
+        each.username,
+        each.name,
+        each.state,
+        each.sandbox ? 'sandbox' : each.mode,
+        each.subscribers,
+        each.lastUpdateAt,
+      ]),
+    ),
+})
+
+export const remove = clientCommand({
+  usage: `bot remove BOT${KEY}`,
+  words: 1,
+  ask: ({ client, words }) => client.api('DELETE', `/botapp-bots/${encodeURIComponent(words[0]!)}`),
+  show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
+})
+
+export const subscribers = clientCommand({
+  usage: `bot subscribers BOT [--q TEXT] [--page 1] [--limit 50]${KEY}`,
+  words: 1,
+  options: { q: { type: 'string' }, page: { type: 'string' }, limit: { type: 'string' } },
+  ask: given => {
+    const path = `/botapp-bots/${encodeURIComponent(given.words[0]!)}/subscribers`
+    return given.client.api('GET', `${path}${pageQuery(given, 'q', 'page')}`)
+  },
+  show(answer) {
+    const { subscribers: rows, page, total, hasMore } = answer['data'] as SubscriberPage['data']
+    const more = hasMore ? `\n${total} in all: --page ${page + 1}` : ''
+    return `${tableOf(rows)}${more}`
+  },
+})
+
+function tableOf(rows: readonly BotSubscriber[]): string {
+  return table(
+    ['chat', 'username', 'name', 'payload', 'last seen', 'blocked'],
+    rows.map(each => [
+      each.chatId,
+      each.username,
+      [each.firstName, each.lastName].filter(name => name !== null).join(' '),
+      each.startPayload,
+      each.lastSeenAt,
+      each.blockedAt,
+    ]),
+  )
+}

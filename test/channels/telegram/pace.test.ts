@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createPace } from '../../../src/channels/telegram/pace.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+test('a chat rests as long as it was told to, and nobody else', async () => {
+  const clock = createFakeClock()
+  const pace = createPace(clock)
+  expect(pace.restOf('bot', '1')).toBeNull()
+  expect(pace.refused('bot', '1', 5_000)).toEqual({ afterMs: 5_000, scope: 'message' })
+  await clock.advance(1_000)
+  expect(pace.restOf('bot', '1')).toEqual({ afterMs: 4_000, scope: 'message' })
+  expect(pace.restOf('bot', '2')).toBeNull()
+  expect(pace.restOf('other', '1')).toBeNull()
+  await clock.advance(4_000)
+  expect(pace.restOf('bot', '1')).toBeNull()
+})
+
+test('the same chat, refused again, is no sign of anything else', () => {
+  const pace = createPace(createFakeClock())
+  pace.refused('bot', '1', 5_000)
+  expect(pace.refused('bot', '1', 9_000)).toEqual({ afterMs: 9_000, scope: 'message' })
+  expect(pace.restOf('bot', '2')).toBeNull()
+})
+
+test('a second chat, while another one rests: the bot rests, and no other bot', async () => {
+  const clock = createFakeClock()
+  const pace = createPace(clock)
+  pace.refused('bot', '1', 5_000)
+  expect(pace.refused('bot', '2', 3_000)).toEqual({ afterMs: 3_000, scope: 'account' })
+  expect(pace.restOf('bot', '3')).toEqual({ afterMs: 3_000, scope: 'account' })
+  expect(pace.restOf('other', '3')).toBeNull()
+  await clock.advance(3_000)
+  expect(pace.restOf('bot', '3')).toBeNull()
+  expect(pace.restOf('bot', '1')).toEqual({ afterMs: 2_000, scope: 'message' })
+})
+
+test('no word makes anybody rest for more than an hour, or for less than nothing', () => {
+  const pace = createPace(createFakeClock())
+  expect(pace.refused('bot', '1', 90_000_000).afterMs).toBe(3_600_000)
+  expect(pace.refused('bot', '2', -5).afterMs).toBeGreaterThan(0)
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Link } from '../../../src/channels/provider.ts'
+import { telegramProvider } from '../../../src/channels/telegram.ts'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { createBots } from '../../../src/core/bots/bots.ts'
+import type { Platforms } from '../../../src/core/bots/platforms.ts'
+import { findBot } from '../../../src/core/bots/store.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import type { AccountId, BotId, ConnectionId } from '../../../src/lib/ids.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createIo } from '../../channels/conformance.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
+
+/** Registering where no connection leads to a platform, over a scripted Bot API at the usual address. */
+const clock = createFakeClock()
+const random = createRandom()
+const ids = createIds(clock, random)
+
+let database: TestDatabase
+let telegram: ScriptedTelegram
+let link: Link
+/** Connections by their account; those that are open. */
+let made: Map<AccountId, ConnectionId>
+let open: Set<ConnectionId>
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  telegram = await startScriptedTelegram()
+  link = await telegramProvider.open({ apiRoot: telegram.apiRoot }, createIo())
+  made = new Map()
+  open = new Set()
+})
+afterAll(async () => {
+  await link.close()
+  await telegram.close()
+  await database.drop()
+})
+
+const platforms: Platforms = {
+  get: id => (open.has(id) ? { provider: 'telegram', bots: link.bots! } : undefined),
+  choose: async (_, accountId) => made.get(accountId) ?? null,
+  atUsual: work => work(link.bots!),
+  async connect(_, accountId) {
+    expect(made.has(accountId), 'only one connection').toBe(false)
+    const id = ids.next('cnn')
+    made.set(accountId, id)
+    return id
+  },
+  async connected() {
+    for (const id of made.values()) open.add(id)
+  },
+}
+
+function callerOf(accountId: AccountId): Caller {
+  return { account: { id: accountId }, mode: 'live' } as Caller
+}
+
+async function addAccount(): Promise<Caller> {
+  return callerOf(ids.next('acc'))
+}
+
+const bots = () =>
+  createBots({
+    db: database.db,
+    clock,
+    ids,
+    seal: createSeal(Buffer.alloc(32, 7), random),
+    platforms,
+    settling: { settle: async () => {}, leave: async () => {} },
+    changed() {},
+  })
+
+test('the first bot of an account brings a connection of its own; the next one, and one at once with it, share it', async () => {
+  const caller = await addAccount()
+  const first = await bots().register(caller, { token: '1001:a' })
+  const connectionId = made.get(caller.account.id)!
+  expect(await findBot(database.db, first.id as BotId)).toMatchObject({ connectionId, platformId: '1001' })
+  const others = await Promise.all(['1002:a', '1003:a'].map(token => bots().register(caller, { token })))
+  for (const { id } of others) expect(await findBot(database.db, id as BotId)).toMatchObject({ connectionId })
+})
+
+test('a token that is refused leaves neither a bot nor a connection', async () => {
+  const caller = await addAccount()
+  telegram.answer(() => telegram.error(401, 'Unauthorized'))
+  await expect(bots().register(caller, { token: '1004:a' })).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+  })
+  telegram.answer(() => ({ status: 502, body: '<html>' }))
+  await expect(bots().register(caller, { token: '1004:a' })).rejects.toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+  })
+  telegram.answer(() => telegram.error(429, 'Too Many Requests', { retry_after: 17 }))
+  await expect(bots().register(caller, { token: '1004:a' })).rejects.toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+    retryAfterSeconds: 17,
+  })
+  telegram.answer(null)
+  expect(made.has(caller.account.id)).toBe(false)
+  expect((await bots().list(caller, {})).data).toEqual([])
+})
+
+test('of two accounts that register one bot at once, one has it', async () => {
+  const callers = await Promise.all([addAccount(), addAccount()])
+  const results = await Promise.allSettled(
+    callers.map(caller => bots().register(caller, { token: '1005:a' })),
+  )
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  const refused = results.find(result => result.status === 'rejected')
+  expect(refused).toMatchObject({ reason: { code: 'CONFLICT' } })
+})
+
+test('a bot whose connection is gone comes back over another, by the same token and under the same id', async () => {
+  const caller = await addAccount()
+  const before = await bots().register(caller, { token: '1006:a' })
+  await expect(bots().register(caller, { token: '1006:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
+  open.delete(made.get(caller.account.id)!)
+  made.delete(caller.account.id)
+  const after = await bots().register(caller, { token: '1006:a' })
+  expect(after.id).toBe(before.id)
+  expect(await findBot(database.db, after.id as BotId)).toMatchObject({
+    connectionId: made.get(caller.account.id),
+  })
+})
