@@ -1,4 +1,5 @@
 import {
+  Ban,
   FlaskConical,
   Gauge,
   KeyRound,
@@ -8,6 +9,9 @@ import {
   Rocket,
   Rows3,
   SendHorizontal,
+  ShieldCheck,
+  ShieldUser,
+  Webhook,
 } from 'lucide-react'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { Need } from './session/session.ts'
@@ -112,6 +116,26 @@ export const PAGES: readonly Page[] = [
     shortcut: 'b',
   },
   {
+    path: '/verification',
+    title: 'Verification',
+    section: 'Messages',
+    icon: ShieldCheck,
+    need: 'member',
+    pattern: '/verification/:tab?',
+    component: lazy(() => import('./pages/verification/verification.tsx')),
+    words: 'otp codes conversion statistics blocks fraud settings try two factor',
+    shortcut: 'v',
+  },
+  {
+    path: '/suppressions',
+    title: 'Suppression list',
+    section: 'Messages',
+    icon: Ban,
+    need: 'member',
+    component: lazy(() => import('./pages/suppressions/suppressions.tsx')),
+    words: 'stop opt out unsubscribe block list consent',
+  },
+  {
     path: '/keys',
     title: 'API keys',
     section: 'Developers',
@@ -120,5 +144,26 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import('./pages/keys/keys.tsx')),
     words: 'token secret rotate revoke scopes',
     shortcut: 'k',
+  },
+  {
+    // `/webhooks` itself is the server's own: providers call there.
+    path: '/endpoints',
+    title: 'Webhooks',
+    section: 'Developers',
+    icon: Webhook,
+    need: 'member',
+    pattern: '/endpoints/:webhookId?/:deliveryId?',
+    component: lazy(() => import('./pages/webhooks/webhooks.tsx')),
+    words: 'callbacks events deliveries payload replay secret endpoints',
+    shortcut: 'w',
+  },
+  {
+    path: '/profile',
+    title: 'Your login',
+    section: 'Account',
+    icon: ShieldUser,
+    need: 'anyone',
+    component: lazy(() => import('./pages/profile/profile.tsx')),
+    words: 'profile password second factor totp sessions sign out devices',
   },
 ]

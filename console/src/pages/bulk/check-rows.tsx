@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, CircleCheck } from 'lucide-react'
 import { useState } from 'react'
 import { Card } from '../../parts/page.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
 import type { Plan } from './plan.ts'
 import type { Checked, ShownRow } from './sheet.ts'
@@ -82,48 +83,44 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
 function Rows({ names, rows, plan }: { names: readonly string[]; rows: readonly ShownRow[]; plan: Plan }) {
   const used = names.map((name, at) => ({ name, at })).filter(({ at }) => plan.columns[at] !== null)
   return (
-    <Table.ScrollContainer minWidth={520} mah={460} style={{ overflowY: 'auto' }}>
-      <Table verticalSpacing={7} horizontalSpacing="md" fz="sm" stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={70}>Line</Table.Th>
-            {used.map(({ name, at }) => (
-              <Table.Th key={at}>
-                <bdi>{name}</bdi>
-              </Table.Th>
-            ))}
-            <Table.Th>What is wrong</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ line, cells, faults }) => (
-            <Table.Tr key={line}>
-              <Table.Td className="ph-num" c="dimmed">
-                {line.toLocaleString()}
-              </Table.Td>
-              {used.map(({ at }) => (
-                <Table.Td
-                  key={at}
-                  maw={280}
-                  className="ph-truncate"
-                  bg={
-                    faults.some(({ column }) => column === at) ? 'var(--mantine-color-red-light)' : undefined
-                  }
-                >
-                  <bdi>{cells[at] || '–'}</bdi>
-                </Table.Td>
-              ))}
-              <Table.Td>
-                {faults.map(({ column, message }) => (
-                  <Text key={`${column} ${message}`} size="sm" c="var(--ph-bad)">
-                    {column === null ? 'The row' : names[column]} {message}
-                  </Text>
-                ))}
-              </Table.Td>
-            </Table.Tr>
+    <WideTable label="Rows" minWidth={520} maxHeight={460} stickyHeader>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={70}>Line</Table.Th>
+          {used.map(({ name, at }) => (
+            <Table.Th key={at}>
+              <bdi>{name}</bdi>
+            </Table.Th>
           ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          <Table.Th>What is wrong</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map(({ line, cells, faults }) => (
+          <Table.Tr key={line}>
+            <Table.Td className="ph-num" c="dimmed">
+              {line.toLocaleString()}
+            </Table.Td>
+            {used.map(({ at }) => (
+              <Table.Td
+                key={at}
+                maw={280}
+                className="ph-truncate"
+                bg={faults.some(({ column }) => column === at) ? 'var(--mantine-color-red-light)' : undefined}
+              >
+                <bdi>{cells[at] || '–'}</bdi>
+              </Table.Td>
+            ))}
+            <Table.Td>
+              {faults.map(({ column, message }) => (
+                <Text key={`${column} ${message}`} size="sm" c="var(--ph-bad)">
+                  {column === null ? 'The row' : names[column]} {message}
+                </Text>
+              ))}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
   )
 }

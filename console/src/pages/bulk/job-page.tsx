@@ -69,7 +69,7 @@ function Live({ state }: { state: LiveState }) {
   if (state === 'off') return null
   return (
     <Text size="xs" c="dimmed">
-      {state === 'live' ? 'Live' : 'Looking every 2 s'}
+      {state === 'live' ? 'Following' : 'Looking every 2 s'}
     </Text>
   )
 }

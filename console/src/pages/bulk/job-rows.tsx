@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { Download, Rows3 } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -110,6 +110,11 @@ const COLUMNS: readonly Column<BulkRow>[] = [
     title: '',
     width: '76px',
     align: 'end',
-    render: ({ messageId }) => messageId !== null && <Link href={`/messages/${messageId}`}>Message</Link>,
+    render: ({ messageId }) =>
+      messageId !== null && (
+        <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
+          Message
+        </Anchor>
+      ),
   },
 ]

@@ -3,6 +3,7 @@ import type { TemplateView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
 import type { Plan, Target } from './plan.ts'
 
@@ -62,50 +63,48 @@ function Columns({ sheet, plan, onPlan }: Props) {
   }
 
   return (
-    <Table.ScrollContainer minWidth={440}>
-      <Table verticalSpacing={8} horizontalSpacing="md" fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Column</Table.Th>
-            <Table.Th>Says</Table.Th>
-            <Table.Th w={190}>Is</Table.Th>
+    <WideTable label="Columns" minWidth={440}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Column</Table.Th>
+          <Table.Th>Says</Table.Th>
+          <Table.Th w={190}>Is</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {sheet.names.map((name, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns are known by their place; two may have one name
+          <Table.Tr key={at}>
+            <Table.Td fw={550}>
+              <bdi>{name}</bdi>
+            </Table.Td>
+            <Table.Td maw={240}>
+              {sheet.first.slice(0, 2).map((row, line) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the first two rows
+                <div key={line} className="ph-truncate" style={{ color: 'var(--ph-quiet)' }}>
+                  <bdi>{row[at] || '–'}</bdi>
+                </div>
+              ))}
+            </Table.Td>
+            <Table.Td>
+              <Select
+                aria-label={`What ${name} is`}
+                placeholder="Not used"
+                size="xs"
+                clearable
+                data={options}
+                value={
+                  plan.columns[at] === null || plan.columns[at] === undefined
+                    ? null
+                    : String(plan.columns[at])
+                }
+                onChange={value => choose(at, value)}
+              />
+            </Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {sheet.names.map((name, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: columns are known by their place; two may have one name
-            <Table.Tr key={at}>
-              <Table.Td fw={550}>
-                <bdi>{name}</bdi>
-              </Table.Td>
-              <Table.Td maw={240}>
-                {sheet.first.slice(0, 2).map((row, line) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the first two rows
-                  <div key={line} className="ph-truncate" style={{ color: 'var(--ph-quiet)' }}>
-                    <bdi>{row[at] || '–'}</bdi>
-                  </div>
-                ))}
-              </Table.Td>
-              <Table.Td>
-                <Select
-                  aria-label={`What ${name} is`}
-                  placeholder="Not used"
-                  size="xs"
-                  clearable
-                  data={options}
-                  value={
-                    plan.columns[at] === null || plan.columns[at] === undefined
-                      ? null
-                      : String(plan.columns[at])
-                  }
-                  onChange={value => choose(at, value)}
-                />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        ))}
+      </Table.Tbody>
+    </WideTable>
   )
 }
 

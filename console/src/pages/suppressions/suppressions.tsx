@@ -1,0 +1,157 @@
+import { ActionIcon, Button, Text, Tooltip } from '@mantine/core'
+import { Ban, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { SuppressionSource, SuppressionView } from '../../../../sdk/index.ts'
+import { useAction, useReadPages } from '../../api/use-read.ts'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { AddSuppression } from './add-suppression.tsx'
+
+export const SUPPRESSIONS = '/api/v2/suppressions'
+
+/** Recipients to whom nothing goes. */
+export default function Suppressions() {
+  const [filters, setFilters] = useFilters(['to', 'channel'])
+  const list = useReadPages(SUPPRESSIONS, { query: filters })
+  const [adding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<SuppressionView | null>(null)
+  const remove = useAction((api, id: string) => api.delete('/api/v2/suppressions/{id}', { path: { id } }), {
+    changes: [SUPPRESSIONS],
+    onDone: () => tellDone('Messages go to them again.'),
+  })
+  const filtered = Object.keys(filters).length > 0
+  const clear = () => setFilters({ to: null, channel: null })
+  const columns = [...COLUMNS, leaveColumn(setLeaving)]
+  return (
+    <Page
+      title="Suppression list"
+      lead="Recipients to whom nothing is sent: they wrote STOP, their provider said so, or you did. A send to one is refused and costs nothing."
+      actions={
+        <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
+          Add a recipient
+        </Button>
+      }
+    >
+      <FilterBar onClear={filtered ? clear : null}>
+        <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
+        <ChoiceFilter
+          label="Channel"
+          value={filters.channel}
+          options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
+          onChange={channel => setFilters({ channel })}
+        />
+      </FilterBar>
+      <DataList
+        label="Suppressed recipients"
+        read={list}
+        columns={columns}
+        rowKey={row => row.id}
+        empty={
+          filtered ? (
+            <EmptyNote
+              icon={Ban}
+              title="Nobody here fits these filters"
+              text="Recipients are compared as a whole: a phone number as E.164, with its plus."
+              action={
+                <Button variant="default" onClick={clear}>
+                  Clear filters
+                </Button>
+              }
+            />
+          ) : (
+            <EmptyNote
+              icon={Ban}
+              title="Nobody is suppressed"
+              text="Whoever writes STOP comes here by themselves. You can add those who asked you in another way."
+              action={<Button onClick={() => setAdding(true)}>Add a recipient</Button>}
+            />
+          )
+        }
+      />
+      <AddSuppression opened={adding} onClose={() => setAdding(false)} />
+      <ConfirmDialog
+        opened={leaving !== null}
+        onClose={() => setLeaving(null)}
+        title="Send to them again?"
+        text={
+          leaving && (
+            <>
+              <bdi>{leaving.to}</bdi> leaves the list.
+              {leaving.source === 'stop' &&
+                ' They asked for it themselves: be sure that they want to hear from you again.'}
+            </>
+          )
+        }
+        confirmLabel="Take them off the list"
+        run={() => (leaving ? remove.mutateAsync(leaving.id) : Promise.resolve())}
+      />
+    </Page>
+  )
+}
+
+const SOURCES: Record<SuppressionSource, string> = {
+  api: 'Added by you',
+  stop: 'They wrote STOP',
+  provider: 'Their provider',
+}
+
+const COLUMNS: readonly Column<SuppressionView>[] = [
+  {
+    title: 'Recipient',
+    width: 'minmax(150px, 1.2fr)',
+    render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
+  },
+  {
+    title: 'Channel',
+    width: '160px',
+    render: ({ channel }) => (channel === null ? 'Every channel' : channelName(channel)),
+  },
+  { title: 'By', width: '140px', wideOnly: true, render: ({ source }) => SOURCES[source] },
+  {
+    title: 'Reason',
+    width: 'minmax(120px, 1.6fr)',
+    wideOnly: true,
+    render: ({ reason }) =>
+      reason === null ? (
+        <Text span c="dimmed" size="sm">
+          –
+        </Text>
+      ) : (
+        <bdi title={reason}>{reason}</bdi>
+      ),
+  },
+  {
+    title: 'Since',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]
+
+function leaveColumn(onLeave: (row: SuppressionView) => void): Column<SuppressionView> {
+  return {
+    title: '',
+    width: '40px',
+    align: 'end',
+    render: row => (
+      <Tooltip label="Take them off the list">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Take ${row.to} off the list`}
+          onClick={() => onLeave(row)}
+        >
+          <Trash2 size={15} />
+        </ActionIcon>
+      </Tooltip>
+    ),
+  }
+}

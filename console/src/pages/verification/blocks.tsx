@@ -1,0 +1,144 @@
+import { Stack, Text } from '@mantine/core'
+import { ShieldAlert } from 'lucide-react'
+import { useState } from 'react'
+import type { BlockView, FraudRule } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { channelName } from '../../parts/channel-name.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { Facts, SidePanel } from '../../parts/side-panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { countryName } from './breakdown.tsx'
+
+const RULES: Record<FraudRule, string> = {
+  allowedCountries: 'Countries allowed',
+  numberType: 'Kind of number',
+  prefix: 'Range of numbers',
+  country: 'Country',
+  conversion: 'Conversion',
+  clientIp: 'Caller’s address',
+  spend: 'Daily cap',
+  recipient: 'Same recipient',
+}
+const ACTIONS = [
+  { value: 'blocked', label: 'Blocked' },
+  { value: 'monitored', label: 'Only watched' },
+]
+const NAMES = ['action', 'rule', 'to', 'country'] as const
+
+/** What the fraud guard refused, or would have. */
+export default function Blocks() {
+  const [filters, setFilters] = useFilters(NAMES)
+  const blocks = useReadPages('/api/v2/verification/blocks', { query: filters }, { everyMs: 10_000 })
+  const [open, setOpen] = useState<BlockView | null>(null)
+  const filtered = Object.keys(filters).length > 0
+  return (
+    <Stack gap={0}>
+      <FilterBar
+        onClear={filtered ? () => setFilters(Object.fromEntries(NAMES.map(name => [name, null]))) : null}
+      >
+        <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
+        <TextFilter
+          label="Country, as in DE"
+          value={filters.country}
+          onChange={country => setFilters({ country: country?.toUpperCase() ?? null })}
+          width={170}
+        />
+        <ChoiceFilter
+          label="What was done"
+          value={filters.action}
+          options={ACTIONS}
+          onChange={action => setFilters({ action })}
+          width={160}
+        />
+        <ChoiceFilter
+          label="Rule"
+          value={filters.rule}
+          options={Object.entries(RULES).map(([value, label]) => ({ value, label }))}
+          onChange={rule => setFilters({ rule })}
+        />
+      </FilterBar>
+      <DataList
+        label="Blocks"
+        read={blocks}
+        columns={COLUMNS}
+        rowKey={block => block.id}
+        onOpen={setOpen}
+        opened={open?.id ?? null}
+        height="calc(100dvh - 320px)"
+        empty={
+          <EmptyNote
+            icon={ShieldAlert}
+            title={filtered ? 'No block fits these filters' : 'Nothing was blocked'}
+            text={
+              filtered
+                ? undefined
+                : 'The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded.'
+            }
+          />
+        }
+      />
+      <BlockPanel block={open} onClose={() => setOpen(null)} />
+    </Stack>
+  )
+}
+
+function BlockPanel({ block, onClose }: { block: BlockView | null; onClose: () => void }) {
+  return (
+    <SidePanel
+      opened={block !== null}
+      onClose={onClose}
+      title={block && <bdi>{block.to}</bdi>}
+      aside={block && <BlockAction block={block} />}
+    >
+      {block && (
+        <Stack gap="lg">
+          <Text>{block.reason}</Text>
+          <Facts
+            facts={[
+              ['Rule', RULES[block.rule]],
+              ['Country', countryName(block.country)],
+              ['Channel', channelName(block.channel)],
+              [
+                'Asked from',
+                block.clientIp === null ? (
+                  'Not told'
+                ) : (
+                  <span key="ip" className="ph-mono">
+                    {block.clientIp}
+                  </span>
+                ),
+              ],
+              ['When', <Time key="w" at={block.createdAt} />],
+              ['Again from', <Time key="r" at={block.retryAt} exact />],
+            ]}
+          />
+          <Text size="sm" c="dimmed">
+            The rules are the operator’s to change, so that a key that leaks cannot switch the guard off. Ask
+            them to put honest recipients on the safe list.
+          </Text>
+        </Stack>
+      )}
+    </SidePanel>
+  )
+}
+
+function BlockAction({ block: { action } }: { block: BlockView }) {
+  return action === 'blocked' ? (
+    <StatusBadge status="blocked" tone="bad" />
+  ) : (
+    <StatusBadge status="monitored" tone="warn" label="Only watched" />
+  )
+}
+
+const COLUMNS: readonly Column<BlockView>[] = [
+  { title: 'Done', width: '120px', render: block => <BlockAction block={block} /> },
+  { title: 'Recipient', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  { title: 'Rule', width: '140px', wideOnly: true, render: ({ rule }) => RULES[rule] },
+  { title: 'Why', width: 'minmax(180px, 2.4fr)', wideOnly: true, render: ({ reason }) => reason },
+  { title: 'Country', width: '110px', wideOnly: true, render: ({ country }) => countryName(country) },
+  { title: 'When', width: '100px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+]

@@ -1,0 +1,129 @@
+import { Button, Group, PinInput, Stack, Text } from '@mantine/core'
+import { CircleCheck } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { PosthornError, type VerificationAttempt, type Verified } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { faultOf } from '../../api/fault.ts'
+import { useForget, useRead } from '../../api/use-read.ts'
+import { Time } from '../../parts/time.tsx'
+
+type Props = { attempt: VerificationAttempt; onResent: (attempt: VerificationAttempt) => void }
+
+/** Where the code is typed, as the account's settings make it long. */
+export function CodeEntry({ attempt, onResent }: Props) {
+  const api = useApi()
+  const forget = useForget()
+  const account = useRead('/api/v2/account')
+  const [code, setCode] = useState('')
+  const [busy, setBusy] = useState(false)
+  /** Counts refusals: after each one begins at the first digit again. */
+  const [round, setRound] = useState(0)
+  const [fault, setFault] = useState<string | null>(null)
+  const [verified, setVerified] = useState<Verified | null>(null)
+  const { verificationId } = attempt
+
+  async function attemptTo(run: () => Promise<void>): Promise<void> {
+    setBusy(true)
+    setFault(null)
+    try {
+      await run()
+      forget(['/api/v2/verification', '/api/v2/sandbox/messages'])
+    } catch (error) {
+      setFault(wordsOf(error))
+      setCode('')
+      setRound(known => known + 1)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  const check = (given: string) =>
+    attemptTo(async () =>
+      setVerified(await api.post('/api/v2/verification/verify', { body: { verificationId, code: given } })),
+    )
+  const resend = () =>
+    attemptTo(async () =>
+      onResent(await api.post('/api/v2/verification/resend', { body: { verificationId } })),
+    )
+
+  if (verified) {
+    return (
+      <Text
+        fw={600}
+        c="var(--ph-good)"
+        style={{ display: 'flex', alignItems: 'center', gap: 8 }}
+        role="status"
+      >
+        <CircleCheck size={17} aria-hidden /> Verified
+      </Text>
+    )
+  }
+  return (
+    <Stack gap="sm">
+      <Text size="sm">The code that was sent:</Text>
+      <PinInput
+        key={round}
+        autoFocus={round > 0}
+        length={account.data?.data.verification.codeLength ?? 6}
+        type="number"
+        oneTimeCode
+        aria-label="The code"
+        getInputProps={at => ({ 'aria-label': `Digit ${at + 1}` })}
+        value={code}
+        onChange={setCode}
+        onComplete={check}
+        error={fault !== null}
+        disabled={busy}
+      />
+      {fault !== null && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {fault}
+        </Text>
+      )}
+      <Group gap="md">
+        <ResendButton
+          key={attempt.resendAvailableAt}
+          availableAt={attempt.resendAvailableAt}
+          onResend={resend}
+          busy={busy}
+        />
+        <Text size="xs" c="dimmed">
+          Valid until <Time at={attempt.expiresAt} exact />
+          {attempt.resendCount > 0 && ` · sent ${attempt.resendCount + 1} times`}
+        </Text>
+      </Group>
+    </Stack>
+  )
+}
+
+const EVERY_MS = 1_000
+
+function ResendButton({
+  availableAt,
+  onResend,
+  busy,
+}: {
+  availableAt: string
+  onResend: () => void
+  busy: boolean
+}) {
+  const [leftMs, setLeftMs] = useState(() => Date.parse(availableAt) - Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setLeftMs(Date.parse(availableAt) - Date.now()), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [availableAt])
+  const seconds = Math.ceil(leftMs / 1_000)
+  return (
+    <Button variant="default" size="xs" disabled={seconds > 0 || busy} onClick={onResend}>
+      {seconds > 0 ? `Send again in ${seconds} s` : 'Send again'}
+    </Button>
+  )
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof PosthornError && error.attemptsRemaining !== null) {
+    const left = error.attemptsRemaining
+    return `${error.message} ${left === 0 ? 'No try is left.' : `${left} ${left === 1 ? 'try is' : 'tries are'} left.`}`
+  }
+  return faultOf(error).text
+}

@@ -1,0 +1,59 @@
+import '@mantine/charts/styles.css'
+import { CompositeChart } from '@mantine/charts'
+import type { StatsRow } from '../../../../sdk/index.ts'
+import { daysOf } from './days.ts'
+
+const SERIES = [
+  { name: 'Started', color: 'verdigris.3', type: 'bar' as const },
+  { name: 'Verified', color: 'verdigris.6', type: 'bar' as const },
+  { name: 'Conversion, %', color: 'brass.5', type: 'line' as const, yAxisId: 'right' },
+]
+const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** How many of those who began on a day were confirmed. */
+export default function ConversionChart({
+  rows,
+  from,
+  to,
+}: {
+  rows: readonly StatsRow[]
+  from: string
+  to: string
+}) {
+  return (
+    <CompositeChart
+      h={260}
+      data={toPoints(rows, from, to)}
+      dataKey="day"
+      series={SERIES}
+      withLegend
+      withRightYAxis
+      gridAxis="x"
+      tickLine="none"
+      curveType="monotone"
+      dotProps={{ r: 3 }}
+      connectNulls
+      barProps={{ isAnimationActive: false, maxBarSize: 18 }}
+      lineProps={{ isAnimationActive: false }}
+      xAxisProps={{ minTickGap: 24 }}
+      yAxisProps={{ allowDecimals: false, width: 44 }}
+      rightYAxisProps={{ domain: [0, 100], width: 36, tickFormatter: (value: number) => `${value}` }}
+      valueFormatter={value => value.toLocaleString()}
+    />
+  )
+}
+
+/** Every day of the time, also those on which nothing was. */
+function toPoints(rows: readonly StatsRow[], from: string, to: string) {
+  const byDay = new Map(rows.map(row => [row.day, row]))
+  return daysOf({ from, to }).map(day => {
+    const row = byDay.get(day)
+    const share = row?.conversion ?? null
+    return {
+      day: short.format(new Date(day)),
+      Started: row?.started ?? 0,
+      Verified: row?.verified ?? 0,
+      'Conversion, %': share === null ? null : Math.round(share * 1000) / 10,
+    }
+  })
+}

@@ -1,0 +1,108 @@
+import { Text } from '@mantine/core'
+import { Inbox } from 'lucide-react'
+import type { DeliveryStatus, DeliveryView, WebhookView } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { MaybeTime, Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { EVENT_TYPES } from './event-types.ts'
+
+const STATUSES: readonly DeliveryStatus[] = ['pending', 'delivered', 'failed', 'cancelled']
+const LOOK_EVERY_MS = 2_000
+
+/** What was sent to an endpoint, the newest first. */
+export function Deliveries({
+  webhook,
+  opened,
+  onOpen,
+}: {
+  webhook: WebhookView
+  opened: string | null
+  onOpen: (id: string) => void
+}) {
+  const [filters, setFilters] = useFilters(['status', 'eventType'])
+  const deliveries = useReadPages(
+    '/api/v2/webhooks/{id}/deliveries',
+    { path: { id: webhook.id }, query: filters },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const filtered = Object.keys(filters).length > 0
+  return (
+    <div>
+      <FilterBar onClear={filtered ? () => setFilters({ status: null, eventType: null }) : null}>
+        <ChoiceFilter
+          label="Status"
+          value={filters.status}
+          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          onChange={status => setFilters({ status })}
+          width={140}
+        />
+        <ChoiceFilter
+          label="Event"
+          value={filters.eventType}
+          options={[...EVENT_TYPES, 'webhook.test' as const].map(value => ({ value, label: value }))}
+          onChange={eventType => setFilters({ eventType })}
+          width={220}
+        />
+      </FilterBar>
+      <DataList
+        label="Deliveries"
+        read={deliveries}
+        columns={COLUMNS}
+        rowKey={delivery => delivery.id}
+        onOpen={delivery => onOpen(delivery.id)}
+        opened={opened}
+        height="calc(100dvh - 420px)"
+        empty={
+          <EmptyNote
+            icon={Inbox}
+            title={filtered ? 'No delivery fits these filters' : 'Nothing was sent to it yet'}
+            text={
+              filtered ? undefined : '“Send a test” shows at once whether your receiver takes what we send.'
+            }
+          />
+        }
+      />
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<DeliveryView>[] = [
+  { title: 'Status', width: '116px', render: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'Event',
+    width: 'minmax(160px, 1.4fr)',
+    render: ({ eventType, replayOf }) => (
+      <>
+        <span className="ph-mono">{eventType}</span>
+        {replayOf !== null && (
+          <Text span size="xs" c="dimmed" ml={8}>
+            replay
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Answer', width: 'minmax(120px, 1.4fr)', wideOnly: true, render: answerOf },
+  {
+    title: 'Tries',
+    width: '60px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ attempts }) => <span className="ph-num">{attempts}</span>,
+  },
+  {
+    title: 'Next try',
+    width: '110px',
+    wideOnly: true,
+    render: ({ nextAttemptAt }) => <MaybeTime at={nextAttemptAt} />,
+  },
+  { title: 'Made', width: '110px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+function answerOf({ lastStatus, lastError }: DeliveryView): string {
+  return [lastStatus, lastError].filter(part => part !== null).join(' ') || '–'
+}

@@ -1,0 +1,105 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { Ellipsis, History, KeyRound, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { WebhookView } from '../../../../sdk/index.ts'
+import { useAction } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+import { ReplayRange } from './replay-range.tsx'
+import { WEBHOOKS } from './webhook-list.tsx'
+
+type Asked = 'change' | 'replay' | 'rotate' | 'delete' | null
+
+export function EndpointMenu({
+  webhook,
+  onSecret,
+  onDeleted,
+}: {
+  webhook: WebhookView
+  onSecret: (secret: string) => void
+  onDeleted: () => void
+}) {
+  const [asked, setAsked] = useState<Asked>(null)
+  const close = () => setAsked(null)
+  const { rotate, enable, remove } = useEndpointActions(webhook, onSecret, onDeleted)
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label="What to do with the endpoint">
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Pencil size={15} />} onClick={() => setAsked('change')}>
+            Change
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<History size={15} />}
+            disabled={!webhook.enabled}
+            onClick={() => setAsked('replay')}
+          >
+            Replay a time
+          </Menu.Item>
+          <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('rotate')}>
+            Rotate the secret
+          </Menu.Item>
+          <Menu.Item
+            leftSection={webhook.enabled ? <PowerOff size={15} /> : <Power size={15} />}
+            onClick={() => enable.mutate(!webhook.enabled, { onError: tellFault })}
+          >
+            {webhook.enabled ? 'Disable' : 'Enable'}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <EndpointForm opened={asked === 'change'} webhook={webhook} onClose={close} />
+      <ReplayRange opened={asked === 'replay'} webhook={webhook} onClose={close} />
+      <ConfirmDialog
+        opened={asked === 'rotate'}
+        onClose={close}
+        title="Rotate the secret?"
+        text="A new secret is made and shown once. For 24 hours the one before signs, too: time to change it at your receiver."
+        confirmLabel="Rotate the secret"
+        danger={false}
+        run={() => rotate.mutateAsync(undefined)}
+      />
+      <ConfirmDialog
+        opened={asked === 'delete'}
+        onClose={close}
+        title="Delete this endpoint?"
+        text="Nothing is sent to it any more, and what waits for it is dropped."
+        confirmLabel="Delete the endpoint"
+        run={() => remove.mutateAsync(undefined)}
+      />
+    </>
+  )
+}
+
+function useEndpointActions({ id }: WebhookView, onSecret: (secret: string) => void, onDeleted: () => void) {
+  const path = { id }
+  const changes = [WEBHOOKS]
+  const rotate = useAction(api => api.post('/api/v2/webhooks/{id}/rotate', { path }), {
+    changes,
+    onDone: ({ data }) => onSecret(data.secret),
+  })
+  const enable = useAction(
+    (api, enabled: boolean) => api.patch('/api/v2/webhooks/{id}', { path, body: { enabled } }),
+    {
+      changes,
+      onDone: ({ data }) =>
+        tellDone(data.enabled ? 'The endpoint is called again.' : 'The endpoint is no longer called.'),
+    },
+  )
+  const remove = useAction(api => api.delete('/api/v2/webhooks/{id}', { path }), {
+    changes,
+    onDone() {
+      tellDone('The endpoint is deleted.')
+      onDeleted()
+    },
+  })
+  return { rotate, enable, remove }
+}

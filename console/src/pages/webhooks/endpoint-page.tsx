@@ -1,0 +1,76 @@
+import { Anchor, Button, Skeleton, Stack } from '@mantine/core'
+import { Send } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { useAction, useRead } from '../../api/use-read.ts'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { DeliveryPanel } from './delivery-panel.tsx'
+import { EndpointFacts } from './endpoint-facts.tsx'
+import { EndpointMenu } from './endpoint-menu.tsx'
+import { SecretShown } from './secret-shown.tsx'
+import { EndpointState, WEBHOOKS } from './webhook-list.tsx'
+
+const LOOK_EVERY_MS = 5_000
+
+/** One endpoint, and what was sent to it. */
+export default function EndpointPage({
+  webhookId,
+  deliveryId,
+}: {
+  webhookId: string
+  deliveryId: string | null
+}) {
+  const [, go] = useLocation()
+  const path = { id: webhookId }
+  const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: LOOK_EVERY_MS })
+  const [secret, setSecret] = useState<string | null>(null)
+  const test = useAction(api => api.post('/api/v2/webhooks/{id}/test', { path }), {
+    changes: [WEBHOOKS],
+    onDone: () => tellDone('A webhook.test is on its way.'),
+  })
+  const open = (id: string | null) =>
+    go(`/endpoints/${webhookId}${id === null ? '' : `/${id}`}${location.search}`)
+  const webhook = read.data?.data
+  if (!webhook) {
+    return (
+      <Page title="Endpoint">
+        {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={webhook.url}
+      lead={
+        <Anchor component={Link} href="/endpoints" size="sm">
+          All endpoints
+        </Anchor>
+      }
+      actions={
+        <>
+          <EndpointState webhook={webhook} />
+          <Button
+            variant="default"
+            leftSection={<Send size={15} />}
+            loading={test.isPending}
+            disabled={!webhook.enabled}
+            onClick={() => test.mutate(undefined, { onError: tellFault })}
+          >
+            Send a test
+          </Button>
+          <EndpointMenu webhook={webhook} onSecret={setSecret} onDeleted={() => go('/endpoints')} />
+        </>
+      }
+    >
+      <Stack gap="lg">
+        <EndpointFacts webhook={webhook} />
+        <Deliveries webhook={webhook} opened={deliveryId} onOpen={open} />
+      </Stack>
+      <DeliveryPanel webhook={webhook} deliveryId={deliveryId} onClose={() => open(null)} onOpen={open} />
+      <SecretShown secret={secret} onClose={() => setSecret(null)} />
+    </Page>
+  )
+}

@@ -1,0 +1,89 @@
+import { Modal, MultiSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
+import type { EventType, WebhookReplayed, WebhookView } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { EVENT_TYPES } from './event-types.ts'
+import { WEBHOOKS } from './webhook-list.tsx'
+
+type Props = { webhook: WebhookView; onClose: () => void }
+
+export function ReplayRange({ opened, ...props }: Props & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="Replay a time" size="lg">
+      <Fields {...props} />
+    </Modal>
+  )
+}
+
+const HOUR_MS = 3_600_000
+
+/** The events of a time once more; the API takes them in pieces, which are asked for to the end. */
+function Fields({ webhook, onClose }: Props) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: {
+      from: localTime(Date.now() - HOUR_MS),
+      to: localTime(Date.now() + 60_000),
+      types: [] as EventType[],
+    },
+    async send({ from, to, types }) {
+      const range = { from: isoOf(from), to: isoOf(to), ...(types.length > 0 && { types }) }
+      let queued = 0
+      let cursor: string | null = null
+      do {
+        const answer: WebhookReplayed = await api.post('/api/v2/webhooks/{id}/replay', {
+          path: { id: webhook.id },
+          body: { ...range, ...(cursor !== null && { cursor }) },
+        })
+        queued += answer.data.queued
+        cursor = answer.nextCursor
+      } while (cursor !== null)
+      return queued
+    },
+    onDone(queued) {
+      forget([WEBHOOKS])
+      tellDone(
+        queued === 1
+          ? 'One event is on its way again.'
+          : `${queued.toLocaleString()} events are on their way again.`,
+      )
+      onClose()
+    },
+  })
+  const { getInputProps } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Replay">
+      <Text>
+        Everything that happened in this time is sent once more, each with the{' '}
+        <span className="ph-mono">webhook-id</span> that it had: a receiver that dedupes by it takes only what
+        it missed.
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <TextInput label="From" type="datetime-local" step={1} {...getInputProps('from')} />
+        <TextInput label="Until" type="datetime-local" step={1} {...getInputProps('to')} />
+      </SimpleGrid>
+      <MultiSelect
+        label="Events"
+        placeholder={form.fields.values.types.length === 0 ? 'All that it listens to' : ''}
+        searchable
+        clearable
+        data={[...EVENT_TYPES]}
+        {...getInputProps('types')}
+      />
+    </ApiForm>
+  )
+}
+
+/** As the field writes it: by the clock of whoever looks. */
+function localTime(ms: number): string {
+  const at = new Date(ms)
+  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+function isoOf(local: string): string {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? local : at.toISOString()
+}

@@ -1,0 +1,32 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
+import { ShieldAlert } from 'lucide-react'
+import { Snippet } from '../../parts/code.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+
+/** The secret of an endpoint, which nobody can read again. */
+export function SecretShown({ secret, onClose }: { secret: string | null; onClose: () => void }) {
+  return (
+    <Modal
+      opened={secret !== null}
+      onClose={onClose}
+      title="The endpoint’s secret"
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      {secret !== null && (
+        <Stack>
+          <Snippet code={secret} label="The secret" />
+          <Alert color="brass" variant="light" icon={<ShieldAlert size={16} />}>
+            This is the only time that it is shown. Keep it with your receiver, which proves by it that a call
+            is ours.
+          </Alert>
+          <Group justify="flex-end">
+            <CopyButton text={secret} label="Copy" />
+            <Button onClick={onClose}>I have it</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

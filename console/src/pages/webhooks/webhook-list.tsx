@@ -1,0 +1,104 @@
+import { Button, Text } from '@mantine/core'
+import { Plus, Webhook } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { WebhookView } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+import { ANY } from './event-types.ts'
+import { SecretShown } from './secret-shown.tsx'
+
+export const WEBHOOKS = '/api/v2/webhooks'
+const LOOK_EVERY_MS = 10_000
+
+export function WebhookList() {
+  const [, go] = useLocation()
+  const webhooks = useReadPages(WEBHOOKS, {}, { everyMs: LOOK_EVERY_MS })
+  const [making, setMaking] = useState(false)
+  const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
+  return (
+    <Page
+      title="Webhooks"
+      lead="Addresses of yours that are called when something happens, signed as Standard Webhooks say."
+      actions={
+        <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
+          New endpoint
+        </Button>
+      }
+    >
+      <DataList
+        label="Webhook endpoints"
+        read={webhooks}
+        columns={COLUMNS}
+        rowKey={webhook => webhook.id}
+        onOpen={webhook => go(`/endpoints/${webhook.id}`)}
+        empty={
+          <EmptyNote
+            icon={Webhook}
+            title="No endpoints yet"
+            text="Have deliveries, verifications and incoming messages told to your own program as they happen."
+            action={<Button onClick={() => setMaking(true)}>New endpoint</Button>}
+          />
+        }
+      />
+      <EndpointForm
+        opened={making}
+        webhook={null}
+        onClose={() => setMaking(false)}
+        onMade={({ id, secret }) => {
+          setMaking(false)
+          setMade({ id, secret })
+        }}
+      />
+      <SecretShown
+        secret={made?.secret ?? null}
+        onClose={() => {
+          if (made) go(`/endpoints/${made.id}`)
+          setMade(null)
+        }}
+      />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<WebhookView>[] = [
+  {
+    title: 'Address',
+    width: 'minmax(200px, 2.4fr)',
+    render: ({ url }) => (
+      <Text span size="sm" fw={500} dir="ltr">
+        {url}
+      </Text>
+    ),
+  },
+  {
+    title: 'About',
+    width: 'minmax(120px, 1fr)',
+    wideOnly: true,
+    render: ({ description }) => <bdi>{description}</bdi>,
+  },
+  { title: 'Listens to', width: 'minmax(140px, 1.2fr)', wideOnly: true, render: listensTo },
+  { title: 'State', width: '110px', render: webhook => <EndpointState webhook={webhook} /> },
+  {
+    title: 'Made',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]
+
+export function EndpointState({ webhook: { enabled, failingSince } }: { webhook: WebhookView }) {
+  if (!enabled) return <StatusBadge status="disabled" />
+  return failingSince === null ? <StatusBadge status="active" /> : <StatusBadge status="failing" tone="bad" />
+}
+
+export function listensTo({ eventTypes }: WebhookView): string {
+  if (eventTypes.includes(ANY)) return 'Everything'
+  return eventTypes.length === 1 ? eventTypes[0]! : `${eventTypes.length} types of events`
+}
