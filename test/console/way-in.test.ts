@@ -1,3 +1,4 @@
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Console,
@@ -83,6 +84,36 @@ describe('the way in', { timeout: 60_000 }, () => {
     )
     const [kept] = await inbox('+12025550177')
     expect(kept).toMatchObject({ text: 'A long text that nobody wants to type twice' })
+  })
+
+  it('takes a second factor, and a recovery code where it is out of reach', async () => {
+    const { page, go } = window
+    await go('/profile')
+    await page.getByRole('button', { name: 'Turn it on' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Password', { exact: true }).fill(PERSON.password)
+    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('img', { name: 'The secret, for your authenticator app' }).waitFor()
+    await takePicture(page, 'second-factor')
+    const secret = (await dialog.getByText(/^[A-Z2-7]{16,}/).textContent())!.trim()
+    await dialog.getByLabel('Code').fill(new TOTP({ secret: Secret.fromBase32(secret) }).generate())
+    await dialog.getByRole('button', { name: 'Turn it on' }).click()
+    const codes = (await dialog.getByRole('region', { name: 'Recovery codes' }).textContent())!.split('\n')
+    await dialog.getByRole('button', { name: 'I have them' }).click()
+
+    const other = await server.open()
+    await other.go('/')
+    await signIn(other)
+    await other.page.getByLabel('Code').fill(codes[0]!)
+    await other.page.getByRole('button', { name: 'Verify' }).click()
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+    await go('/profile')
+    await page.getByText(/\b9 recovery codes/).waitFor()
+    await page.getByRole('button', { name: 'Sign out there' }).first().click()
+    await page.getByRole('button', { name: 'Sign out there' }).waitFor({ state: 'detached' })
+    expect((await other.page.request.get('/api/console/session')).status()).toBe(401)
+    await other.context.close()
   })
 
   it('signs out', async () => {

@@ -9,7 +9,8 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { spotlight } from '@mantine/spotlight'
-import { BookOpen, CircleHelp, LogOut, Moon, Search, Sun, UserRound } from 'lucide-react'
+import { BookOpen, CircleHelp, LogOut, Moon, Search, ShieldUser, Sun, UserRound } from 'lucide-react'
+import { Link } from 'wouter'
 import { useSession } from '../session/context.tsx'
 import classes from './frame.module.css'
 import { MOD } from './keys.ts'
@@ -84,6 +85,9 @@ function UserMenu() {
           </Text>
         </Menu.Label>
         <Menu.Divider />
+        <Menu.Item leftSection={<ShieldUser size={15} />} component={Link} href="/profile">
+          Your login
+        </Menu.Item>
         <Menu.Item leftSection={<CircleHelp size={15} />} onClick={openShortcuts}>
           Keyboard shortcuts
         </Menu.Item>

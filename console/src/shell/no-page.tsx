@@ -8,7 +8,7 @@ import { useSession } from '../session/context.tsx'
 export function NoPage() {
   const { may } = useSession()
   const [path] = useLocation()
-  const first = PAGES.find(page => may(page.need))
+  const first = PAGES.find(page => page.need !== 'anyone' && may(page.need))
   // An operator without an account has no overview.
   if (path === '/' && first) return <Redirect to={first.path} replace />
   return (

@@ -1,0 +1,51 @@
+import { PasswordInput, Text } from '@mantine/core'
+import type { TotpStart } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+
+/** The password first: a window that was left open changes nothing. */
+export function StartFactor({ onStart }: { onStart: (start: TotpStart) => void }) {
+  const api = useApi()
+  const form = useApiForm({
+    initial: { password: '' },
+    send: body => api.post('/api/console/totp', { body }),
+    onDone: ({ data }) => onStart(data),
+  })
+  return (
+    <ApiForm form={form} submitLabel="Go on">
+      <PasswordInput
+        label="Password"
+        autoComplete="current-password"
+        data-autofocus
+        {...form.fields.getInputProps('password')}
+      />
+    </ApiForm>
+  )
+}
+
+export function EndFactor({ onDone }: { onDone: () => void }) {
+  const api = useApi()
+  const { refresh } = useSession()
+  const form = useApiForm({
+    initial: { password: '' },
+    send: body => api.delete('/api/console/totp', { body }),
+    onDone({ data }) {
+      refresh(data)
+      tellDone('The second factor is off.')
+      onDone()
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Turn it off" danger>
+      <Text>Your password alone will open your login again. The recovery codes end with it.</Text>
+      <PasswordInput
+        label="Password"
+        autoComplete="current-password"
+        data-autofocus
+        {...form.fields.getInputProps('password')}
+      />
+    </ApiForm>
+  )
+}

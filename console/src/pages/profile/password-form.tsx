@@ -1,0 +1,35 @@
+import { PasswordInput } from '@mantine/core'
+import { useApi } from '../../api/context.tsx'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+
+export function PasswordForm() {
+  const api = useApi()
+  const { refresh } = useSession()
+  const form = useApiForm({
+    initial: { currentPassword: '', newPassword: '' },
+    send: body => api.post('/api/console/password', { body }),
+    onDone({ data }) {
+      refresh(data)
+      form.fields.reset()
+      tellDone('Your password is changed. Everywhere else you are signed out.')
+    },
+  })
+  const { getInputProps } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Change the password">
+      <PasswordInput
+        label="Current password"
+        autoComplete="current-password"
+        {...getInputProps('currentPassword')}
+      />
+      <PasswordInput
+        label="New password"
+        description="At least 10 characters; a sentence is fine"
+        autoComplete="new-password"
+        {...getInputProps('newPassword')}
+      />
+    </ApiForm>
+  )
+}

@@ -1,0 +1,44 @@
+import { Button, Skeleton, Text } from '@mantine/core'
+import { useAction, useRead } from '../../api/use-read.ts'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Time } from '../../parts/time.tsx'
+import { tellFault } from '../../parts/toast.tsx'
+import { deviceOf } from './device.ts'
+import classes from './sessions.module.css'
+
+const PATH = '/api/console/sessions'
+
+/** Every place where one is signed in, and the way to end each. */
+export function Sessions() {
+  const sessions = useRead(PATH)
+  const end = useAction((api, id: string) => api.delete('/api/console/sessions/{id}', { path: { id } }), {
+    changes: [PATH],
+  })
+  if (sessions.error) return <ReadFault error={sessions.error} retry={sessions.refetch} />
+  if (!sessions.data) return <Skeleton h={80} m="md" w="auto" />
+  return (
+    <ul className={classes.list}>
+      {sessions.data.data.map(session => (
+        <li key={session.id} className={classes.row}>
+          <div>
+            <Text fw={500}>{deviceOf(session.userAgent)}</Text>
+            <Text size="sm" c="dimmed">
+              {session.ip ?? 'unknown address'} ·{' '}
+              {session.current ? 'here, now' : <Time at={session.lastSeenAt} />}
+            </Text>
+          </div>
+          {!session.current && (
+            <Button
+              size="xs"
+              variant="default"
+              loading={end.isPending && end.variables === session.id}
+              onClick={() => end.mutate(session.id, { onError: tellFault })}
+            >
+              Sign out there
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
