@@ -40,7 +40,7 @@ function ToWallet() {
   return (
     <>
       {' '}
-      <Anchor component={Link} href="/wallet" size="sm">
+      <Anchor component={Link} href="/wallet" size="sm" c="inherit" underline="always">
         To the wallet
       </Anchor>
     </>

@@ -94,7 +94,7 @@ function Standing({
         role="alert"
       >
         <span className="ph-words">{statusReason ?? 'It gave no reason.'}</span>{' '}
-        <Anchor component={Link} href={`/templates/new?from=${id}`} size="sm">
+        <Anchor component={Link} href={`/templates/new?from=${id}`} size="sm" c="inherit" underline="always">
           Write another one from it
         </Anchor>
         .

@@ -1,4 +1,4 @@
-import { Anchor, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -24,7 +24,7 @@ export function TestSend({ template }: { template: TemplateView }) {
     initial: {
       to: '',
       variables: template.indexedPlaceholders.map((_, at) => template.parameters[at] ?? ''),
-      buttons: template.urlButtonVariables.map(({ example }) => example ?? ''),
+      buttons: template.urlButtonVariables.map(each => endOf(template, each)),
     },
     async send(values) {
       const answer = await api.post('/api/v2/messages/send', { body: bodyOf(template, values) })
@@ -57,13 +57,17 @@ export function TestSend({ template }: { template: TemplateView }) {
           dir="ltr"
           {...getInputProps('to')}
         />
-        {template.indexedPlaceholders.map((place, at) => (
-          <TextInput
-            key={place}
-            label={place.includes('{') ? place : `{{${place}}}`}
-            {...getInputProps(`variables.${at}`)}
-          />
-        ))}
+        {template.indexedPlaceholders.length > 0 && (
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+            {template.indexedPlaceholders.map((place, at) => (
+              <TextInput
+                key={place}
+                label={place.includes('{') ? place : `{{${place}}}`}
+                {...getInputProps(`variables.${at}`)}
+              />
+            ))}
+          </SimpleGrid>
+        )}
         {template.urlButtonVariables.map(({ index }, at) => (
           <TextInput
             key={index}
@@ -113,4 +117,14 @@ function bodyOf(template: TemplateView, { to, variables, buttons }: Values): Sin
       }),
     },
   }
+}
+
+/** The example of an address shows the whole of it; a send gives its end. */
+function endOf(
+  { buttons }: TemplateView,
+  { index, example }: TemplateView['urlButtonVariables'][number],
+): string {
+  const fixed = buttons?.[index]?.url?.replace(/\{\{1\}\}$/, '')
+  if (example === null || fixed === undefined) return example ?? ''
+  return example.startsWith(fixed) ? example.slice(fixed.length) : example
 }

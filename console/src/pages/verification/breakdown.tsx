@@ -15,7 +15,7 @@ export function Breakdown({
 }) {
   if (!rows) return <Skeleton h={160} m="md" w="auto" />
   return (
-    <WideTable label={`By ${name.toLowerCase()}`} minWidth={480}>
+    <WideTable label={`By ${name.toLowerCase()}`} minWidth={560}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{name}</Table.Th>
