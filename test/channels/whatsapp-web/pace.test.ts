@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
+import { paceOf } from '../../../src/channels/whatsapp-web/pace.ts'
+
+const DAY_MS = 86_400_000
+const LINKED_MS = Date.UTC(2026, 0, 31)
+
+test('slow on the first day, faster with each, and warm after a week', () => {
+  const config = withWebDefaults({})
+  const perMinute = [0, 0.99, 1, 3, 6, 7, 100].map(
+    days => paceOf(config, LINKED_MS, LINKED_MS + days * DAY_MS).messagesPerMinute,
+  )
+  expect(perMinute).toEqual([20, 20, 25, 37, 54, 60, 60])
+  expect(paceOf(config, LINKED_MS, LINKED_MS)).toEqual({
+    messagesPerMinute: 20,
+    fullMessagesPerMinute: 60,
+    warmAtMs: LINKED_MS + 7 * DAY_MS,
+  })
+  expect(paceOf(config, LINKED_MS, LINKED_MS + 7 * DAY_MS).warmAtMs).toBeNull()
+})
+
+test.each([
+  ['no warm-up', { warmUpDays: 0 }, 60],
+  ['a slow pace that is above the full one', { freshMessagesPerMinute: 90 }, 60],
+  ['its own numbers', { freshMessagesPerMinute: 2, messagesPerMinute: 9 }, 2],
+])('%s', (_, config, expected) => {
+  expect(paceOf(withWebDefaults(config), LINKED_MS, LINKED_MS).messagesPerMinute).toBe(expected)
+})
+
+test('one that was never linked is as slow as a fresh one', () => {
+  expect(paceOf(withWebDefaults({}), null, LINKED_MS).messagesPerMinute).toBe(20)
+})

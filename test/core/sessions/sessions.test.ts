@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { NOT_INSTALLED } from '../../../src/channels/whatsapp-web/library.ts'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { chooseSession } from '../../../src/core/sessions/choose.ts'
+import { createWebSessions } from '../../../src/core/sessions/sessions.ts'
+import type { SessionSnapshot } from '../../../src/core/sessions/snapshot.ts'
+import type { Database } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+
+const untouched = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('nothing may be stored')
+    },
+  },
+) as Database
+
+test('a server without the library says which package it lacks, and stores nothing', async () => {
+  const sessions = createWebSessions({
+    db: untouched,
+    clock: systemClock,
+    ids: createIds(systemClock, createRandom()),
+    phones: createPhones({ cacheSize: 10 }),
+    seal: { open: sealed => sealed },
+    missing: () => NOT_INSTALLED,
+    paceOf: () => Promise.reject(new Error('there is none')),
+    drawer: () => Promise.reject(new Error('there is none')),
+    changed() {},
+  })
+  const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as Caller
+  await expect(sessions.create(caller, { name: 'desk' })).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    status: 503,
+    message: expect.stringContaining('npm install baileys@'),
+  })
+})
+
+const session = (name: string, state: SessionSnapshot['state'], paired = true): SessionSnapshot => ({
+  id: 'cnn_00000000000000000000000001',
+  name,
+  state,
+  paired,
+})
+
+test.each([
+  ['named, open', 'b', [session('a', 'open'), session('b', 'open')], 'b'],
+  ['named, its line just dropped', 'a', [session('a', 'connecting')], 'a'],
+  [
+    'not named: the oldest that is open',
+    undefined,
+    [session('a', 'closed'), session('b', 'open'), session('c', 'open')],
+    'b',
+  ],
+  [
+    'not named: open before what only comes back',
+    undefined,
+    [session('a', 'connecting'), session('b', 'open')],
+    'b',
+  ],
+  ['not named: what comes back', undefined, [session('a', 'qr'), session('b', 'connecting')], 'b'],
+] as const)('%s', (_, name, sessions, chosen) => {
+  expect(chooseSession(name, sessions).name).toBe(chosen)
+})
+
+test.each([
+  ['named, not there', 'z', [session('a', 'open')], 'NOT_FOUND'],
+  ['named, being linked', 'a', [session('a', 'connecting', false)], 'SESSION_NOT_OPEN'],
+  ['named, closed, another open', 'a', [session('a', 'closed'), session('b', 'open')], 'SESSION_NOT_OPEN'],
+  ['named, logged out', 'a', [session('a', 'logged_out')], 'SESSION_NOT_OPEN'],
+  ['not named, none open', undefined, [session('a', 'pairing_code', false)], 'SESSION_NOT_OPEN'],
+  ['not named, none at all', undefined, [], 'SESSION_NOT_OPEN'],
+] as const)('%s is refused', (_, name, sessions, code) => {
+  expect(() => chooseSession(name, sessions)).toThrow(expect.objectContaining({ code }))
+})
