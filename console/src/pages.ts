@@ -14,6 +14,7 @@ import {
   Webhook,
 } from 'lucide-react'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { Permission } from '../../sdk/index.ts'
 import type { Need } from './session/session.ts'
 
 /** One screen. The navigation, the palette, the routes and the tests are drawn from this table. */
@@ -24,6 +25,8 @@ export type Page = {
   section: Section
   icon: LucideIcon
   need: Need
+  /** What it asks the API for needs this. */
+  permission?: Permission
   component: LazyExoticComponent<ComponentType<Record<string, string | undefined>>>
   /** Where its path has parameters: they are its props. */
   pattern?: string
@@ -56,6 +59,7 @@ export const PAGES: readonly Page[] = [
     section: '',
     icon: Rocket,
     need: 'member',
+    permission: 'api_keys:write',
     component: lazy(() => import('./pages/welcome/welcome.tsx')),
     words: 'onboarding first message curl typescript python',
   },
@@ -67,6 +71,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     // The message that is open stands in the URL.
     pattern: '/messages/:messageId?',
+    permission: 'messages:read',
     component: lazy(() => import('./pages/messages/messages.tsx')),
     words: 'explorer log timeline delivery status',
     shortcut: 'm',
@@ -77,6 +82,7 @@ export const PAGES: readonly Page[] = [
     section: 'Messages',
     icon: SendHorizontal,
     need: 'member',
+    permission: 'messages:create',
     component: lazy(() => import('./pages/send/send.tsx')),
     words: 'playground compose new message estimate price',
     shortcut: 's',
@@ -141,6 +147,7 @@ export const PAGES: readonly Page[] = [
     section: 'Developers',
     icon: KeyRound,
     need: 'member',
+    permission: 'api_keys:read',
     component: lazy(() => import('./pages/keys/keys.tsx')),
     words: 'token secret rotate revoke scopes',
     shortcut: 'k',

@@ -30,9 +30,15 @@ export type Window = {
   go(path: string): Promise<void>
 }
 
-/** The whole program and a real browser in front of it; time is the machine's, as people's is. */
-export async function startConsole(): Promise<Console> {
-  const [app, browser] = await Promise.all([startTestApp({ clock: systemClock }), launchBrowser()])
+/**
+ * The whole program and a real browser in front of it; time is the machine's, as
+ * people's is, unless the server's is `moved` by the test.
+ */
+export async function startConsole({ moved = false }: { moved?: boolean } = {}): Promise<Console> {
+  const [app, browser] = await Promise.all([
+    startTestApp(moved ? {} : { clock: systemClock }),
+    launchBrowser(),
+  ])
   await mkdir(REPORT, { recursive: true })
   return {
     app,

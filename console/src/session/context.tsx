@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import type { Permission } from '../../../sdk/index.ts'
 import type { Choice } from './choice.ts'
 import { type Membership, type Mode, mayOpen, type Need, type Session } from './session.ts'
 
@@ -20,10 +21,18 @@ export function useSession(): SessionContext & {
   mode: Mode
   /** Whether they may open what needs `need`; the API refuses it too. */
   may(need: Need): boolean
+  /** Whether they have this permission in the chosen account. */
+  can(permission: Permission): boolean
 } {
   const context = useContext(Context)
   if (!context) throw new Error('outside of SessionProvider')
   const { session, choice } = context
   const membership = session.memberships.find(({ account }) => account.id === choice.accountId) ?? null
-  return { ...context, membership, mode: choice.mode, may: need => mayOpen(need, session, membership) }
+  return {
+    ...context,
+    membership,
+    mode: choice.mode,
+    may: need => mayOpen(need, session, membership),
+    can: permission => membership?.permissions.includes(permission) ?? false,
+  }
 }

@@ -23,11 +23,7 @@ export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Ent
   const isInvited = path === INVITATION && token !== ''
   if (isInvited) {
     return (
-      <InvitationPage
-        token={token}
-        onSession={session => onSession(session, '/welcome')}
-        onLeave={() => go('/')}
-      />
+      <InvitationPage token={token} onSession={session => onSession(session, '/')} onLeave={() => go('/')} />
     )
   }
   return hasLeft ? <LoginPage onSession={onSession} /> : <Start onSession={onSession} />

@@ -2,7 +2,6 @@ import { AppShell, Burger, Group, ScrollArea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Suspense, useEffect } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
-import { PAGES } from '../pages.ts'
 import { PageSkeleton } from '../parts/page.tsx'
 import { Wordmark } from '../parts/wordmark.tsx'
 import { useSession } from '../session/context.tsx'
@@ -16,12 +15,14 @@ import { Nav } from './nav.tsx'
 import { NoPage } from './no-page.tsx'
 import { Palette } from './palette.tsx'
 import { Shortcuts } from './shortcuts.tsx'
+import { usePages } from './use-pages.ts'
 
 /** The console around its page. */
 export function Frame() {
   const [navOpen, nav] = useDisclosure(false)
   const [path] = useLocation()
-  const { mode, membership, may } = useSession()
+  const { mode, membership } = useSession()
+  const pages = usePages()
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the page changes
   useEffect(nav.close, [path])
   const simulated = mode === 'test' && membership !== null
@@ -71,7 +72,7 @@ export function Frame() {
         <ErrorBoundary at={path}>
           <Suspense fallback={<PageSkeleton />}>
             <Switch>
-              {PAGES.filter(page => may(page.need)).map(page => (
+              {pages.map(page => (
                 <Route key={page.path} path={page.pattern ?? page.path}>
                   {params => <page.component {...(params as Record<string, string | undefined>)} />}
                 </Route>

@@ -1,13 +1,12 @@
 import { Link, useLocation } from 'wouter'
-import { PAGES, type Page, SECTIONS } from '../pages.ts'
-import { useSession } from '../session/context.tsx'
+import { type Page, SECTIONS } from '../pages.ts'
 import classes from './frame.module.css'
+import { usePages } from './use-pages.ts'
 
 /** The pages that whoever is signed in may open. */
 export function Nav() {
-  const { may } = useSession()
   const [path] = useLocation()
-  const shown = PAGES.filter(page => page.hidden !== true && may(page.need))
+  const shown = usePages().filter(page => page.hidden !== true)
   const here = nearest(shown, path)
   return (
     <nav aria-label="Pages">

@@ -1,14 +1,12 @@
 import { Button } from '@mantine/core'
 import { Link, Redirect, useLocation } from 'wouter'
-import { PAGES } from '../pages.ts'
 import { EmptyNote } from '../parts/empty-note.tsx'
-import { useSession } from '../session/context.tsx'
+import { usePages } from './use-pages.ts'
 
 /** For a path that is nothing here, or nothing for this role. */
 export function NoPage() {
-  const { may } = useSession()
   const [path] = useLocation()
-  const first = PAGES.find(page => page.need !== 'anyone' && may(page.need))
+  const first = usePages().find(page => page.need !== 'anyone')
   // An operator without an account has no overview.
   if (path === '/' && first) return <Redirect to={first.path} replace />
   return (

@@ -2,18 +2,18 @@ import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import { BookOpen, FlaskConical, LogOut, Moon, Search, Sun, Users, Zap } from 'lucide-react'
 import { useLocation } from 'wouter'
-import { PAGES } from '../pages.ts'
 import { useSession } from '../session/context.tsx'
+import { usePages } from './use-pages.ts'
 
 const ICON = { size: 16, strokeWidth: 1.9 }
 
 /** Every page and everything that can be done from everywhere, by its words. */
 export function Palette() {
   const [, go] = useLocation()
-  const { session, may, mode, choose, signOut, membership } = useSession()
+  const { session, mode, choose, signOut, membership } = useSession()
   const { setColorScheme } = useMantineColorScheme()
 
-  const pages: SpotlightActionData[] = PAGES.filter(page => may(page.need)).map(page => ({
+  const pages: SpotlightActionData[] = usePages().map(page => ({
     id: page.path,
     label: page.title,
     ...(page.section !== '' && { description: page.section }),

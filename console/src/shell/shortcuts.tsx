@@ -1,9 +1,8 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
-import { PAGES } from '../pages.ts'
-import { useSession } from '../session/context.tsx'
 import { MOD } from './keys.ts'
+import { usePages } from './use-pages.ts'
 
 const OPEN = 'posthorn-shortcuts'
 /** How long `g` waits for the letter of a page, in ms. */
@@ -16,9 +15,8 @@ export function openShortcuts(): void {
 /** `g` and a letter goes to a page, `/` to the first filter, `?` shows all of them. */
 export function Shortcuts() {
   const [, go] = useLocation()
-  const { may } = useSession()
   const [opened, setOpened] = useState(false)
-  const reachable = PAGES.filter(page => page.shortcut !== undefined && may(page.need))
+  const reachable = usePages().filter(page => page.shortcut !== undefined)
 
   useEffect(() => {
     let startedMs = Number.NEGATIVE_INFINITY

@@ -31,7 +31,7 @@ const gray: MantineColorsTuple = [
   '#f1f1ee',
   '#e5e5e0',
   '#d3d3cc',
-  '#b2b2aa',
+  '#c2c2ba',
   '#85857d',
   '#64645d',
   '#484843',

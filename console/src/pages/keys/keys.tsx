@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
 import { CreateKey } from './create-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 import { ShowKey } from './show-key.tsx'
@@ -24,6 +25,8 @@ type Open =
 
 /** Keys of the account: made, changed for a new one, taken back. */
 export default function Keys() {
+  const { can } = useSession()
+  const mayChange = can('api_keys:write')
   const keys = useReadPages(PATH)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
@@ -38,9 +41,11 @@ export default function Keys() {
       title="API keys"
       lead="A key says which account a program acts for, and what it may do. Test keys send to the sandbox alone."
       actions={
-        <Button leftSection={<Plus size={16} />} onClick={() => setOpen({ what: 'create' })}>
-          New key
-        </Button>
+        mayChange && (
+          <Button leftSection={<Plus size={16} />} onClick={() => setOpen({ what: 'create' })}>
+            New key
+          </Button>
+        )
       }
     >
       <DataList
@@ -54,6 +59,7 @@ export default function Keys() {
             width: '40px',
             align: 'end',
             render: key =>
+              mayChange &&
               stateOf(key) === 'active' && (
                 <KeyMenu
                   apiKey={key}
@@ -68,7 +74,7 @@ export default function Keys() {
             icon={KeyRound}
             title="No keys yet"
             text="A program needs one to send. Begin with a test key: it costs nothing."
-            action={<Button onClick={() => setOpen({ what: 'create' })}>New key</Button>}
+            action={mayChange && <Button onClick={() => setOpen({ what: 'create' })}>New key</Button>}
           />
         }
       />
