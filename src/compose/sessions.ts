@@ -36,9 +36,11 @@ export function createSessionRooms(
 
   /** What the operator says of web sessions: the account's own connection, else the platform's, else the defaults. */
   async function settingsOf(accountId: AccountId) {
-    const connections = await rooms.connections.forAccount(accountId)
-    const connection = connections.find(each => each.provider === WHATSAPP_WEB && each.enabled)
+    const all = await rooms.connections.forAccount(accountId)
+    const connections = all.filter(each => each.provider === WHATSAPP_WEB)
+    const connection = connections.find(each => each.enabled) ?? connections[0]
     return {
+      enabled: connection?.enabled ?? true,
       config: withWebDefaults(connection?.config ?? {}),
       retryPolicy: connection?.retryPolicy ?? supplier.policy.retryPolicy,
       revision: connection ? `${connection.id} ${connection.revision}` : '',
@@ -62,7 +64,11 @@ export function createSessionRooms(
     log,
     node: lease.id,
     able: isBaileysInstalled,
-    settingsOf: row => settingsOf(row.accountId),
+    async settingsOf(row) {
+      const settings = await settingsOf(row.accountId)
+      return settings.enabled ? settings : null
+    },
+    rest: hold => standings.note(hold, { state: 'closed', detail: DISABLED, goesOn: true }),
     open: (row, hold, { config, retryPolicy, revision }) =>
       holdSession(row, hold, revision, {
         clock,
@@ -100,6 +106,7 @@ export function createSessionRooms(
   }
 }
 
+const DISABLED = 'the operator has disabled web sessions'
 const UP = () => ({ state: 'up', detail: '' }) as const
 
 /** Without word of a change, sessions are looked for this often; in ms. */

@@ -27,7 +27,10 @@ export type SessionKeeperDeps<S extends Settings> = {
   node(): number
   /** Whether this node can hold sessions at all: one without the library leaves them to those that have it. */
   able(): boolean
-  settingsOf(row: SessionRow): Promise<S>
+  /** Null where its sessions may not be held. */
+  settingsOf(row: SessionRow): Promise<S | null>
+  /** Notes of a session that may not be held that it rests. */
+  rest(hold: Hold): Promise<unknown>
   open(row: SessionRow, hold: Hold, settings: S): HeldSession
 }
 
@@ -75,10 +78,16 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
     if (leaving.has(row.id)) return
     if (row.removing) return startLeaving(row)
     const settings = await deps.settingsOf(row)
+    if (settings === null) return rest(row)
     const session = held.get(row.id)
     if (session && isSame(session, row, settings)) return
     await close(row.id)
     held.set(row.id, open(row, settings))
+  }
+
+  async function rest(row: SessionRow): Promise<void> {
+    await close(row.id)
+    if (row.state !== 'closed') await deps.rest(holdOf(row))
   }
 
   function isSame({ hold, revision }: HeldSession, row: SessionRow, settings: S): boolean {
@@ -99,7 +108,8 @@ export function createSessionKeeper<S extends Settings>(deps: SessionKeeperDeps<
   /** One that was never linked has nothing to be logged out of. */
   async function leave(row: SessionRow): Promise<void> {
     const linked = row.pairedAtMs !== null
-    const session = held.get(row.id) ?? (linked ? open(row, await deps.settingsOf(row)) : null)
+    const settings = linked ? await deps.settingsOf(row) : null
+    const session = held.get(row.id) ?? (settings && open(row, settings))
     held.delete(row.id)
     if (linked) await session?.logOut(LOG_OUT_MS)
     await session?.close()

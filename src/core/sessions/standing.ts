@@ -100,7 +100,8 @@ export function createStandings(deps: {
     },
     async noteChats(hold, chats) {
       await upsertChats(db, hold, chats)
-      await pruneChats(db, hold, MOST_CHATS)
+      // Whoever writes is one more; they come in numbers with each history and each list of groups.
+      if (chats.length > 1) await pruneChats(db, hold, MOST_CHATS)
     },
   }
 }

@@ -31,7 +31,7 @@ test('a server without the library says which package it lacks, and stores nothi
     drawer: () => Promise.reject(new Error('there is none')),
     changed() {},
   })
-  const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as Caller
+  const caller = { mode: 'live', account: { id: 'acc_00000000000000000000000001' } } as unknown as Caller
   await expect(sessions.create(caller, { name: 'desk' })).rejects.toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     status: 503,

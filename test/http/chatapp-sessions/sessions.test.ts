@@ -8,13 +8,14 @@ let server: ChatappServer
 let app: TestApp
 let account: TestAccount
 let sessions: ReturnType<typeof sessionsOf>
+let connectionId: string
 
 beforeAll(async () => {
   server = await startChatappServer()
   app = await startTestApp()
   account = await app.createAccount()
   sessions = sessionsOf(app, account)
-  await connectWebSessions(app, server.url)
+  connectionId = await connectWebSessions(app, server.url)
 })
 afterAll(async () => {
   await app.stop()
@@ -210,6 +211,31 @@ describe('what becomes of one', () => {
     expect((await sessions.call('GET', '/chatty/chats?kind=robot')).status).toBe(400)
     server.set({ groups: [] })
     await sessions.call('DELETE', '/chatty')
+  })
+})
+
+describe('the operator’s connection', () => {
+  test('is tested without linking anything', async () => {
+    const tested = await app.admin('POST', `/connections/${connectionId}/test`)
+    expect(tested.body['data']).toMatchObject({ ok: true })
+  })
+
+  test('changed, it connects its sessions anew; disabled, they rest and nothing leaves', async () => {
+    server.set({ login: 'success' })
+    await sessions.open('guided')
+    const before = server.connections()
+    await app.admin('PATCH', `/connections/${connectionId}`, { config: { messagesPerMinute: 30 } })
+    await app.during(server.connected(before + 1))
+    expect((await sessions.until('guided', 'open')).pace.fullMessagesPerMinute).toBe(30)
+
+    await app.admin('PATCH', `/connections/${connectionId}`, { enabled: false })
+    expect((await sessions.until('guided', 'closed')).detail).toContain('disabled')
+    const body = { to: '+12025550123', channel: 'user_chatapp_session', text: 'Hello' }
+    expect((await account.send(body, { live: true })).body).toMatchObject({ code: 'VALIDATION_ERROR' })
+
+    await app.admin('PATCH', `/connections/${connectionId}`, { enabled: true })
+    await sessions.until('guided', 'open')
+    await sessions.call('DELETE', '/guided')
   })
 })
 
