@@ -127,7 +127,17 @@ test('turns: a window that moves, a turn that is given back, and none beyond the
   expect(await turns.take(asker(), { ...limit, strict: false })).toMatchObject({ taken: true, turns: 4 })
   nowMs = startMs + 600_000
   expect(await turns.take(asker(), { ...limit, sends: 4 })).toMatchObject({ taken: true, turns: 4 })
+  // What is given back is the turn of that time, and no other.
+  const early = nowMs
   nowMs += 601_000
+  for (const atMs of [nowMs, nowMs + 60_000, nowMs + 60_000]) {
+    expect(await turns.take({ ...asker(), nowMs: atMs }, limit)).toMatchObject({ taken: true, atMs })
+  }
+  turns.giveBack(asker(), nowMs)
+  turns.giveBack(asker(), early)
+  expect(await turns.take({ ...asker(), nowMs: nowMs + 61_000 }, limit)).toMatchObject({ turns: 3 })
+  expect(await turns.take({ ...asker(), nowMs: nowMs + 601_000 }, limit)).toMatchObject({ taken: false })
+  nowMs += 1_801_000
   const racing = await Promise.all(Array.from({ length: 30 }, () => turns.take(asker(), limit)))
   expect(racing.filter(({ taken }) => taken)).toHaveLength(3)
 })

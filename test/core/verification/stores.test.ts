@@ -168,6 +168,30 @@ describe('a start', () => {
   })
 })
 
+test('of starts that end unsent, whatever their order, the last one that was sent counts', async () => {
+  const end = ({ start }: StartRow) =>
+    endVerifications(db, NOW, [{ accountId: account, id: start.verificationId }])
+  // Two after it, neither taken.
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const { id: first, to } = await started()
+    const later = [startRow(to), startRow(to)]
+    for (const row of later) await accept([row])
+    for (const at of order) await end(later[at]!)
+    expect(await kinds([byNumber(to, WRONG)]), String(order)).toEqual(['wrong'])
+    expect((await readVerification(db, account, first))!.tries).toBe(1)
+  }
+  // Accepted in one flush: the earlier of the two was sent.
+  const { to } = await started()
+  const [earlier, last] = sorted([startRow(to), startRow(to)])
+  await accept([earlier!, last!])
+  await end(last!)
+  await kinds([byNumber(to, CODE)])
+  expect((await readVerification(db, account, earlier!.start.verificationId))!.status).toBe('verified')
+})
+
 describe('a check', () => {
   test('that is repeated, its answer lost, counts once and says the same', async () => {
     const { id, to } = await started()

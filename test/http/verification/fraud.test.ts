@@ -73,12 +73,12 @@ describe('codes to one recipient', () => {
     try {
       const shared = await nodes[0]!.createAccount({ plan: PLAN })
       const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, n) =>
+        Array.from({ length: 200 }, (_, n) =>
           verifications(nodes[n % 2]!, shared).post('send', { to: TO }, { live: true }),
         ),
       )
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(195)
     } finally {
       await Promise.all(nodes.map(node => node.stop()))
       await database.drop()
@@ -105,6 +105,63 @@ describe('codes to one recipient', () => {
     const first = await again()
     for (let n = 0; n < 4; n++) expect((await again()).text).toBe(first.text)
     expect((await live(TO)).status).toBe(200)
+    // Also where there are no turns left: it is the answer of before, and nothing that was blocked.
+    expect((await again()).text).toBe(first.text)
+    expectBlocked(await live(TO))
+    expect(await blocks()).toHaveLength(1)
+  })
+
+  test('of racing requests with one key the guard sees one', async () => {
+    await settings({ recipient: { sends: 1 } })
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        ver.post('send', { to: TO }, { live: true, idempotencyKey: 'at once' }),
+      ),
+    )
+    // The others are told that it is under way, or its answer.
+    expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+    expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1)
+    expect(await account.inbox(TO)).toHaveLength(1)
+    expect(await blocks()).toEqual([])
+  })
+
+  test('what no channel took was no code, and takes no turn', async () => {
+    await settings({ recipient: { sends: 2 }, spend: { dailyCap: 0.05 } })
+    for (let n = 0; n < 12; n++) {
+      const answer = await live('+13055550002')
+      expect([answer.status, answer.body['code']], String(n)).toEqual([400, 'RECIPIENT_REJECTED'])
+    }
+    expect(await blocks()).toEqual([])
+  })
+
+  test('what only watches lists what went out, and nothing else', async () => {
+    await settings({ allowedCountries: { mode: 'monitor', countries: ['DE'] } })
+    const poor = await app.createAccount({ plan: PLAN, balance: 0 })
+    await app.admin('PUT', `/accounts/${poor.id}/fraud`, {
+      allowedCountries: { mode: 'monitor', countries: ['DE'] },
+    })
+    expect((await verifications(app, poor).post('send', { to: TO }, { live: true })).status).toBe(402)
+    const none = await app.call('/api/v2/verification/blocks', { key: poor.liveKey })
+    expect(none.body['data']).toEqual([])
+    expect((await live(TO)).status).toBe(200)
+    expect(await blocks()).toMatchObject([{ action: 'monitored', rule: 'allowedCountries' }])
+  })
+
+  test('is one person, however an address is spelled', async () => {
+    await settings({ recipient: { sends: 2 } })
+    const spellings = [
+      ['someone@münchen.example', 'Someone+1@xn--mnchen-3ya.example', 'SOMEONE@MÜNCHEN.example'],
+      ['jose\u0301@example.com', 'jos\u00e9+news@example.com', 'JOS\u00c9@example.com'],
+      ['+13055550155', '+1 (305) 555-0155', '+1-305-555.0155'],
+    ]
+    for (const [one, two, three] of spellings) {
+      expect((await live(one!)).status, one).toBe(200)
+      expect((await live(two!)).status, two).toBe(200)
+      expectBlocked(await live(three!))
+    }
+    // Who is safe is so in each spelling; a sub-address has to be named itself.
+    await settings({ recipient: { sends: 1 }, safe: ['vip@xn--mnchen-3ya.example'] })
+    for (let n = 0; n < 3; n++) expect((await live('VIP@münchen.example')).status).toBe(200)
   })
 })
 

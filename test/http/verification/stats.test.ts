@@ -143,6 +143,32 @@ test('the chore counts by itself, page by page, and what is final is no longer l
   ])
 })
 
+test('what went over another channel in the end counts there, whole', async () => {
+  const to = '+12125550166'
+  const { verificationId } = await ver.start({ to, channel: 'local_sms' }, LIVE)
+  // As a failover leaves it.
+  await app.db.query({
+    name: 'fail_over_to_the_app',
+    text: `update messages set channel = 'official_chatapp' where id = $1`,
+    values: [toUuid(verificationId as `ver_${string}`)],
+  })
+  await confirm(to, verificationId)
+  expect(await stats('?groupBy=channel')).toMatchObject([
+    { channel: 'official_chatapp', started: 1, sent: 1, verified: 1, conversion: 1 },
+  ])
+})
+
+test('of readers and chores that count at once each difference is added once', async () => {
+  for (let n = 0; n < 8; n++) {
+    const to = `+1212555${1_300 + n}`
+    const { verificationId } = await ver.start({ to }, LIVE)
+    if (n % 2 === 0) await confirm(to, verificationId)
+  }
+  const all = await Promise.all(Array.from({ length: 12 }, () => stats()))
+  for (const rows of [...all, await stats()])
+    expect(rows).toMatchObject([{ started: 8, sent: 8, verified: 4 }])
+})
+
 test('each mode has totals of its own, and each account', async () => {
   const { verificationId } = await ver.start({ to: '+12125550177' })
   const wrong = wrongCode(await codeFor(account, '+12125550177'))

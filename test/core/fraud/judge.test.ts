@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import type { FraudRules } from '../../../src/contract/fraud.ts'
+import type { GuardedSend } from '../../../src/core/fraud/guard.ts'
+import { findBreaches, sendKeysOf } from '../../../src/core/fraud/judge.ts'
+import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
+import { createTallies } from '../../../src/core/fraud/tallies.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+
+const NOW_MS = Date.UTC(2026, 4, 4)
+const MINUTE_MS = 60_000
+
+const SEND: GuardedSend = {
+  accountId: 'acc_01ky0000000000000000000000',
+  mode: 'live',
+  recipient: '+99365124711',
+  country: 'TM',
+  phoneType: 'mobile',
+  channel: 'int_sms',
+  clientIp: null,
+  amount: 50_000,
+  currency: 'USD',
+  resend: false,
+  nowMs: NOW_MS,
+}
+
+/** The rules that codes break which nobody confirms, a minute apart. */
+function breaches(rules: FraudRules, codes: number): string[][] {
+  let nowMs = NOW_MS
+  const clock: Clock = { now: () => nowMs, monotonic: () => nowMs, after: () => () => {} }
+  const tallies = createTallies({
+    clock,
+    store: {
+      fold: async () => [],
+      changes: async () => ({ rows: [], asOfMs: null }),
+      load: async () => [],
+    },
+  })
+  return Array.from({ length: codes }, () => {
+    nowMs += MINUTE_MS
+    const send = { ...SEND, nowMs }
+    const keys = sendKeysOf(send, rules)
+    const found = findBreaches(send, keys, rules, tallies).map(({ rule }) => rule)
+    // They count whether they went out or not, which is the worst for whoever watches.
+    for (const { tally } of keys.places) tallies.add(tally, { fresh: 1, sends: 1 })
+    return found
+  })
+}
+
+test('a rule that only watches does not end the hold of one that blocks', () => {
+  const rules: FraudRules = {
+    ...DEFAULT_RULES,
+    prefix: { ...DEFAULT_RULES.prefix, mode: 'monitor' },
+    country: { ...DEFAULT_RULES.country, mode: 'off' },
+  }
+  const found = breaches(rules, 90)
+  const first = found.findIndex(rules => rules.includes('conversion'))
+  expect(first).toBeGreaterThan(20)
+  expect(first).toBeLessThan(40)
+  // Until its half hour is over nothing passes.
+  for (const rules of found.slice(first, first + 29)) expect(rules).toContain('conversion')
+  expect(found.slice(first).some(rules => rules.includes('prefix'))).toBe(true)
+})
+
+test('with the rules off that count nothing is counted, and what needs no count is still asked', () => {
+  const off = Object.fromEntries(
+    (['prefix', 'country', 'conversion', 'clientIp', 'spend'] as const).map(rule => [
+      rule,
+      { ...DEFAULT_RULES[rule], mode: 'off' },
+    ]),
+  )
+  const rules = {
+    ...DEFAULT_RULES,
+    ...off,
+    allowedCountries: { mode: 'block', countries: ['DE'] },
+  } as FraudRules
+  const found = findBreaches(SEND, null, rules, null as never)
+  expect(found.map(({ rule }) => rule)).toEqual(['allowedCountries'])
+})

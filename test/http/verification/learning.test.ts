@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ChannelOrder, VerificationAttempt } from '../../../src/contract/verification.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { codeFor, type Verifications, verifications } from '../../support/verification.ts'
+
+let app: TestApp
+let account: TestAccount
+let ver: Verifications
+
+const LIVE = { live: true }
+const MINUTE_MS = 60_000
+const RULES = ['prefix', 'country', 'conversion', 'clientIp', 'spend', 'recipient']
+let phones = 0
+const nextPhone = () => `+1305555${2_000 + phones++}`
+
+beforeAll(async () => {
+  app = await startTestApp()
+  await app.admin('PUT', '/fraud', Object.fromEntries(RULES.map(rule => [rule, { mode: 'off' }])))
+  account = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
+  ver = verifications(app, account)
+})
+afterAll(() => app.stop())
+
+async function settings(verification: object): Promise<void> {
+  const answer = await app.call('/api/v2/account', {
+    method: 'PATCH',
+    key: account.liveKey,
+    body: { verification },
+  })
+  expect(answer.status, answer.text).toBe(200)
+}
+
+/** All at once, time passing until they are answered. */
+async function post(operation: 'send' | 'verify', bodies: readonly object[], key: string): Promise<Answer[]> {
+  const answers = await app.during(
+    Promise.all(
+      bodies.map(body => app.call(`/api/v2/verification/${operation}`, { method: 'POST', key, body })),
+    ),
+  )
+  for (const { status, text } of answers) expect(status, text).toBe(200)
+  return answers
+}
+
+/** So many codes over a channel, all of them confirmed or none. */
+async function codes(count: number, channel: string, confirmed: boolean, of = account): Promise<void> {
+  const bodies = Array.from({ length: count }, () => ({ to: nextPhone(), channel }))
+  await post('send', bodies, of.liveKey)
+  if (!confirmed) return
+  const checks = await Promise.all(bodies.map(async ({ to }) => ({ to, code: await codeFor(of, to) })))
+  await post('verify', checks, of.liveKey)
+}
+
+/** Until what happened is learned, and known to the node. */
+async function learn(): Promise<void> {
+  await app.leap(21 * MINUTE_MS)
+  await app.leap(MINUTE_MS)
+}
+
+type Chosen = { channel: string; channels?: string[]; order?: ChannelOrder }
+
+async function chooseMany(count: number): Promise<Chosen[]> {
+  const answers = await post(
+    'send',
+    Array.from({ length: count }, () => ({ to: nextPhone() })),
+    account.liveKey,
+  )
+  return answers.map(({ body }) => {
+    const { channel, resolved } = body as VerificationAttempt
+    return { channel, ...(resolved && { channels: resolved.channels, order: resolved.order }) }
+  })
+}
+
+async function choose(): Promise<Chosen> {
+  return (await chooseMany(1))[0]!
+}
+
+test('the order of channels follows how codes fare, says so, and goes back with what is known', async () => {
+  await settings({ channelOrder: 'learned', trialPercent: 0 })
+  // Nothing is known: the policy decides, and whoever asks becomes known to the node.
+  expect(await choose()).toMatchObject({
+    channel: 'local_sms',
+    channels: ['local_sms', 'official_chatapp'],
+    order: { by: 'policy', country: 'US' },
+  })
+
+  await codes(40, 'local_sms', false)
+  await codes(40, 'official_chatapp', true)
+  await learn()
+  const learned = await choose()
+  expect(learned).toMatchObject({
+    channel: 'official_chatapp',
+    channels: ['official_chatapp', 'local_sms'],
+    order: { by: 'learned', country: 'US' },
+  })
+  const [app1, sms] = learned.order!.channels
+  expect(app1!.conversion).toBeGreaterThan(0.8)
+  expect(sms!.conversion).toBeLessThan(0.4)
+  // The sandbox says after a second that a message arrived.
+  expect(app1!.deliverySeconds).toBeLessThan(10)
+  expect(app1!.codes).toBeGreaterThanOrEqual(40)
+
+  // What the request says still goes first.
+  const { channel } = await ver.start({ to: nextPhone(), channel: 'local_sms' }, LIVE)
+  expect(channel).toBe('local_sms')
+
+  // A replay says the same, and a resend looks anew.
+  const to = nextPhone()
+  const first = await ver.post('send', { to }, { ...LIVE, idempotencyKey: 'learned' })
+  expect(first.body['resolved']).toMatchObject({ order: { by: 'learned' } })
+  await app.leap(61_000)
+  const again = await ver.post('send', { to }, { ...LIVE, idempotencyKey: 'learned' })
+  expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+  const resent = await ver.post('resend', { to }, LIVE)
+  expect(resent.body).toMatchObject({ channel: 'official_chatapp', resolved: { order: { by: 'learned' } } })
+
+  // In another country nothing is known.
+  const abroad = await ver.start({ to: '+447400123456' }, LIVE)
+  expect(abroad).toMatchObject({ channel: 'int_sms', resolved: { order: { by: 'policy', country: 'GB' } } })
+
+  // What is old counts less and less, until it is too little.
+  app.jump(28 * 24 * 60 * MINUTE_MS)
+  expect(await choose()).toMatchObject({ channel: 'local_sms', order: { by: 'policy' } })
+})
+
+test('what other accounts have learned helps one that knows little itself, and off changes nothing', async () => {
+  const others = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
+  // Who never confirms anything may be doing so elsewhere, and is not heard.
+  await codes(1, 'official_chatapp', true, others)
+  await learn()
+  await codes(40, 'local_sms', false, others)
+  await codes(40, 'official_chatapp', true, others)
+  await settings({ channelOrder: 'learned', trialPercent: 0 })
+  await choose()
+  await learn()
+  expect(await choose()).toMatchObject({ channel: 'official_chatapp', order: { by: 'learned' } })
+
+  await settings({ channelOrder: 'policy' })
+  expect(await choose()).toEqual({ channel: 'local_sms' })
+  await settings({ channelOrder: 'learned' })
+  expect(await choose()).toMatchObject({ channel: 'official_chatapp' })
+  const answer = await app.call('/api/v2/account', {
+    method: 'PATCH',
+    key: account.liveKey,
+    body: { verification: null },
+  })
+  expect(answer.body['data']).toMatchObject({
+    verification: { channelOrder: 'policy', trialPercent: 5, codeLength: 6 },
+  })
+  expect(await choose()).toEqual({ channel: 'local_sms' })
+})
+
+test('trials are no more than the account allows', async () => {
+  await settings({ channelOrder: 'learned', trialPercent: 20 })
+  const orders = await chooseMany(60)
+  const trials = orders.filter(({ order }) => order?.by === 'trial')
+  // 12 of 60 are to be expected: more than 30 happen once in ten million runs.
+  expect(trials.length).toBeLessThan(31)
+  for (const { channel, order } of trials) expect(channel).toBe(order!.channels[0]!.channel)
+  await settings({ trialPercent: 0 })
+  const none = await chooseMany(20)
+  expect(none.filter(({ order }) => order?.by === 'trial')).toEqual([])
+})
+
+test.each([
+  [{ channelOrder: 'best' }, 'verification.channelOrder'],
+  [{ trialPercent: 21 }, 'verification.trialPercent'],
+  [{ trialPercent: -1 }, 'verification.trialPercent'],
+  [{ trialPercent: 0.5 }, 'verification.trialPercent'],
+])('refuses %j', async (verification, path) => {
+  const answer = await app.call('/api/v2/account', {
+    method: 'PATCH',
+    key: account.liveKey,
+    body: { verification },
+  })
+  expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+  expect(answer.body['details']).toMatchObject([{ path }])
+})
