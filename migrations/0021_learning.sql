@@ -46,6 +46,9 @@ insert into verification_looks (id, accounts, ids, started_at, look_at, learned)
 drop function if exists take_uncounted;
 drop table verification_uncounted;
 
+-- Whether anybody listens at all is one look into an empty index, mostly.
+create index accounts_heard on accounts (id) where event_types <> '{}';
+
 -- What an attempt superseded, the latest first: who of them counts when it, and perhaps the
 -- next one too, is refused by every channel.
 alter table verification_heads add column previous uuid[] not null default '{}';

@@ -16,18 +16,20 @@ import {
 } from '../messages/hot-store.ts'
 import { withdrawUnconfirmed } from '../messages/withdraw-store.ts'
 import type { VerificationId } from './codes.ts'
+import { FIRST_RESEND_AFTER_MS } from './rules.ts'
 
 /** Scopes the idempotency keys of verification/send. */
 export const VERIFICATION_OPERATION = 2
 
-/** What the store learns of a code. Times in ms since the epoch. */
-type KeptCode = { codeMark: Buffer; expiresAt: number; resendAt: number }
+/** What stands for a code (codes.ts). */
+type KeptCode = { codeMark: Buffer }
 
 /** A verification that begins with its first message. */
 export type Start = KeptCode & {
   verificationId: VerificationId
   recipientKey: string
   validityMinutes: number
+  /** In ms since the epoch. */
   startedAt: number
   /** JSON text. */
   request: string | null
@@ -41,12 +43,15 @@ export type Resend = KeptCode & {
   verificationId: VerificationId
   resends: number
   messages: readonly MessageId[]
+  /** In ms since the epoch, both. */
+  expiresAt: number
+  resendAt: number
 }
 export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = AcceptVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 9)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 8)})`
 const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 6)})`
 
 /** New verifications, many in one transaction, each with its first message and superseding what was before. */
@@ -64,8 +69,7 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
         bytesArray(starts.map(start => start.codeMark)),
         bareArray(starts.map(start => start.validityMinutes)),
         timeArray(starts.map(start => start.startedAt)),
-        timeArray(starts.map(start => start.expiresAt)),
-        timeArray(starts.map(start => start.resendAt)),
+        `${FIRST_RESEND_AFTER_MS} milliseconds`,
         textArray(starts.map(start => start.request)),
         textArray(
           starts.map(({ messages }) => (messages.length === 1 ? null : messages.map(toUuid).join(','))),

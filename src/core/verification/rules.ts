@@ -8,6 +8,9 @@ export const MAX_TRIES = 5
 const RESEND_AFTER_MS = [60_000, 60_000, 120_000, 240_000, 300_000]
 const MAX_RESENDS = RESEND_AFTER_MS.length
 
+/** Before the first of them, in ms. */
+export const FIRST_RESEND_AFTER_MS = RESEND_AFTER_MS[0]!
+
 /** When the next code may be asked for after one that was sent at `sentAtMs`; null for never. */
 export function resendAtMs(resends: number, sentAtMs: number): number | null {
   const waitMs = RESEND_AFTER_MS[resends]

@@ -10,12 +10,11 @@ import type { Idempotency } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
 import { SANDBOX } from '../routing/route.ts'
 import { endVerifications, type Start, type StartRow } from './accept-store.ts'
-import { type AttemptFacts, attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
+import { type AttemptFacts, attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
 import { type CarryDeps, carry, type Ways } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { createKeysAtWork } from './keys-at-work.ts'
 import { keepRequest, readWanted, type Wanted } from './request.ts'
-import { resendAtMs } from './rules.ts'
 import {
   carryGuarded,
   findWays,
@@ -175,8 +174,6 @@ export function createStart(deps: StartDeps): StartVerification {
       codeMark: codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
       validityMinutes: attempt.validityMinutes,
       startedAt: attempt.sentAt,
-      expiresAt: expiryOf(attempt),
-      resendAt: resendAtMs(0, attempt.sentAt)!,
       request: keepRequest(body, order),
     }
   }

@@ -75,8 +75,6 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
       codeMark: markOf(CODE, row.accountId),
       validityMinutes: 10,
       startedAt: NOW,
-      expiresAt: NOW + 10 * MINUTE_MS,
-      resendAt: NOW + MINUTE_MS,
       request: null,
       messages: [id],
     },
@@ -299,7 +297,14 @@ describe('a resend', () => {
     const { start, ...row } = startRow(of.recipient, more)
     return {
       ...row,
-      resend: { ...start, verificationId: of.start.verificationId, resends, messages: [row.id] },
+      resend: {
+        codeMark: start.codeMark,
+        verificationId: of.start.verificationId,
+        resends,
+        messages: [row.id],
+        expiresAt: NOW + 10 * MINUTE_MS,
+        resendAt: NOW + MINUTE_MS,
+      },
     }
   }
   const resend = (row: ResendRow, repeated = false) => RESENDS.accept(db, NODE, NOW, [row], repeated)
