@@ -18,6 +18,7 @@ import type { RuleBook } from './rule-book.ts'
 import { ACCOUNT_SCOPE } from './scopes.ts'
 import { isSafe } from './settings.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
+import type { Turn } from './turn-store.ts'
 import type { Turns } from './turns.ts'
 
 export type GuardDeps = {
@@ -34,6 +35,10 @@ export type WorkingGuard = Guard & { round(): Promise<void> }
 /** What it was counted by, when it took its turn, and which rules would have stopped it if they did more than watch. */
 type Counted = { keys: SendKeys | null; turnAtMs: number | null; watched: readonly Breach[] }
 
+/** `late`: it had its turns already; `turnAtMs`: as which one it stands among them. */
+type Turned = { late: Breach | null; turnAtMs: number | null }
+const NO_TURN: Turned = { late: null, turnAtMs: null }
+
 const PASS: GuardVerdict = { verdict: 'pass' }
 const MINUTE_MS = 60_000
 
@@ -44,19 +49,19 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
 
   async function judge(send: GuardedSend): Promise<GuardVerdict> {
     if (send.mode === 'test') return PASS
-    const rules = await book.rulesFor(send.accountId)
+    const found = book.rulesFor(send.accountId)
+    // Each pause that nothing asks for costs what judging does.
+    const rules = found instanceof Promise ? await found : found
     if (isSafe(rules.safe, send.recipient)) return PASS
     const keys = isCounted(rules) ? sendKeysOf(send, rules) : null
-    if (keys) await tallies.ready(send.accountId)
+    const loading = keys && tallies.ready(send.accountId)
+    if (loading) await loading
     // Without a pause from here until it is counted: of those who ask at once each sees the ones before it.
     const breaches = findBreaches(send, keys, rules, tallies)
     const stopped = breaches.find(({ rule }) => modeOf(rules, rule) === 'block')
     if (stopped) return { verdict: 'block', ...stopped }
     count(send, keys, 1)
-    const { late, turnAtMs } = await takeTurn(send, rules).catch(error => {
-      count(send, keys, -1)
-      throw error
-    })
+    const { late, turnAtMs } = await takeTurn(send, rules, keys)
     if (late && rules.recipient.mode === 'block') {
       count(send, keys, -1)
       return { verdict: 'block', ...late }
@@ -73,19 +78,17 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
   }
 
-  /** `late`: it had its turns already; `turnAtMs`: as which one it stands among them. */
-  async function takeTurn(
-    send: GuardedSend,
-    rules: FraudRules,
-  ): Promise<{ late: Breach | null; turnAtMs: number | null }> {
+  /** What it asks for weighs no more where it cannot be told whether there is a turn. */
+  function takeTurn(send: GuardedSend, rules: FraudRules, keys: SendKeys | null): Turned | Promise<Turned> {
     const { mode, sends, windowMinutes } = rules.recipient
-    if (mode === 'off') return { late: null, turnAtMs: null }
-    const turn = await turns.take(send, { sends, windowMinutes, strict: mode === 'block' })
-    const turnAtMs = turn.taken ? turn.atMs : null
-    if (turn.taken && turn.turns <= sends) return { late: null, turnAtMs }
-    const retryAfterMs = turn.taken ? windowMinutes * MINUTE_MS : turn.freeAtMs - send.nowMs
-    const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
-    return { late: { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }, turnAtMs }
+    if (mode === 'off') return NO_TURN
+    return turns.take(send, { sends, windowMinutes, strict: mode === 'block' }).then(
+      turn => turnedBy(turn, send, rules),
+      error => {
+        count(send, keys, -1)
+        throw error
+      },
+    )
   }
 
   function sent(send: GuardedSend): void {
@@ -147,6 +150,15 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
       await tallies.fold()
     },
   }
+}
+
+function turnedBy(turn: Turn, { nowMs }: GuardedSend, rules: FraudRules): Turned {
+  const { sends, windowMinutes } = rules.recipient
+  const turnAtMs = turn.taken ? turn.atMs : null
+  if (turn.taken && turn.turns <= sends) return { late: null, turnAtMs }
+  const retryAfterMs = turn.taken ? windowMinutes * MINUTE_MS : turn.freeAtMs - nowMs
+  const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
+  return { late: { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }, turnAtMs }
 }
 
 /** What is judged by how many of its codes are confirmed. */

@@ -57,8 +57,9 @@ export async function carry<Verdict extends { kind: string }>(
   return {
     fannedOut: others.length > 0,
     async told() {
-      const all = await Promise.all([hearFirst(deps, id, first, claim, word), ...further])
-      return all.filter(each => each !== null)
+      const own = hearFirst(deps, id, first, claim, word)
+      if (further.length === 0) return [await own]
+      return (await Promise.all([own, ...further])).filter(each => each !== null)
     },
   }
 }

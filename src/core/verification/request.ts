@@ -64,7 +64,8 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
     throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
   }
   const phoneType = recipient.kind === 'phone' ? (phones.parse(to)?.type ?? null) : null
-  return { ...recipient, key: keyOf(recipient.address), phoneType }
+  const key = recipient.kind === 'email' ? keyOf(recipient.address) : recipient.address
+  return { ...recipient, key, phoneType }
 }
 
 /** Those of the account's setting that fit; else what routing chooses. */

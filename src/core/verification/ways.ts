@@ -32,7 +32,7 @@ export async function findWays(
   caller: Caller,
   deps: WaysDeps,
 ): Promise<Ways | NoWay> {
-  const template = await findTemplate(caller, deps)
+  const template = caller.account.verification.templateId === null ? null : await findTemplate(caller, deps)
   const learning = learnsOrder(wanted, caller) ? createOrdering(wanted, caller, deps.learned) : null
   const ways: Prepared[] = []
   let refused: NoWay | null = null
