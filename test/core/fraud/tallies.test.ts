@@ -8,6 +8,7 @@ import {
 } from '../../../src/core/fraud/tallies.ts'
 import { add, age, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
+import { giveTurnBack } from '../../../src/core/fraud/turn-store.ts'
 import { createTurns } from '../../../src/core/fraud/turns.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
@@ -133,8 +134,7 @@ test('turns: a window that moves, a turn that is given back, and none beyond the
   for (const atMs of [nowMs, nowMs + 60_000, nowMs + 60_000]) {
     expect(await turns.take({ ...asker(), nowMs: atMs }, limit)).toMatchObject({ taken: true, atMs })
   }
-  turns.giveBack(asker(), nowMs)
-  turns.giveBack(asker(), early)
+  for (const atMs of [nowMs, early]) await giveTurnBack(database.db, asker(), atMs)
   expect(await turns.take({ ...asker(), nowMs: nowMs + 61_000 }, limit)).toMatchObject({ turns: 3 })
   expect(await turns.take({ ...asker(), nowMs: nowMs + 601_000 }, limit)).toMatchObject({ taken: false })
   nowMs += 1_801_000
