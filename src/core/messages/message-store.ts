@@ -160,9 +160,12 @@ export async function readAnswerFacts(
   }
 }
 
+/** One page looks at so many at most: some 30 ms, however rare what is looked for. */
+export const MOST_LOOKED_AT = 50_000
+
 /**
- * A page of an account's messages, newest first, below `before`. Ids sort by
- * time, so times are ranges of the primary key.
+ * A page of an account's messages, newest first, below `before`, and not below
+ * `downTo`. Ids sort by time, so times are ranges of the primary key.
  */
 export async function listMessages(
   db: Db,
@@ -170,37 +173,63 @@ export async function listMessages(
   filter: MessageFilter,
   before: MessageId | null,
   limit: number,
+  downTo: MessageId | null = null,
 ): Promise<MessageRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'list_messages',
     text: `select * from messages
-            where account_id = $1
-              and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-              and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-              and id >= coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
+            where ${IN_RANGE}
               and ($5::text is null or status = $5)
               and ($6::text is null or channel = $6)
               and ($7::text is null or message_type = $7)
               and ($8::text is null or recipient = $8)
               and ($9::uuid is null or template_id = $9)
               and ($10::uuid is null or bulk_job_id = $10)
-            order by id desc limit $11`,
+              and id >= coalesce($11::uuid, '00000000-0000-0000-0000-000000000000')
+            order by id desc limit $12`,
     values: [
-      toUuid(accountId),
-      before && toUuid(before),
-      filter.createdBeforeMs === undefined ? null : firstUuidAt(filter.createdBeforeMs),
-      // "After" leaves the instant itself out.
-      filter.createdAfterMs === undefined ? null : firstUuidAt(filter.createdAfterMs + 1),
+      ...rangeOf(accountId, filter, before),
       filter.status ?? null,
       filter.channel ?? null,
       filter.messageType ?? null,
       filter.to ?? null,
       filter.templateId ? toUuid(filter.templateId) : null,
       filter.bulkJobId ? toUuid(filter.bulkJobId) : null,
+      downTo && toUuid(downTo),
       limit,
     ],
   })
   return rows.map(toRow)
+}
+
+/** How far down a page looks; null when it is to the end. */
+export async function endOfLook(
+  db: Db,
+  accountId: AccountId,
+  filter: MessageFilter,
+  before: MessageId | null,
+): Promise<MessageId | null> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'end_of_look',
+    text: `select id from messages where ${IN_RANGE} order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values: rangeOf(accountId, filter, before),
+  })
+  return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
+}
+
+const IN_RANGE = `account_id = $1
+  and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  and id >= coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')`
+
+function rangeOf(accountId: AccountId, filter: MessageFilter, before: MessageId | null): unknown[] {
+  return [
+    toUuid(accountId),
+    before && toUuid(before),
+    filter.createdBeforeMs === undefined ? null : firstUuidAt(filter.createdBeforeMs),
+    // "After" leaves the instant itself out.
+    filter.createdAfterMs === undefined ? null : firstUuidAt(filter.createdAfterMs + 1),
+  ]
 }
 
 function toRow(raw: Raw): MessageRow {

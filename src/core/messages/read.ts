@@ -6,7 +6,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Id, isId, type MessageId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { listMessages, type MessageFilter, type MessageRow, readMessage } from './message-store.ts'
+import { endOfLook, listMessages, type MessageFilter, type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
 
@@ -53,14 +53,19 @@ export function createMessages(deps: MessagesDeps): Messages {
     async list(caller, query) {
       const limit = query.limit ?? 50
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
-      const found = await listMessages(db, caller.account.id, toFilter(query), before, limit + 1)
-      const rows = await withSenders(caller.account.id, found)
-      return pageOf(
+      const { account } = caller
+      const filter = toFilter(query)
+      const downTo = isSelective(filter) ? await endOfLook(db, account.id, filter, before) : null
+      const found = await listMessages(db, account.id, filter, before, limit + 1, downTo)
+      const rows = await withSenders(account.id, found)
+      const page = pageOf(
         rows,
         limit,
-        row => viewMessage(row, caller.account.currency),
+        row => viewMessage(row, account.currency),
         last => writeCursor(last.id),
       )
+      // What is older is looked at by the next one.
+      return page.nextCursor === null && downTo ? { ...page, nextCursor: writeCursor(downTo) } : page
     },
     read,
     async cancel(caller, messageId) {
@@ -75,6 +80,11 @@ export function createMessages(deps: MessagesDeps): Messages {
       return read(caller, messageId)
     },
   }
+}
+
+/** It may pass over many before it finds one. */
+function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: MessageFilter): boolean {
+  return Object.keys(rest).length > 0
 }
 
 function isOfficial({ channel, sender }: MessageRow): boolean {
