@@ -12,8 +12,8 @@ export const verificationStats = (deps: { verificationTotals: Totals }) =>
     schema: {
       summary: 'Read how verifications fare',
       description:
-        "Totals of the key's own mode, live or test, by the UTC day on which verifications began. A live key's are " +
-        'a few seconds old at most while a verification is young, and a quarter of its age later.',
+        "Totals of the key's own mode, live or test, by the UTC day on which verifications began. The newest 2,000 " +
+        'verifications are in them as they are now, others as they were when they were looked at.',
       tags: ['Verification'],
       querystring: StatsQuery,
       response: { 200: page(StatsRow) },
