@@ -9,8 +9,8 @@ export type BotState = (typeof BOT_STATES)[number]
 export const BOT_MODES = ['webhook', 'polling'] as const
 export type BotMode = (typeof BOT_MODES)[number]
 
-/** What the bot platform calls a token: the bot's number, a colon, and the secret. */
-export const TOKEN_PATTERN = '^[1-9][0-9]{0,19}:[A-Za-z0-9_-]{1,200}$'
+/** What may be a token: it becomes a part of addresses. Telegram's are a number, a colon and a secret; a proxy may have its own. */
+export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,200}(?::[A-Za-z0-9_-]{0,200})?$'
 
 export const BotCreate = Type.Object({
   token: Type.String({

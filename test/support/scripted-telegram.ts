@@ -2,7 +2,7 @@ import { telegramError } from '../channels/telegram.exchange.ts'
 import { type HttpPeer, type PeerAct, startHttpPeer } from './http-peer.ts'
 
 type Fields = Record<string, unknown>
-export type ScriptedCall = { token: string; method: string; body: Fields }
+export type ScriptedCall = { path: string; token: string; method: string; body: Fields }
 
 /**
  * A Bot API by a script of the test's own, for what crabline's does not do: refusals, groups that move, blocks,
@@ -14,6 +14,7 @@ export type ScriptedTelegram = {
   callsOf(method: string): ScriptedCall[]
   /** What it answers from here on; null for the usual. */
   answer(script: ((call: ScriptedCall) => PeerAct | null) | null): void
+  ok(result: unknown): PeerAct
   error(code: number, description: string, parameters?: object): PeerAct
   close(): Promise<unknown>
 }
@@ -23,7 +24,7 @@ export async function startScriptedTelegram(): Promise<ScriptedTelegram> {
   let script: ((call: ScriptedCall) => PeerAct | null) | null = null
   const peer: HttpPeer = await startHttpPeer(request => {
     const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.path) ?? []
-    const call = { token, method, body: JSON.parse(request.body || '{}') as Fields }
+    const call = { path: request.path, token, method, body: JSON.parse(request.body || '{}') as Fields }
     calls.push(call)
     return script?.(call) ?? usual(call, calls.length)
   })
@@ -34,6 +35,7 @@ export async function startScriptedTelegram(): Promise<ScriptedTelegram> {
     answer(next) {
       script = next
     },
+    ok,
     error: telegramError,
     close: peer.close,
   }

@@ -62,8 +62,7 @@ export function createBots(deps: BotsDeps): Bots {
   const { db, ids, platforms, seal, settling } = deps
 
   async function register({ account, mode }: Caller, { token }: BotCreate): Promise<BotView> {
-    if (!TOKEN.test(token))
-      throw invalid('token', 'must be a token as the bot platform gives it: digits, a colon, a secret')
+    if (!TOKEN.test(token)) throw invalid('token', 'must be a token as the bot platform gives it')
     const id = mode === 'test' ? await keepSandbox(account.id, token) : await keepReal(account.id, token)
     deps.changed(account.id)
     if (mode === 'live') await settling.settle({ id })

@@ -29,7 +29,7 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
     schema: {
       summary: 'Receive a call from a provider',
       description:
-        'Delivery receipts in the provider’s own form, proved by its own signature. Answered once they are stored.',
+        'Delivery receipts in the provider’s own form, proved by its own signature; updates of a bot, at `/webhooks/botapp/{botId}`. Answered once they are stored.',
       tags: ['Providers'],
       params: Type.Object({ provider: Type.String(), connectionId: Type.String() }),
       errors: ['UNAUTHORIZED', 'NOT_FOUND', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],

@@ -178,6 +178,20 @@ describe('calls to the webhook', () => {
       conversationContext: { moduleType: 'botapp_bot', accountId: bot.bot.id, chatId: '9010' },
     })
     expect(await subscriber(bot, 9_010)).toMatchObject({ lastName: null, startPayload: null })
+
+    const path = picture!.media[0]!.path!
+    telegram.answer(({ method, path: asked, body }) => {
+      if (method === 'getFile' && body['file_id'] === 'large')
+        return telegram.ok({ file_path: 'photos/a b.jpg' })
+      return asked === `/file/bot${bot.token}/photos/a%20b.jpg` ? { status: 200, body: 'the ship' } : null
+    })
+    const file = await app.during(app.call(path, { key: account.liveKey }))
+    expect([file.status, file.text]).toEqual([200, 'the ship'])
+    telegram.answer(({ method }) =>
+      method === 'getFile' ? telegram.error(400, 'Bad Request: file is too big') : null,
+    )
+    expect((await app.during(app.call(path, { key: account.liveKey }))).status).toBe(404)
+    telegram.answer(null)
   })
 
   test('a word with a NUL and a name without end harm nobody', async () => {
