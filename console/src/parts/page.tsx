@@ -25,7 +25,7 @@ export function Page({
         <div>
           <Title order={1}>{title}</Title>
           {lead !== undefined && (
-            <Text c="dimmed" mt={2} maw={680}>
+            <Text c="dimmed" mt={2} maw={780}>
               {lead}
             </Text>
           )}

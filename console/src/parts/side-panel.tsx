@@ -1,4 +1,4 @@
-import { Drawer, Text, Title } from '@mantine/core'
+import { Drawer, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './side-panel.module.css'
 
@@ -36,9 +36,7 @@ export function SidePanel({
       }}
       title={
         <>
-          <Title order={2} className="ph-truncate">
-            {title}
-          </Title>
+          <span className={`${classes.name} ph-truncate`}>{title}</span>
           {aside}
         </>
       }

@@ -1,4 +1,4 @@
-import { useMantineColorScheme } from '@mantine/core'
+import { Text, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import { BookOpen, FlaskConical, LogOut, Moon, Search, Sun, Users, Zap } from 'lucide-react'
 import { useLocation } from 'wouter'
@@ -16,9 +16,13 @@ export function Palette() {
   const pages: SpotlightActionData[] = usePages().map(page => ({
     id: page.path,
     label: page.title,
-    ...(page.section !== '' && { description: page.section }),
     keywords: page.words ?? '',
     leftSection: <page.icon {...ICON} />,
+    rightSection: (
+      <Text size="xs" c="dimmed">
+        {page.section}
+      </Text>
+    ),
     onClick: () => go(page.path),
   }))
   const accounts: SpotlightActionData[] = session.memberships

@@ -1,4 +1,12 @@
-import { createTheme, Drawer, type MantineColorsTuple, Modal, Notification, Tooltip } from '@mantine/core'
+import {
+  Alert,
+  createTheme,
+  Drawer,
+  type MantineColorsTuple,
+  Modal,
+  Notification,
+  Tooltip,
+} from '@mantine/core'
 
 /** The green of old brass: what leads. */
 const verdigris: MantineColorsTuple = [
@@ -89,6 +97,14 @@ export const theme = createTheme({
     },
   },
   components: {
+    Alert: Alert.extend({
+      vars: (_, { color = 'verdigris' }) => ({
+        root: {
+          '--alert-bg': `color-mix(in srgb, var(--mantine-color-${color}-filled) 8%, var(--ph-surface))`,
+          '--alert-bd': `1px solid color-mix(in srgb, var(--mantine-color-${color}-filled) 30%, transparent)`,
+        },
+      }),
+    }),
     Modal: Modal.extend({
       styles: { title: { fontWeight: 600, fontSize: '1rem' } },
       defaultProps: {

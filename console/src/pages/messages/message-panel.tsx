@@ -68,6 +68,7 @@ function Details({ message }: { message: MessageWithTimeline }) {
       <Facts
         facts={[
           ['Channel', channelName(message.channel)],
+          ['Mode', inWords(message.mode)],
           ['Type', message.messageType === 'otp' ? 'OTP' : inWords(message.messageType)],
           [
             'From',

@@ -141,7 +141,11 @@ function OneOf({ name, id }: { name: string; id: string }) {
 
 const COLUMNS: readonly Column<Message>[] = [
   { title: 'Status', width: '106px', render: ({ status }) => <StatusBadge status={status} /> },
-  { title: 'To', width: 'minmax(112px, 1.1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  {
+    title: 'To',
+    width: 'minmax(112px, 1.1fr)',
+    render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
+  },
   {
     title: 'Words',
     width: 'minmax(140px, 2.4fr)',

@@ -1,11 +1,12 @@
 import type { Message } from '../../../../sdk/index.ts'
+import { writeLink } from '../../parts/conversation.ts'
 
 /** The send page with this message filled in; null where its words are not kept. */
 export function resendLink(message: Message): string | null {
-  const { to, channel, messageType, text, subject, templateId } = message
+  const { to, channel, messageType, text, subject, templateId, conversationContext } = message
   if (messageType === 'otp' || (text === null && templateId === null)) return null
   const query = new URLSearchParams({ to, channel, messageType })
   if (text !== null) query.set('text', text)
   if (subject !== null) query.set('subject', subject)
-  return `/send?${query}`
+  return conversationContext === null ? `/send?${query}` : `${writeLink(conversationContext)}&${query}`
 }

@@ -5,8 +5,8 @@ import type { MessageStats } from '../../../../sdk/index.ts'
 const SERIES = [
   { name: 'Delivered', color: 'verdigris.6' },
   { name: 'Sent, no receipt', color: 'verdigris.3' },
-  { name: 'Failed', color: 'red.6' },
-  { name: 'Unknown', color: 'grape.5' },
+  { name: 'Failed', color: 'var(--ph-bad)' },
+  { name: 'Unknown', color: 'var(--ph-odd)' },
 ]
 const HOUR_MS = 3_600_000
 const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })

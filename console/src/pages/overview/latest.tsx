@@ -4,14 +4,19 @@ import { useRead } from '../../api/use-read.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
 import classes from './latest.module.css'
 
 const LOOK_EVERY_MS = 5_000
 const ROWS = 7
+/** The list has those of both modes. */
+const READ = 50
 
 /** The last messages, as they come. */
 export function Latest() {
-  const messages = useRead('/api/v2/messages', { query: { limit: ROWS } }, { everyMs: LOOK_EVERY_MS })
+  const { mode } = useSession()
+  const messages = useRead('/api/v2/messages', { query: { limit: READ } }, { everyMs: LOOK_EVERY_MS })
+  const latest = messages.data?.data.filter(message => message.mode === mode).slice(0, ROWS)
   return (
     <Card
       title="Latest"
@@ -28,12 +33,12 @@ export function Latest() {
           Not readable with your role, or not right now.
         </Text>
       )}
-      {messages.data?.data.length === 0 && (
+      {latest?.length === 0 && (
         <Text c="dimmed" p="md">
           Nothing yet.
         </Text>
       )}
-      {messages.data?.data.map(({ messageId, to, status, createdAt }) => (
+      {latest?.map(({ messageId, to, status, createdAt }) => (
         <Link key={messageId} href={`/messages/${messageId}`} className={classes.row}>
           <StatusBadge status={status} />
           <bdi className="ph-truncate ph-num">{to}</bdi>
