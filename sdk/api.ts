@@ -1328,6 +1328,18 @@ export interface GetWalletLedgerQuery {
    * From `nextCursor`; opaque.
    */
   cursor?: string
+  /**
+   * `credits`: what the operator credited, debited and refunded
+   */
+  source?: 'messages' | 'credits'
+  /**
+   * ISO 8601
+   */
+  createdAfter?: string
+  /**
+   * ISO 8601
+   */
+  createdBefore?: string
 }
 export interface SandboxMedia {
   type: AttachmentType

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { IsoTime, nullable } from './envelope.ts'
+import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
 
 /** At every instant balance + held + captured = credited. */
 export const WalletView = Type.Object({
@@ -38,3 +38,16 @@ export const LedgerEntry = Type.Object({
   createdAt: IsoTime,
 })
 export type LedgerEntry = Static<typeof LedgerEntry>
+
+/** What a movement comes from: a message, or the operator. */
+export const LEDGER_SOURCES = ['messages', 'credits'] as const
+export type LedgerSource = (typeof LEDGER_SOURCES)[number]
+
+export const LedgerQuery = pageQuery({
+  source: Type.Optional(
+    oneOf(LEDGER_SOURCES, { description: '`credits`: what the operator credited, debited and refunded' }),
+  ),
+  createdAfter: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
+  createdBefore: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601' })),
+})
+export type LedgerQuery = Static<typeof LedgerQuery>

@@ -1,4 +1,4 @@
-import type { LedgerType } from '../../contract/wallet.ts'
+import type { LedgerSource, LedgerType } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
 
@@ -22,11 +22,14 @@ export type Usage = {
   pastHolds: PastHold[] | null
 }
 
+/** A part of the history: ids from `from` up to `upTo`, both included (null: open), of one source or of both. */
+export type LedgerSpan = { from: string | null; upTo: string | null; source: LedgerSource | null }
+
 /** `until` is ISO 8601. */
 export type PastHold = { amount: number; funding: 'wallet' | 'pool'; until: string }
 
 /**
- * The newest usages with an id up to `upTo` (all when null), that one included.
+ * The newest usages of a span.
  * Both sides are ranges of a primary key from its end: what it costs does not
  * grow with the history. Messages that moved no money (pools, test keys) are
  * passed over, at most `maxScanned` of them in one call.
@@ -34,7 +37,7 @@ export type PastHold = { amount: number; funding: 'wallet' | 'pool'; until: stri
 export async function selectUsages(
   db: Db,
   accountId: AccountId,
-  upTo: string | null,
+  { from, upTo, source }: LedgerSpan,
   limit: number,
   maxScanned: number,
 ): Promise<Usage[]> {
@@ -45,13 +48,20 @@ export async function selectUsages(
                 (extract(epoch from u.money_at) * 1000)::bigint as "moneyAtMs",
                 (extract(epoch from u.sent_at) * 1000)::bigint as "sentAtMs", u.funding, u.past_holds as "pastHolds"
            from (select id, amount, funding, money, money_at, sent_at, past_holds from messages
-                  where account_id = $1 and id <= $2 order by id desc limit $4) u
+                  where account_id = $1 and id <= $2 and id >= $5 order by id desc limit $4) u
           where u.funding = 'wallet' or u.past_holds is not null order by u.id desc limit $3)
         union all
         (select l.id, l.amount, l.kind, l.note, l.message_id, null, null, null, null, null
-           from ledger l where l.account_id = $1 and l.id <= $2 order by l.id desc limit $3)
+           from ledger l where l.account_id = $1 and l.id <= $2 and l.id >= $5 order by l.id desc limit $6)
       ) usages order by uuid desc limit $3`,
-    values: [toUuid(accountId), upTo ?? LAST_UUID, limit, maxScanned],
+    values: [
+      toUuid(accountId),
+      upTo ?? LAST_UUID,
+      limit,
+      source === 'credits' ? 0 : maxScanned,
+      from ?? FIRST_UUID,
+      source === 'messages' ? 0 : limit,
+    ],
   })
   return rows
 }
@@ -60,16 +70,18 @@ export async function selectUsages(
 export async function selectHorizon(
   db: Db,
   accountId: AccountId,
-  upTo: string | null,
+  { from, upTo, source }: LedgerSpan,
   maxScanned: number,
 ): Promise<string | null> {
+  if (source === 'credits') return null
   const { rows } = await db.query<{ id: string }>({
     name: 'ledger_horizon',
-    text: `select id from messages where account_id = $1 and id <= $2
+    text: `select id from messages where account_id = $1 and id <= $2 and id >= $4
       order by id desc offset $3 limit 1`,
-    values: [toUuid(accountId), upTo ?? LAST_UUID, maxScanned],
+    values: [toUuid(accountId), upTo ?? LAST_UUID, maxScanned, from ?? FIRST_UUID],
   })
   return rows[0]?.id ?? null
 }
 
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -1,10 +1,12 @@
-import { DEFAULT_LIMIT, type Page, type PageQuery, readCursor, writeCursor } from '../../contract/cursor.ts'
-import type { LedgerEntry, LedgerType } from '../../contract/wallet.ts'
+import { type Page, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { invalid } from '../../contract/errors.ts'
+import type { LedgerEntry, LedgerQuery, LedgerType } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, timeOf } from '../../lib/ids.ts'
+import { type AccountId, firstUuidAt, fromUuid, timeOf } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
 import { fromMicros } from '../../lib/money.ts'
-import { selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
+import { type LedgerSpan, selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
 
 export type Ledger = {
   /**
@@ -12,7 +14,7 @@ export type Ledger = {
    * usage the last first. A page may be short, even empty, and still
    * have a next one: what a plan's pool paid is passed over.
    */
-  list(account: { id: AccountId; currency: string }, query: PageQuery): Promise<Page<LedgerEntry>>
+  list(account: { id: AccountId; currency: string }, query: LedgerQuery): Promise<Page<LedgerEntry>>
 }
 
 /** Where a page starts: at a usage, of which this many entries were shown before. */
@@ -25,10 +27,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export function createLedger({ db }: { db: Db }): Ledger {
   async function list(
     account: { id: AccountId; currency: string },
-    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+    query: LedgerQuery,
   ): Promise<Page<LedgerEntry>> {
+    const { limit, cursor } = query
     const place = cursor === undefined ? { uuid: null, shown: 0 } : readPlace(cursor)
-    const { usages, horizon } = await read(account.id, place.uuid, limit + 1)
+    const { usages, horizon } = await read(account.id, spanOf(query, place.uuid), limit + 1)
     const entries = usages.flatMap(usage => expand(usage, account.currency)).slice(place.shown)
     const data = entries.slice(0, limit)
     return {
@@ -39,15 +42,32 @@ export function createLedger({ db }: { db: Db }): Ledger {
   }
 
   /** Usages without a gap between them, and where the search goes on if it stopped early. */
-  async function read(accountId: AccountId, upTo: string | null, limit: number) {
-    const usages = await selectUsages(db, accountId, upTo, limit, MAX_SCANNED)
+  async function read(accountId: AccountId, span: LedgerSpan, limit: number) {
+    const usages = await selectUsages(db, accountId, span, limit, MAX_SCANNED)
     if (usages.filter(usage => usage.kind === null).length === limit) return { usages, horizon: null }
-    const horizon = await selectHorizon(db, accountId, upTo, MAX_SCANNED)
+    const horizon = await selectHorizon(db, accountId, span, MAX_SCANNED)
     // Between the horizon and a credit below it there may be messages that were not looked at.
     return { usages: usages.filter(usage => horizon === null || usage.uuid > horizon), horizon }
   }
 
   return { list }
+}
+
+/** From where the page before ended, else from the end of what is asked for. */
+function spanOf({ source, createdAfter, createdBefore }: LedgerQuery, upTo: string | null): LedgerSpan {
+  const fromMs = createdAfter === undefined ? null : readTime(createdAfter, 'createdAfter')
+  const beforeMs = createdBefore === undefined ? null : readTime(createdBefore, 'createdBefore')
+  return {
+    from: fromMs === null ? null : firstUuidAt(fromMs + 1),
+    upTo: upTo ?? (beforeMs === null ? null : firstUuidAt(beforeMs)),
+    source: source ?? null,
+  }
+}
+
+function readTime(text: string, path: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
+  return atMs
 }
 
 type Expanded = { entry: LedgerEntry; place: Place }

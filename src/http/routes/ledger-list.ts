@@ -1,5 +1,5 @@
-import { page, pageQuery } from '../../contract/envelope.ts'
-import { LedgerEntry } from '../../contract/wallet.ts'
+import { page } from '../../contract/envelope.ts'
+import { LedgerEntry, LedgerQuery } from '../../contract/wallet.ts'
 import type { Ledger } from '../../core/billing/ledger.ts'
 import { defineRoute } from '../route.ts'
 
@@ -15,7 +15,7 @@ export const ledgerList = (deps: { ledger: Ledger }) =>
         'By the time of the message or credit, the newest first; of a message its capture or release, then its ' +
         'hold. A page may be shorter than `limit` and still have a next one.',
       tags: ['Wallet'],
-      querystring: pageQuery({}),
+      querystring: LedgerQuery,
       response: { 200: page(LedgerEntry) },
     },
     handler: request => deps.ledger.list(request.caller.account, request.query),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LedgerEntry } from '../../../src/contract/wallet.ts'
+import type { LedgerEntry, LedgerQuery } from '../../../src/contract/wallet.ts'
 import { createLedger } from '../../../src/core/billing/ledger.ts'
 import type { Db, Query } from '../../../src/infra/db.ts'
 import { toIso } from '../../../src/lib/clock.ts'
@@ -69,11 +69,19 @@ async function addMessage(
   return id
 }
 
-async function readAll(account: { id: AccountId; currency: string }, limit: number): Promise<LedgerEntry[]> {
+async function readAll(
+  account: { id: AccountId; currency: string },
+  limit: number,
+  filter: Omit<LedgerQuery, 'limit' | 'cursor'> = {},
+): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = []
   let cursor: string | null = null
   do {
-    const page = await rooms.ledger.list(account, { limit, ...(cursor === null ? {} : { cursor }) })
+    const page = await rooms.ledger.list(account, {
+      ...filter,
+      limit,
+      ...(cursor === null ? {} : { cursor }),
+    })
     expect(page.data.length).toBeLessThanOrEqual(limit)
     entries.push(...page.data)
     cursor = page.nextCursor
@@ -105,6 +113,30 @@ describe('the ledger', () => {
     expect(hold).toEqual({ ...capture, type: 'hold', createdAt: '2026-07-01T00:00:01.000Z' })
     expect(credit).toMatchObject({ type: 'credit', amount: 10, note: 'Opening balance', messageId: null })
     expect(credit!.id).toMatch(/^crd_/)
+  })
+
+  test('tells of one source, or of one time, page by page, alone', async () => {
+    const account = await newAccount(10)
+    await clock.advance(1_000)
+    await addMessage(account.id, { amount: 1_000, money: 'captured' })
+    await clock.advance(1_000)
+    const middle = new Date(clock.now()).toISOString()
+    await clock.advance(1_000)
+    await rooms.wallets.credit(account.id, { amount: 5, note: 'Top up' })
+    await addMessage(account.id, { amount: 2_000, money: 'captured' })
+
+    const told = async (filter: Parameters<typeof readAll>[2]) =>
+      (await readAll(account, 1, filter)).map(({ type, amount }) => `${type} ${amount}`)
+    expect(await told({ source: 'credits' })).toEqual(['credit 5', 'credit 10'])
+    expect(await told({ source: 'messages' })).toEqual([
+      'capture 0.002',
+      'hold 0.002',
+      'capture 0.001',
+      'hold 0.001',
+    ])
+    expect(await told({ createdAfter: middle })).toEqual(['capture 0.002', 'hold 0.002', 'credit 5'])
+    expect(await told({ createdBefore: middle })).toEqual(['capture 0.001', 'hold 0.001', 'credit 10'])
+    expect(await told({ createdBefore: middle, source: 'credits' })).toEqual(['credit 10'])
   })
 
   test('tells of a message that was refused after it was paid for how its money came back', async () => {

@@ -34,11 +34,17 @@ test('GET /api/v2/wallet and its ledger tell the key’s own account alone', asy
   expect((foreign.body['data'] as LedgerEntry[]).map(({ amount }) => amount)).toEqual([40])
 })
 
-test.each(['limit=0', 'limit=501', 'limit=1.5', 'cursor=nonsense', 'cursor='])(
-  'GET /api/v2/wallet/ledger?%s is refused',
-  async query => {
-    const { liveKey } = await operator.rooms.accountAdmin.create(BASIC_ACCOUNT)
-    const answer = await operator.frame.call('GET', `/api/v2/wallet/ledger?${query}`, { key: liveKey })
-    expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } })
-  },
-)
+test.each([
+  'limit=0',
+  'limit=501',
+  'limit=1.5',
+  'cursor=nonsense',
+  'cursor=',
+  'source=pool',
+  'createdAfter=yesterday',
+  'createdBefore=',
+])('GET /api/v2/wallet/ledger?%s is refused', async query => {
+  const { liveKey } = await operator.rooms.accountAdmin.create(BASIC_ACCOUNT)
+  const answer = await operator.frame.call('GET', `/api/v2/wallet/ledger?${query}`, { key: liveKey })
+  expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } })
+})
