@@ -1,4 +1,5 @@
-import type { Channel, MessageType, SendBody } from '../../../../sdk/index.ts'
+import type { Channel, ConversationContext, MessageType, SendBody } from '../../../../sdk/index.ts'
+import { conversationFrom } from '../../parts/conversation.ts'
 
 /** What is filled in, as the fields hold it. */
 export type Draft = {
@@ -12,6 +13,8 @@ export type Draft = {
   variables: string[]
   sender: string
   scheduleAt: string
+  /** Where other pages lead to: a chat of a bot, of a session, of an official sender. */
+  conversation: ConversationContext | null
 }
 
 export const EMPTY: Draft = {
@@ -25,12 +28,13 @@ export const EMPTY: Draft = {
   variables: [],
   sender: '',
   scheduleAt: '',
+  conversation: null,
 }
 
 /** From the URL, as other pages fill it in. */
 export function draftFrom(search: string): Draft {
   const given = new URLSearchParams(search)
-  const draft: Draft = { ...EMPTY }
+  const draft: Draft = { ...EMPTY, conversation: conversationFrom(given) }
   for (const name of ['to', 'channel', 'messageType', 'text', 'subject', 'templateId'] as const) {
     const value = given.get(name)
     if (value !== null) Object.assign(draft, { [name]: value })
@@ -42,6 +46,7 @@ export function draftFrom(search: string): Draft {
 export function toBody(draft: Draft): SendBody {
   const { to, channel, messageType, text, subject, otpCode, templateId, variables, sender, scheduleAt } =
     draft
+  const { conversation } = draft
   const usesTemplate = templateId !== ''
   const content = {
     ...(subject !== '' && { subject }),
@@ -49,7 +54,8 @@ export function toBody(draft: Draft): SendBody {
   }
   return {
     to: to.trim(),
-    ...(channel !== 'auto' && { channel }),
+    // A conversation has a channel of its own.
+    ...(conversation === null ? channel !== 'auto' && { channel } : { conversationContext: conversation }),
     messageType,
     ...(text !== '' && !usesTemplate && { text }),
     ...(Object.keys(content).length > 0 && { content }),

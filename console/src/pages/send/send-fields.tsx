@@ -1,4 +1,6 @@
-import { Group, Input, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Input, SegmentedControl, Select, Text, Textarea, TextInput } from '@mantine/core'
+import { MessagesSquare } from 'lucide-react'
+import type { ConversationContext } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
@@ -40,10 +42,17 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         dir="ltr"
         {...getInputProps('to')}
       />
+      {values.conversation !== null && (
+        <InConversation
+          conversation={values.conversation}
+          onLeave={() => fields.setFieldValue('conversation', null)}
+        />
+      )}
       <Group grow align="flex-start">
         <Select
           label="Channel"
           allowDeselect={false}
+          disabled={values.conversation !== null}
           data={[
             { value: 'auto', label: 'Automatic' },
             ...CHANNELS.map(value => ({ value, label: channelName(value) })),
@@ -93,6 +102,32 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         {...getInputProps('scheduleAt')}
       />
     </>
+  )
+}
+
+const KINDS = {
+  botapp_bot: 'Telegram bot',
+  chatapp_web: 'WhatsApp session',
+  chatapp_official: 'WhatsApp Business',
+}
+
+function InConversation({
+  conversation: { moduleType, accountId },
+  onLeave,
+}: {
+  conversation: ConversationContext
+  onLeave: () => void
+}) {
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <MessagesSquare size={15} color="var(--ph-quiet)" aria-hidden style={{ flex: 'none' }} />
+      <Text size="sm" c="dimmed" truncate style={{ flex: 1 }}>
+        In a conversation by the {KINDS[moduleType]} <span className="ph-mono">{accountId}</span>
+      </Text>
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={onLeave}>
+        Leave it
+      </Button>
+    </Group>
   )
 }
 

@@ -1,0 +1,108 @@
+import { Badge, Button, Group, Text } from '@mantine/core'
+import { Bot, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { BotView } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { MaybeTime } from '../../parts/time.tsx'
+import { RegisterBot } from './register-bot.tsx'
+
+export const BOTS = '/api/v2/botapp-bots'
+const LOOK_EVERY_MS = 10_000
+
+export function BotList() {
+  const [, go] = useLocation()
+  const bots = useReadPages(BOTS, {}, { everyMs: LOOK_EVERY_MS })
+  const [adding, setAdding] = useState(false)
+  const add = (
+    <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
+      Add a bot
+    </Button>
+  )
+  return (
+    <Page
+      title="Bots"
+      lead="Your Telegram bots. Whoever starts one becomes a subscriber, and can be written to."
+      actions={add}
+    >
+      <DataList
+        label="Bots"
+        read={bots}
+        columns={COLUMNS}
+        rowKey={bot => bot.id}
+        onOpen={bot => go(`/bots/${bot.id}`)}
+        empty={
+          <EmptyNote
+            icon={Bot}
+            title="No bots yet"
+            text={
+              <>
+                Make one with <b>@BotFather</b> on Telegram, and give its token here.
+              </>
+            }
+            action={add}
+          />
+        }
+      />
+      <RegisterBot
+        opened={adding}
+        onClose={() => setAdding(false)}
+        onMade={({ id }) => {
+          setAdding(false)
+          go(`/bots/${id}`)
+        }}
+      />
+    </Page>
+  )
+}
+
+export function BotState({ bot: { state } }: { bot: BotView }) {
+  return state === 'active' ? (
+    <StatusBadge status="active" />
+  ) : (
+    <StatusBadge status={state} tone="bad" label="Token refused" />
+  )
+}
+
+const COLUMNS: readonly Column<BotView>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(150px, 1.6fr)',
+    render: ({ name, sandbox }) => (
+      <Group gap="xs" wrap="nowrap">
+        <Text span fw={500} size="sm" truncate>
+          <bdi>{name}</bdi>
+        </Text>
+        {sandbox && (
+          <Badge size="sm" color="brass" variant="light">
+            Sandbox
+          </Badge>
+        )}
+      </Group>
+    ),
+  },
+  {
+    title: 'Username',
+    width: 'minmax(120px, 1.2fr)',
+    wideOnly: true,
+    render: ({ username }) => (username === null ? '–' : <bdi>@{username}</bdi>),
+  },
+  { title: 'State', width: '130px', render: bot => <BotState bot={bot} /> },
+  {
+    title: 'Subscribers',
+    width: '110px',
+    align: 'end',
+    render: ({ subscribers }) => <span className="ph-num">{subscribers.toLocaleString()}</span>,
+  },
+  {
+    title: 'Last heard',
+    width: '120px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ lastUpdateAt }) => <MaybeTime at={lastUpdateAt} none="Never" />,
+  },
+]

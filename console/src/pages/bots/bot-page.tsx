@@ -1,0 +1,162 @@
+import { ActionIcon, Alert, Anchor, Button, Menu, Skeleton, Stack } from '@mantine/core'
+import { CircleAlert, Ellipsis, KeyRound, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { BotView } from '../../../../sdk/index.ts'
+import { useAction, useReadPages } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { MaybeTime, Time } from '../../parts/time.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { BOTS, BotState } from './bot-list.tsx'
+import { RegisterBot } from './register-bot.tsx'
+import { Subscribers } from './subscribers.tsx'
+
+const LOOK_EVERY_MS = 10_000
+
+/** One bot, and whoever started it. */
+export default function BotPage({ botId }: { botId: string }) {
+  const bots = useReadPages(BOTS, {}, { everyMs: LOOK_EVERY_MS })
+  const bot = bots.rows.find(({ id }) => id === botId)
+  const back = (
+    <Anchor component={Link} href="/bots" size="sm">
+      All bots
+    </Anchor>
+  )
+  if (!bot) {
+    return (
+      <Page title="Bot" lead={back}>
+        {bots.error && <ReadFault error={bots.error} retry={bots.refetch} />}
+        {bots.isPending && <Skeleton h={420} />}
+        {!bots.isPending && !bots.error && <NoBot />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={bot.name}
+      lead={back}
+      actions={
+        <>
+          <BotState bot={bot} />
+          <BotMenu bot={bot} />
+        </>
+      }
+    >
+      <Stack gap="lg">
+        {bot.state === 'unauthorized' && (
+          <Alert color="red" variant="light" icon={<CircleAlert size={16} />} title="Its token is refused">
+            Telegram does not take it any more: nothing is sent or heard. Ask @BotFather for a new one and
+            give it here.
+          </Alert>
+        )}
+        <BotFacts bot={bot} />
+        <Subscribers bot={bot} />
+      </Stack>
+    </Page>
+  )
+}
+
+function NoBot() {
+  return (
+    <EmptyNote
+      title="There is no such bot here"
+      text="It may be of the other mode: test and live have bots of their own."
+      action={
+        <Button component={Link} href="/bots" variant="default">
+          All bots
+        </Button>
+      }
+    />
+  )
+}
+
+function BotFacts({ bot }: { bot: BotView }) {
+  const { username, telegramUserId, mode, lastUpdateAt, createdAt, id } = bot
+  return (
+    <Card>
+      <Facts
+        facts={[
+          username === null
+            ? null
+            : [
+                'Opens at',
+                <span key="u" dir="ltr">
+                  t.me/{username} <CopyButton text={`https://t.me/${username}`} what="the link" small />
+                </span>,
+              ],
+          [
+            'Telegram’s id',
+            <span key="t" className="ph-num">
+              {telegramUserId}
+            </span>,
+          ],
+          mode === null
+            ? null
+            : ['Hears by', mode === 'webhook' ? 'Telegram calling here' : 'asking Telegram'],
+          ['Last heard', <MaybeTime key="l" at={lastUpdateAt} none="Never" />],
+          ['Added', <Time key="a" at={createdAt} />],
+          [
+            'Id',
+            <span key="i" className="ph-mono">
+              {id} <CopyButton text={id} what="the id" small />
+            </span>,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function BotMenu({ bot }: { bot: BotView }) {
+  const [, go] = useLocation()
+  const [asked, setAsked] = useState<'token' | 'delete' | null>(null)
+  const close = () => setAsked(null)
+  const remove = useAction(api => api.delete('/api/v2/botapp-bots/{botId}', { path: { botId: bot.id } }), {
+    changes: [BOTS],
+    onDone() {
+      tellDone('The bot is removed.')
+      go('/bots')
+    },
+  })
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label="What to do with the bot">
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('token')}>
+            Give a new token
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
+            Remove
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <RegisterBot opened={asked === 'token'} onClose={close} onMade={close} />
+      <ConfirmDialog
+        opened={asked === 'delete'}
+        onClose={close}
+        title="Remove this bot?"
+        text={
+          <>
+            <b>
+              <bdi>{bot.name}</bdi>
+            </b>{' '}
+            and its {bot.subscribers.toLocaleString()} subscribers go, and messages that wait for it fail. The
+            bot itself stays at Telegram.
+          </>
+        }
+        confirmLabel="Remove the bot"
+        run={() => remove.mutateAsync(undefined)}
+      />
+    </>
+  )
+}

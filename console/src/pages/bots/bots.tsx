@@ -1,0 +1,9 @@
+import { lazy } from 'react'
+import { BotList } from './bot-list.tsx'
+
+const BotPage = lazy(() => import('./bot-page.tsx'))
+
+/** The account's bots; one of them with whoever started it. */
+export default function Bots({ botId }: { botId?: string }) {
+  return botId === undefined ? <BotList /> : <BotPage key={botId} botId={botId} />
+}

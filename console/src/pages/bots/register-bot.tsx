@@ -1,0 +1,52 @@
+import { Modal, PasswordInput, Text } from '@mantine/core'
+import type { BotView } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+import { BOTS } from './bot-list.tsx'
+
+type Props = { opened: boolean; onClose: () => void; onMade: (bot: BotView) => void }
+
+export function RegisterBot({ opened, onClose, onMade }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Add a bot">
+      <RegisterForm onMade={onMade} />
+    </Modal>
+  )
+}
+
+function RegisterForm({ onMade }: Pick<Props, 'onMade'>) {
+  const api = useApi()
+  const forget = useForget()
+  const { mode } = useSession()
+  const form = useApiForm({
+    initial: { token: '' },
+    send: ({ token }) => api.post('/api/v2/botapp-bots', { body: { token: token.trim() } }),
+    onDone({ data: { bot } }) {
+      forget([BOTS])
+      tellDone(`${bot.name} is added.`)
+      onMade(bot)
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Add the bot">
+      <PasswordInput
+        label="Token"
+        description={
+          mode === 'test'
+            ? 'In test mode anything that looks like a token will do, as in 123456:anything: the bot is one of the sandbox, with subscribers to try'
+            : 'As @BotFather gave it, such as 123456:AAE…. It is checked with Telegram and never shown again.'
+        }
+        autoComplete="off"
+        dir="ltr"
+        data-autofocus
+        {...form.fields.getInputProps('token')}
+      />
+      <Text size="sm" c="dimmed">
+        Is the bot here already? Then this is its new token; its subscribers stay.
+      </Text>
+    </ApiForm>
+  )
+}

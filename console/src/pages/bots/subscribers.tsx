@@ -1,0 +1,173 @@
+import { Button, Group, Pagination, Stack, Text } from '@mantine/core'
+import { SendHorizontal, Users } from 'lucide-react'
+import { useRef } from 'react'
+import { Link } from 'wouter'
+import type { BotSubscriber, BotView } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { writeLink } from '../../parts/conversation.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { wholeList } from '../../parts/whole-list.ts'
+
+const PAGE_ROWS = 50
+const LOOK_EVERY_MS = 5_000
+
+/** Who started the bot: searched, page by page. */
+export function Subscribers({ bot }: { bot: BotView }) {
+  const [filters, setFilters] = useFilters(['q', 'page'])
+  const page = Math.max(1, Number.parseInt(filters.page ?? '1', 10) || 1)
+  const read = useRead(
+    '/api/v2/botapp-bots/{botId}/subscribers',
+    {
+      path: { botId: bot.id },
+      query: { page, limit: PAGE_ROWS, ...(filters.q !== undefined && { q: filters.q }) },
+    },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  // The page before stays in sight until the next one is here.
+  const last = useRef(read.data)
+  last.current = read.data ?? last.current
+  const shown = last.current?.data
+  const pages = Math.max(1, Math.ceil((shown?.total ?? 0) / PAGE_ROWS))
+  const clear = () => setFilters({ q: null, page: null })
+  return (
+    <div>
+      <FilterBar onClear={filters.q === undefined ? null : clear}>
+        <TextFilter
+          label="Name, username or chat id"
+          width={260}
+          value={filters.q}
+          onChange={q => setFilters({ q, page: null })}
+        />
+      </FilterBar>
+      <Stack gap="sm">
+        <DataList
+          label="Subscribers"
+          read={{
+            ...wholeList(shown?.subscribers, { ...read, isPending: read.isPending && !shown }),
+            isPlaceholderData: read.isPending,
+          }}
+          columns={COLUMNS}
+          rowKey={({ chatId }) => chatId}
+          height="calc(100dvh - 420px)"
+          empty={
+            filters.q === undefined ? (
+              <NoSubscribers bot={bot} />
+            ) : (
+              <EmptyNote
+                icon={Users}
+                title="Nobody fits"
+                text="A part of the name, of the @username or of the chat id is enough."
+                action={
+                  <Button variant="default" onClick={clear}>
+                    Clear filters
+                  </Button>
+                }
+              />
+            )
+          }
+        />
+        {pages > 1 && (
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed" className="ph-num">
+              {(shown?.total ?? 0).toLocaleString()} subscribers
+            </Text>
+            <Pagination
+              size="sm"
+              total={pages}
+              value={page}
+              onChange={next => setFilters({ page: next === 1 ? null : String(next) })}
+              getControlProps={control => ({ 'aria-label': `The ${control} page` })}
+            />
+          </Group>
+        )}
+      </Stack>
+    </div>
+  )
+}
+
+function NoSubscribers({ bot: { username } }: { bot: BotView }) {
+  return (
+    <EmptyNote
+      icon={Users}
+      title="Nobody has started it yet"
+      text={
+        username === null ? (
+          'People press Start in the bot; then they are here.'
+        ) : (
+          <>
+            Share <b dir="ltr">t.me/{username}</b>: whoever presses Start there is here at once.
+          </>
+        )
+      }
+    />
+  )
+}
+
+const COLUMNS: readonly Column<BotSubscriber>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(130px, 1.5fr)',
+    render: subscriber => (
+      <Text span fw={500} size="sm" truncate>
+        <bdi>{nameOf(subscriber)}</bdi>
+      </Text>
+    ),
+  },
+  {
+    title: 'Username',
+    width: 'minmax(110px, 1fr)',
+    wideOnly: true,
+    render: ({ username }) => (username === null ? '–' : <bdi>@{username}</bdi>),
+  },
+  {
+    title: 'Chat',
+    width: '140px',
+    wideOnly: true,
+    render: ({ chatId }) => <span className="ph-mono">{chatId}</span>,
+  },
+  {
+    title: 'Came by',
+    width: 'minmax(100px, 1fr)',
+    wideOnly: true,
+    render: ({ startPayload }) => (startPayload === null ? '–' : <bdi>{startPayload}</bdi>),
+  },
+  {
+    title: 'State',
+    width: '110px',
+    wideOnly: true,
+    render: ({ blockedAt }) =>
+      blockedAt === null ? (
+        <StatusBadge status="active" />
+      ) : (
+        <StatusBadge status="blocked" tone="bad" label="Blocked it" />
+      ),
+  },
+  { title: 'Last seen', width: '96px', render: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
+  {
+    title: '',
+    width: '104px',
+    align: 'end',
+    render: subscriber =>
+      subscriber.blockedAt === null && (
+        <Button
+          component={Link}
+          href={writeLink(subscriber.conversationContext)}
+          size="compact-sm"
+          variant="subtle"
+          leftSection={<SendHorizontal size={13} />}
+          aria-label={`Write to ${nameOf(subscriber)}`}
+        >
+          Write to
+        </Button>
+      ),
+  },
+]
+
+function nameOf({ firstName, lastName, username, chatId }: BotSubscriber): string {
+  return [firstName, lastName].filter(Boolean).join(' ') || username || chatId
+}

@@ -1,0 +1,96 @@
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { InboundMessageView } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { channelName } from '../../parts/channel-name.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Facts, SidePanel } from '../../parts/side-panel.tsx'
+import { Conversation } from './conversation.tsx'
+import { Reply } from './reply.tsx'
+
+/** The conversation of a message, and a way to answer it. */
+export function ConversationPanel({ inboundId, onClose }: { inboundId: string | null; onClose: () => void }) {
+  const read = useRead(
+    '/api/v2/inbound/{inboundId}',
+    { path: { inboundId: inboundId ?? '' } },
+    { enabled: inboundId !== null },
+  )
+  const message = inboundId === null ? undefined : read.data?.data
+  return (
+    <SidePanel
+      opened={inboundId !== null}
+      onClose={onClose}
+      title={message ? <bdi>{message.contact?.name ?? message.from}</bdi> : 'Message'}
+      aside={
+        message && (
+          <Text size="sm" c="dimmed">
+            {channelName(message.channel)}
+          </Text>
+        )
+      }
+      foot={message && <Reply key={message.id} message={message} />}
+    >
+      {read.error && <ReadFault error={read.error} retry={read.refetch} />}
+      {!message && !read.error && <Skeleton h={320} />}
+      {message && (
+        <Stack gap="lg">
+          <Conversation message={message} />
+          <MessageFacts message={message} />
+        </Stack>
+      )}
+    </SidePanel>
+  )
+}
+
+function MessageFacts({ message }: { message: InboundMessageView }) {
+  const { from, to, contact, provider, providerMessageId, id, conversationContext, keyword } = message
+  return (
+    <Facts
+      facts={[
+        [
+          'From',
+          <bdi key="f" className="ph-num">
+            {from}
+          </bdi>,
+        ],
+        contact?.name ? ['Calls themselves', <bdi key="c">{contact.name}</bdi>] : null,
+        [
+          'To',
+          <bdi key="t" className="ph-num">
+            {to}
+          </bdi>,
+        ],
+        keyword === null
+          ? null
+          : ['Meant', keyword === 'stop' ? 'STOP: nothing goes to them' : 'START: messages go to them again'],
+        ['Provider', provider],
+        [
+          'Its id there',
+          <span key="p" className="ph-mono">
+            {providerMessageId}
+          </span>,
+        ],
+        conversationContext?.conversationKey
+          ? [
+              'Conversation',
+              <Anchor
+                key="k"
+                component={Link}
+                href={`/inbound?conversationKey=${encodeURIComponent(conversationContext.conversationKey)}`}
+                size="sm"
+              >
+                All that came in it
+              </Anchor>,
+            ]
+          : null,
+        [
+          'Id',
+          <span key="i" className="ph-mono">
+            {id} <CopyButton text={id} what="the id" small />
+          </span>,
+        ],
+      ]}
+    />
+  )
+}

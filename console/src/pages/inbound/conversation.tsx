@@ -1,0 +1,109 @@
+import { Skeleton, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Channel, InboundMessageView, Message } from '../../../../sdk/index.ts'
+import { useRead } from '../../api/use-read.ts'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import classes from './conversation.module.css'
+import { MediaFile } from './media-file.tsx'
+
+const MOST = 30
+const LOOK_EVERY_MS = 3_000
+
+type Line = { at: string } & ({ came: InboundMessageView } | { went: Message })
+
+/** What they wrote and what we answered, the latest last. */
+export function Conversation({ message }: { message: InboundMessageView }) {
+  const key = message.conversationContext?.conversationKey ?? null
+  const came = useRead(
+    '/api/v2/inbound',
+    {
+      query: {
+        limit: MOST,
+        ...(key === null ? { from: message.from, channel: message.channel } : { conversationKey: key }),
+      },
+    },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const went = useRead(
+    '/api/v2/messages',
+    { query: { limit: MOST, to: message.conversationContext?.chatId ?? message.from } },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const error = came.error ?? went.error
+  if (error) return <ReadFault error={error} retry={() => Promise.all([came.refetch(), went.refetch()])} />
+  if (!came.data || !went.data) return <Skeleton h={240} />
+  const lines = inOrder(
+    came.data.data,
+    went.data.data.filter(each => isOfIt(each, message)),
+  )
+  return (
+    <ol className={classes.lines} aria-label="The conversation">
+      {lines.map(line =>
+        'came' in line ? (
+          <Came key={line.came.id} message={line.came} opened={line.came.id === message.id} />
+        ) : (
+          <Went key={line.went.messageId} message={line.went} />
+        ),
+      )}
+    </ol>
+  )
+}
+
+function Came({ message, opened }: { message: InboundMessageView; opened: boolean }) {
+  const { text, media, button, buttonTitle, receivedAt, id } = message
+  return (
+    <li className={classes.came} data-opened={opened || undefined}>
+      {buttonTitle !== null && <div className={classes.note}>They pressed</div>}
+      {text !== null && text !== '' && <div className="ph-words">{text}</div>}
+      {text === null && button !== null && <div className="ph-words">{button}</div>}
+      {media.map((file, at) => (
+        <MediaFile key={file.path ?? `${id} ${at}`} file={file} />
+      ))}
+      <div className={classes.note}>
+        <Time at={receivedAt} />
+      </div>
+    </li>
+  )
+}
+
+function Went({ message }: { message: Message }) {
+  const { messageId, text, attachment, templateId, messageType, status, createdAt } = message
+  return (
+    <li className={classes.went}>
+      {text !== null && text !== '' ? (
+        <div className="ph-words">{text}</div>
+      ) : (
+        <Text c="dimmed" size="sm">
+          {messageType === 'otp'
+            ? 'A code'
+            : (attachment?.fileName ?? (templateId === null ? '' : 'A template'))}
+        </Text>
+      )}
+      <div className={classes.note}>
+        <Link href={`/messages/${messageId}`}>
+          <StatusBadge status={status} />
+        </Link>{' '}
+        <Time at={createdAt} />
+      </div>
+    </li>
+  )
+}
+
+function inOrder(came: readonly InboundMessageView[], went: readonly Message[]): Line[] {
+  const lines: Line[] = [
+    ...came.map(each => ({ at: each.receivedAt, came: each })),
+    ...went.map(each => ({ at: each.createdAt, went: each })),
+  ]
+  return lines.toSorted((left, right) => left.at.localeCompare(right.at))
+}
+
+const SMS = new Set<Channel>(['local_sms', 'int_sms'])
+
+/** Of the same conversation; an SMS has none but its two numbers. */
+function isOfIt(went: Message, { channel, conversationContext }: InboundMessageView): boolean {
+  if (conversationContext === null) return SMS.has(channel) ? SMS.has(went.channel) : went.channel === channel
+  if (went.conversationContext === null) return went.channel === channel
+  return went.conversationContext.accountId === conversationContext.accountId
+}

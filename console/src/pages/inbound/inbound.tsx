@@ -1,0 +1,135 @@
+import { Button } from '@mantine/core'
+import { Inbox, Paperclip } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import type { InboundMessageView } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { PERIODS, periodStart } from '../messages/periods.ts'
+import { ConversationPanel } from './conversation-panel.tsx'
+
+export const INBOUND = '/api/v2/inbound'
+const LOOK_EVERY_MS = 3_000
+const NAMES = ['from', 'to', 'channel', 'conversationKey', 'period'] as const
+
+/** What people wrote; one conversation beside the list. */
+export default function InboundPage({ inboundId }: { inboundId?: string }) {
+  const [, go] = useLocation()
+  const [filters, setFilters] = useFilters(NAMES)
+  const { period, ...query } = filters
+  const createdAfter = periodStart(period)
+  const inbound = useReadPages(
+    INBOUND,
+    { query: { ...query, ...(createdAfter !== null && { createdAfter }) } },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const filtered = Object.keys(filters).length > 0
+  const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
+  const open = (id: string | null) => go((id === null ? '/inbound' : `/inbound/${id}`) + location.search)
+
+  return (
+    <Page title="Inbound" lead="What people write to your numbers, official senders, web sessions and bots.">
+      <FilterBar onClear={filtered ? clear : null}>
+        <TextFilter label="From" value={filters.from} onChange={from => setFilters({ from })} width={180} />
+        <TextFilter label="To" value={filters.to} onChange={to => setFilters({ to })} width={180} />
+        <ChoiceFilter
+          label="Channel"
+          value={filters.channel}
+          options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
+          onChange={channel => setFilters({ channel })}
+        />
+        <ChoiceFilter
+          label="Any time"
+          value={filters.period}
+          options={PERIODS}
+          onChange={value => setFilters({ period: value })}
+          width={150}
+        />
+        {filters.conversationKey !== undefined && (
+          <span style={{ color: 'var(--ph-quiet)' }}>One conversation</span>
+        )}
+      </FilterBar>
+      <DataList
+        label="Inbound messages"
+        read={inbound}
+        columns={COLUMNS}
+        rowKey={message => message.id}
+        onOpen={message => open(message.id)}
+        opened={inboundId ?? null}
+        empty={filtered ? <NothingFits onClear={clear} /> : <NothingYet />}
+      />
+      <ConversationPanel inboundId={inboundId ?? null} onClose={() => open(null)} />
+    </Page>
+  )
+}
+
+function NothingFits({ onClear }: { onClear: () => void }) {
+  return (
+    <EmptyNote
+      icon={Inbox}
+      title="Nothing fits these filters"
+      text="Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id."
+      action={
+        <Button variant="default" onClick={onClear}>
+          Clear filters
+        </Button>
+      }
+    />
+  )
+}
+
+function NothingYet() {
+  return (
+    <EmptyNote
+      icon={Inbox}
+      title="Nobody has written yet"
+      text="Answers come here as they arrive, and to your webhooks as inbound.message. Link a phone or add a bot to be written to."
+      action={
+        <Button component={Link} href="/bots" variant="default">
+          Add a bot
+        </Button>
+      }
+    />
+  )
+}
+
+export function wordsOf({ text, media }: InboundMessageView): string {
+  return text ?? (media.length === 0 ? '' : media.map(file => file.fileName ?? file.type).join(', '))
+}
+
+const COLUMNS: readonly Column<InboundMessageView>[] = [
+  {
+    title: 'From',
+    width: 'minmax(130px, 1.1fr)',
+    render: ({ from, contact }) => <bdi className="ph-num">{contact?.name ?? from}</bdi>,
+  },
+  {
+    title: 'Words',
+    width: 'minmax(120px, 2.6fr)',
+    render: message => (
+      <>
+        {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}{' '}
+        <bdi>{wordsOf(message)}</bdi>
+      </>
+    ),
+  },
+  { title: 'Channel', width: '140px', wideOnly: true, render: ({ channel }) => channelName(channel) },
+  {
+    title: 'To',
+    width: 'minmax(110px, 1fr)',
+    wideOnly: true,
+    render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
+  },
+  {
+    title: 'Meant',
+    width: '80px',
+    wideOnly: true,
+    render: ({ keyword }) => (keyword === null ? '' : keyword.toUpperCase()),
+  },
+  { title: 'When', width: '92px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
+]

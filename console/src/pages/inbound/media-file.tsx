@@ -1,0 +1,76 @@
+import { Button, Text } from '@mantine/core'
+import { Download, Paperclip } from 'lucide-react'
+import { useState } from 'react'
+import type { InboundMediaView } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { inWords } from '../../parts/status-badge.tsx'
+import { tellFault } from '../../parts/toast.tsx'
+import classes from './conversation.module.css'
+
+/** A file of theirs: saved, never opened here. */
+export function MediaFile({ file }: { file: InboundMediaView }) {
+  const api = useApi()
+  const [busy, setBusy] = useState(false)
+  const { fileName, type, mimetype, sizeBytes, path } = file
+  const name = fileName ?? inWords(type)
+
+  async function save(): Promise<void> {
+    const place = /\/inbound\/([^/]+)\/media\/(\d)$/.exec(path ?? '')
+    if (!place) return
+    setBusy(true)
+    try {
+      const bytes = await api.get('/api/v2/inbound/{inboundId}/media/{index}', {
+        path: { inboundId: place[1]!, index: place[2]! },
+        parseAs: 'blob',
+      })
+      saveAs(bytes as unknown as Blob, name)
+    } catch (error) {
+      tellFault(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div className={classes.file}>
+      <Paperclip size={15} aria-hidden />
+      <div style={{ minWidth: 0 }}>
+        <Text size="sm" fw={500} truncate>
+          <bdi>{name}</bdi>
+        </Text>
+        <Text size="xs" c="dimmed">
+          {[mimetype, sizeBytes === null ? null : sizeInWords(sizeBytes)].filter(Boolean).join(', ')}
+        </Text>
+      </div>
+      {path === null ? (
+        <Text size="xs" c="dimmed">
+          Not to be had
+        </Text>
+      ) : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<Download size={13} />}
+          loading={busy}
+          aria-label={`Save ${name}`}
+          onClick={save}
+        >
+          Save
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function saveAs(bytes: Blob, name: string): void {
+  const url = URL.createObjectURL(bytes)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+function sizeInWords(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

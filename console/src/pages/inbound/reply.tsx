@@ -1,0 +1,93 @@
+import { Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { SendHorizontal } from 'lucide-react'
+import { type KeyboardEvent, useRef } from 'react'
+import { Link } from 'wouter'
+import type { InboundMessageView, SendBody } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { FaultNote, useApiForm } from '../../parts/api-form.tsx'
+import { writeLink } from '../../parts/conversation.ts'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+
+/** Answers in the conversation that the message came in. */
+export function Reply({ message }: { message: InboundMessageView }) {
+  const way = wayTo(message)
+  if (way === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        They show no number here: there is no way to answer.
+      </Text>
+    )
+  }
+  return <ReplyForm way={way} />
+}
+
+type Way = { body: Pick<SendBody, 'to' | 'conversationContext'>; link: string }
+
+function ReplyForm({ way }: { way: Way }) {
+  const api = useApi()
+  const forget = useForget()
+  const { mode } = useSession()
+  // The same words are one answer, however often the line breaks.
+  const once = useRef({ text: '', key: '' })
+  const form = useApiForm({
+    initial: { text: '' },
+    send({ text }) {
+      if (once.current.text !== text) once.current = { text, key: crypto.randomUUID() }
+      return api.post('/api/v2/messages/send', {
+        body: { ...way.body, text, messageType: 'free_text' },
+        idempotencyKey: once.current.key,
+      })
+    },
+    fieldOf: path => (path === 'content.text' || path === 'content' ? 'text' : path),
+    onDone() {
+      once.current = { text: '', key: '' }
+      form.fields.reset()
+      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
+      tellDone(mode === 'test' ? 'The answer is in the sandbox.' : 'The answer is on its way.')
+    },
+  })
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) form.submit()
+  }
+
+  return (
+    <form onSubmit={form.submit} style={{ flex: 1 }}>
+      <Stack gap="xs">
+        <Textarea
+          aria-label="Your answer"
+          placeholder={mode === 'test' ? 'Answer, in the sandbox alone' : 'Answer'}
+          autosize
+          minRows={2}
+          maxRows={8}
+          {...form.fields.getInputProps('text')}
+          onKeyDown={onKeyDown}
+        />
+        <FaultNote fault={form.fault} />
+        <Group justify="space-between">
+          <Anchor component={Link} href={way.link} size="sm">
+            With a template
+          </Anchor>
+          <Button type="submit" leftSection={<SendHorizontal size={15} />} loading={form.busy}>
+            Answer
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Null where nothing can be sent back. */
+function wayTo({ channel, from, conversationContext }: InboundMessageView): Way | null {
+  if (conversationContext !== null) {
+    const { moduleType, accountId, chatId } = conversationContext
+    return {
+      body: { to: chatId, conversationContext: { moduleType, accountId, chatId } },
+      link: writeLink(conversationContext),
+    }
+  }
+  if (channel !== 'local_sms' && channel !== 'int_sms') return null
+  return { body: { to: from }, link: `/send?${new URLSearchParams({ to: from })}` }
+}

@@ -1,0 +1,54 @@
+import { Modal, Switch, TextInput } from '@mantine/core'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { MEMBERS, USUAL_RIGHTS } from './rights.ts'
+import { type RightsDraft, RightsFields, rightsBody, rightsField } from './rights-fields.tsx'
+
+type Made = { link: string; mail: string; email: string }
+type Props = { opened: boolean; onClose: () => void; onMade: (made: Made) => void }
+
+export function Invite({ opened, onClose, onMade }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Invite somebody">
+      <InviteForm onMade={onMade} />
+    </Modal>
+  )
+}
+
+function InviteForm({ onMade }: Pick<Props, 'onMade'>) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: { email: '', role: 'member', permissions: USUAL_RIGHTS, mail: true } as RightsDraft & {
+      email: string
+      mail: boolean
+    },
+    send: ({ email, mail, ...rights }) =>
+      api.post('/api/v2/members/invitations', { body: { email: email.trim(), mail, ...rightsBody(rights) } }),
+    fieldOf: rightsField,
+    onDone({ data }) {
+      forget([MEMBERS])
+      onMade({ link: data.link, mail: data.mail, email: data.invitation.email })
+    },
+  })
+  const { getInputProps } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Invite">
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="off"
+        dir="ltr"
+        data-autofocus
+        {...getInputProps('email')}
+      />
+      <RightsFields form={form} />
+      <Switch
+        label="Send the link by e-mail"
+        description="You see it next, too"
+        {...getInputProps('mail', { type: 'checkbox' })}
+      />
+    </ApiForm>
+  )
+}

@@ -1,0 +1,59 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { MailCheck, MailX } from 'lucide-react'
+import { Snippet } from '../../parts/code.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+
+/** The link of an invitation, which is shown this once. */
+export function LinkShown({
+  made,
+  onClose,
+}: {
+  made: { link: string; mail: string; email: string } | null
+  onClose: () => void
+}) {
+  return (
+    <Modal
+      opened={made !== null}
+      onClose={onClose}
+      title="The invitation"
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      {made && (
+        <Stack>
+          <MailNote mail={made.mail} email={made.email} />
+          <Snippet code={made.link} label="The link" />
+          <Text size="sm" c="dimmed">
+            It works once, for seven days, and lets in whoever has it: give it to them alone. It is not shown
+            again; inviting them anew makes another.
+          </Text>
+          <Group justify="flex-end">
+            <CopyButton text={made.link} label="Copy the link" />
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}
+
+function MailNote({ mail, email }: { mail: string; email: string }) {
+  if (mail === 'sent' || mail === 'queued') {
+    return (
+      <Alert color="verdigris" variant="light" icon={<MailCheck size={16} />}>
+        It is on its way to <bdi>{email}</bdi>.
+      </Alert>
+    )
+  }
+  return (
+    <Alert color="brass" variant="light" icon={<MailX size={16} />}>
+      {WHY[mail] ?? WHY['failed']} Hand the link to <bdi>{email}</bdi> yourself.
+    </Alert>
+  )
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  failed: 'The e-mail could not be sent.',
+  no_connection: 'No connection carries e-mail yet.',
+  not_asked: 'No e-mail was sent.',
+}

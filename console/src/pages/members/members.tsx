@@ -1,0 +1,146 @@
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { UserPlus, Users } from 'lucide-react'
+import { useState } from 'react'
+import type { Member } from '../../../../sdk/index.ts'
+import { useAction, useReadPages } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { inWords } from '../../parts/status-badge.tsx'
+import { MaybeTime } from '../../parts/time.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
+import { ChangeMember } from './change-member.tsx'
+import { Invitations } from './invitations.tsx'
+import { Invite } from './invite.tsx'
+import { LinkShown } from './link-shown.tsx'
+import { MemberMenu } from './member-menu.tsx'
+import { MEMBERS, rightsInWords } from './rights.ts'
+
+type Open =
+  | { what: 'invite' }
+  | { what: 'change' | 'remove'; member: Member }
+  | { what: 'invited'; link: string; mail: string; email: string }
+  | null
+
+/** Who acts for the account, and who was asked to. For owners alone. */
+export default function Members() {
+  const { session } = useSession()
+  const members = useReadPages(MEMBERS)
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const remove = useAction((api, id: string) => api.delete('/api/v2/members/{id}', { path: { id } }), {
+    changes: [MEMBERS],
+    onDone: () => tellDone('They may act for this account no more.'),
+  })
+  return (
+    <Page
+      title="Members"
+      lead="Owners may do everything. Members do what you let them; they see no wallet settings, members or audit log."
+      actions={
+        <Button leftSection={<UserPlus size={16} />} onClick={() => setOpen({ what: 'invite' })}>
+          Invite somebody
+        </Button>
+      }
+    >
+      <Stack gap="xl">
+        <DataList
+          label="Members"
+          read={members}
+          rowKey={member => member.id}
+          height="480px"
+          columns={[
+            nameColumn(session.user.id),
+            ...COLUMNS,
+            {
+              title: '',
+              width: '40px',
+              align: 'end',
+              render: member => (
+                <MemberMenu
+                  member={member}
+                  onChange={() => setOpen({ what: 'change', member })}
+                  onRemove={() => setOpen({ what: 'remove', member })}
+                />
+              ),
+            },
+          ]}
+          empty={<EmptyNote icon={Users} title="Nobody" text="Invite somebody to act for this account." />}
+        />
+        <div>
+          <Title order={2} size="h3" mb="sm">
+            Invitations
+          </Title>
+          <Invitations onInvite={() => setOpen({ what: 'invite' })} />
+        </div>
+      </Stack>
+      <Invite
+        opened={open?.what === 'invite'}
+        onClose={close}
+        onMade={made => setOpen({ what: 'invited', ...made })}
+      />
+      <LinkShown made={open?.what === 'invited' ? open : null} onClose={close} />
+      <ChangeMember member={open?.what === 'change' ? open.member : null} onClose={close} />
+      <ConfirmDialog
+        opened={open?.what === 'remove'}
+        onClose={close}
+        title="Remove this member?"
+        text={
+          open?.what === 'remove' && (
+            <>
+              <b>
+                <bdi>{open.member.name}</bdi>
+              </b>{' '}
+              may act for this account no more, within a second. Their login stays, and keys that they made go
+              on working.
+            </>
+          )
+        }
+        confirmLabel="Remove the member"
+        run={() => (open?.what === 'remove' ? remove.mutateAsync(open.member.id) : Promise.resolve())}
+      />
+    </Page>
+  )
+}
+
+function nameColumn(ownId: string): Column<Member> {
+  return {
+    title: 'Name',
+    width: 'minmax(130px, 1.3fr)',
+    render: ({ id, name }) => (
+      <Group gap="xs" wrap="nowrap">
+        <Text span fw={500} size="sm" truncate>
+          <bdi>{name}</bdi>
+        </Text>
+        {id === ownId && (
+          <Badge size="sm" variant="default">
+            You
+          </Badge>
+        )}
+      </Group>
+    ),
+  }
+}
+
+const COLUMNS: readonly Column<Member>[] = [
+  {
+    title: 'E-mail',
+    width: 'minmax(150px, 1.5fr)',
+    wideOnly: true,
+    render: ({ email }) => <bdi>{email}</bdi>,
+  },
+  { title: 'Role', width: '90px', render: ({ role }) => inWords(role) },
+  { title: 'May', width: 'minmax(140px, 1.3fr)', wideOnly: true, render: rightsInWords },
+  {
+    title: 'Second factor',
+    width: '120px',
+    wideOnly: true,
+    render: ({ totp }) => (totp ? 'On' : <span style={{ color: 'var(--ph-warn)' }}>Off</span>),
+  },
+  {
+    title: 'Last seen',
+    width: '100px',
+    render: ({ lastSeenAt }) => <MaybeTime at={lastSeenAt} none="Never" />,
+  },
+]

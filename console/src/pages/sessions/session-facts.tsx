@@ -1,0 +1,42 @@
+import type { WebSessionView } from '../../../../sdk/index.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { formatTime, Time } from '../../parts/time.tsx'
+
+export function SessionFacts({ session }: { session: WebSessionView }) {
+  const { phone, pushName, pace, sandbox, pairedAt, openedAt, connectionId } = session
+  return (
+    <Card>
+      <Facts
+        facts={[
+          phone === null
+            ? null
+            : [
+                'Phone',
+                <bdi key="p" className="ph-num">
+                  {phone}
+                </bdi>,
+              ],
+          pushName === null ? null : ['Called', <bdi key="n">{pushName}</bdi>],
+          sandbox ? ['Sandbox', 'It needs no phone, and nothing leaves'] : null,
+          ['Pace', paceInWords(pace)],
+          pairedAt === null ? null : ['Linked', <Time key="l" at={pairedAt} />],
+          openedAt === null ? null : ['Open since', <Time key="o" at={openedAt} />],
+          [
+            'Connection',
+            <span key="c" className="ph-mono">
+              {connectionId} <CopyButton text={connectionId} what="the id of the connection" small />
+            </span>,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function paceInWords({ messagesPerMinute, fullMessagesPerMinute, warmAt }: WebSessionView['pace']): string {
+  const now = `${messagesPerMinute} messages a minute`
+  if (warmAt === null || messagesPerMinute >= fullMessagesPerMinute) return now
+  return `${now}, growing to ${fullMessagesPerMinute} until ${formatTime(warmAt)}`
+}

@@ -1,0 +1,119 @@
+import { Alert, Badge, Button, Group, Text } from '@mantine/core'
+import { Plus, Smartphone, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { WebSessionRow } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { CreateSession } from './create-session.tsx'
+
+export const SESSIONS = '/api/v2/chatapp-sessions'
+const LOOK_EVERY_MS = 3_000
+
+export function SessionList() {
+  const [, go] = useLocation()
+  const sessions = useReadPages(SESSIONS, {}, { everyMs: LOOK_EVERY_MS })
+  const [making, setMaking] = useState(false)
+  const make = (
+    <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
+      Link a phone
+    </Button>
+  )
+  return (
+    <Page
+      title="Web sessions"
+      lead="A phone’s own WhatsApp, linked as WhatsApp on the web is. Messages come from that phone’s number."
+      actions={make}
+    >
+      <BanRisk />
+      <DataList
+        label="Web sessions"
+        read={sessions}
+        columns={COLUMNS}
+        rowKey={session => session.name}
+        onOpen={session => go(`/sessions/${session.name}`)}
+        height="calc(100dvh - 330px)"
+        empty={
+          <EmptyNote
+            icon={Smartphone}
+            title="No phone is linked"
+            text="Link one by scanning a code with it, or by typing a code on it."
+            action={make}
+          />
+        }
+      />
+      <CreateSession
+        opened={making}
+        onClose={() => setMaking(false)}
+        onMade={name => {
+          setMaking(false)
+          go(`/sessions/${name}`)
+        }}
+      />
+    </Page>
+  )
+}
+
+function BanRisk() {
+  return (
+    <Alert
+      color="brass"
+      variant="light"
+      mb="md"
+      icon={<TriangleAlert size={16} />}
+      title="WhatsApp may ban the number"
+    >
+      It provides this for people, not for programs. Link a number that you can lose, write to people who know
+      you, and send no one-time codes this way.
+    </Alert>
+  )
+}
+
+const COLUMNS: readonly Column<WebSessionRow>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(140px, 1.4fr)',
+    render: ({ name, sandbox }) => (
+      <Group gap="xs" wrap="nowrap">
+        <Text span fw={500} size="sm" truncate>
+          {name}
+        </Text>
+        {sandbox && (
+          <Badge size="sm" color="brass" variant="light">
+            Sandbox
+          </Badge>
+        )}
+      </Group>
+    ),
+  },
+  { title: 'State', width: '140px', render: ({ state }) => <StatusBadge status={state} /> },
+  {
+    title: 'Phone',
+    width: '150px',
+    wideOnly: true,
+    render: ({ phone }) => <bdi className="ph-num">{phone ?? '–'}</bdi>,
+  },
+  {
+    title: 'Called',
+    width: 'minmax(110px, 1fr)',
+    wideOnly: true,
+    render: ({ pushName }) => (pushName === null ? '–' : <bdi>{pushName}</bdi>),
+  },
+  {
+    title: 'Pace',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ pace }) => <span className="ph-num">{pace.messagesPerMinute} / min</span>,
+  },
+  {
+    title: 'Since',
+    width: '100px',
+    align: 'end',
+    render: ({ changedAt }) => <Time at={changedAt} />,
+  },
+]

@@ -1,0 +1,121 @@
+import { Alert, Anchor, Button, Skeleton, Stack } from '@mantine/core'
+import { CircleAlert, RotateCw, Trash2, TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { WebSessionView } from '../../../../sdk/index.ts'
+import { useAction, useRead } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Page } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { Chats } from './chats.tsx'
+import { Pairing } from './pairing.tsx'
+import { SessionFacts } from './session-facts.tsx'
+import { SESSIONS } from './session-list.tsx'
+
+/** While a phone is being linked each code is a short-lived one. */
+const PAIRING_EVERY_MS = 1_000
+const LOOK_EVERY_MS = 5_000
+const PAIRING = new Set(['connecting', 'qr', 'pairing_code'])
+
+export default function SessionPage({ name }: { name: string }) {
+  const [pairs, setPairs] = useState(true)
+  const read = useRead(
+    '/api/v2/chatapp-sessions/{name}',
+    { path: { name } },
+    { everyMs: pairs ? PAIRING_EVERY_MS : LOOK_EVERY_MS },
+  )
+  const session = read.data?.data
+  const pairing = session === undefined || PAIRING.has(session.state)
+  if (pairing !== pairs) setPairs(pairing)
+  const back = (
+    <Anchor component={Link} href="/sessions" size="sm">
+      All web sessions
+    </Anchor>
+  )
+  if (!session) {
+    return (
+      <Page title={name} lead={back}>
+        {read.error ? <ReadFault error={read.error} retry={read.refetch} /> : <Skeleton h={420} />}
+      </Page>
+    )
+  }
+  return (
+    <Page title={session.name} lead={back} actions={<Actions session={session} />}>
+      <Stack gap="lg">
+        <Standing session={session} />
+        {session.state !== 'open' && <Pairing session={session} />}
+        <SessionFacts session={session} />
+        {session.state === 'open' && <Chats session={session} />}
+        <Alert
+          color="brass"
+          variant="light"
+          icon={<TriangleAlert size={16} />}
+          title="The number may be banned"
+        >
+          {session.notice}
+        </Alert>
+      </Stack>
+    </Page>
+  )
+}
+
+function Standing({ session: { state, detail } }: { session: WebSessionView }) {
+  if (state !== 'closed' && state !== 'logged_out') return null
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<CircleAlert size={16} />}
+      title={state === 'closed' ? 'It is not connected' : 'It was unlinked'}
+      role="alert"
+    >
+      {detail === null ? '' : `${detail}. `}
+      {state === 'logged_out'
+        ? 'What waited for it has failed. Restart it to link the phone anew.'
+        : 'Messages by it are refused meanwhile. Restart it if it does not come back by itself.'}
+    </Alert>
+  )
+}
+
+function Actions({ session }: { session: WebSessionView }) {
+  const [, go] = useLocation()
+  const [asked, setAsked] = useState(false)
+  const path = { name: session.name }
+  const restart = useAction(api => api.post('/api/v2/chatapp-sessions/{name}/restart', { path }), {
+    changes: [SESSIONS],
+    onDone: () => tellDone('It is being connected anew.'),
+  })
+  const remove = useAction(api => api.delete('/api/v2/chatapp-sessions/{name}', { path }), {
+    changes: [SESSIONS],
+    onDone() {
+      tellDone('The session is deleted, and the phone unlinked.')
+      go('/sessions')
+    },
+  })
+  return (
+    <>
+      <StatusBadge status={session.state} />
+      <Button
+        variant="default"
+        leftSection={<RotateCw size={15} />}
+        loading={restart.isPending}
+        onClick={() => restart.mutate(undefined, { onError: tellFault })}
+      >
+        Restart
+      </Button>
+      <Button variant="default" leftSection={<Trash2 size={15} />} onClick={() => setAsked(true)}>
+        Delete
+      </Button>
+      <ConfirmDialog
+        opened={asked}
+        onClose={() => setAsked(false)}
+        title="Delete this session?"
+        text="The phone is unlinked and the keys are wiped. Messages that wait for it fail; its name is free at once."
+        confirmLabel="Delete the session"
+        run={() => remove.mutateAsync(undefined)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+import { Text } from '@mantine/core'
+import type { AccountView } from '../../../../sdk/index.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Facts } from '../../parts/side-panel.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+
+const countries = new Intl.DisplayNames(undefined, { type: 'region' })
+
+export function AccountFacts({ account }: { account: AccountView }) {
+  const { id, name, status, homeCountry, currency, phone } = account
+  return (
+    <Card title="Profile" aside={<StatusBadge status={status} />}>
+      <Facts
+        facts={[
+          ['Name', <bdi key="n">{name}</bdi>],
+          [
+            'Home country',
+            <span key="h">
+              {countries.of(homeCountry) ?? homeCountry}{' '}
+              <Text span c="dimmed" size="sm">
+                SMS to it are local, others international
+              </Text>
+            </span>,
+          ],
+          ['Currency', currency],
+          [
+            'Phone',
+            phone.number === null ? (
+              '–'
+            ) : (
+              <span key="p">
+                <bdi className="ph-num">{phone.number}</bdi>{' '}
+                <StatusBadge
+                  status={phone.verified ? 'verified' : 'pending'}
+                  label={phone.verified ? 'Verified' : 'Not verified'}
+                />
+              </span>
+            ),
+          ],
+          [
+            'Id',
+            <span key="i" className="ph-mono">
+              {id} <CopyButton text={id} what="the id of the account" small />
+            </span>,
+          ],
+        ]}
+      />
+      <Text size="sm" c="dimmed" mt="md">
+        These are the operator’s to change: prices and routes depend on them.
+      </Text>
+    </Card>
+  )
+}

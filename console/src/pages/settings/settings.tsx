@@ -1,0 +1,36 @@
+import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import { useRead } from '../../api/use-read.ts'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { AccountFacts } from './account-facts.tsx'
+import { Plan } from './plan.tsx'
+import { QuietHours } from './quiet-hours.tsx'
+
+/** What the account is, and what its owners may change of it. */
+export default function Settings() {
+  const read = useRead('/api/v2/account')
+  const account = read.data?.data
+  return (
+    <Page title="Account" lead="What holds for everything that is sent for this account." narrow>
+      {read.error && <ReadFault error={read.error} retry={read.refetch} />}
+      {!account && !read.error && <Skeleton h={420} />}
+      {account && (
+        <Stack gap="lg">
+          <AccountFacts account={account} />
+          <QuietHours quietHours={account.quietHours} />
+          <Plan plan={account.plan} />
+          <Card title="Verification">
+            <Text c="dimmed">
+              How codes are made is set{' '}
+              <Anchor component={Link} href="/verification/settings">
+                with verification
+              </Anchor>
+              .
+            </Text>
+          </Card>
+        </Stack>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,146 @@
+import { Button, Text, Title } from '@mantine/core'
+import { Receipt } from 'lucide-react'
+import { Link } from 'wouter'
+import type { LedgerEntry } from '../../../../sdk/index.ts'
+import { useReadPages } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { formatMoney } from '../../parts/money.tsx'
+import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { PERIODS, periodStart } from '../messages/periods.ts'
+
+const LOOK_EVERY_MS = 10_000
+const SOURCES = [
+  { value: 'messages', label: 'Messages' },
+  { value: 'credits', label: 'Credits and debits' },
+]
+const NAMES = ['source', 'when'] as const
+
+/** Every movement, the newest first. */
+export function Ledger() {
+  const [filters, setFilters] = useFilters(NAMES)
+  const createdAfter = periodStart(filters.when)
+  const ledger = useReadPages(
+    '/api/v2/wallet/ledger',
+    {
+      query: {
+        ...(filters.source && { source: filters.source }),
+        ...(createdAfter !== null && { createdAfter }),
+      },
+    },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const filtered = Object.keys(filters).length > 0
+  const clear = () => setFilters({ source: null, when: null })
+  return (
+    <div>
+      <Title order={2} size="h3" mb="sm">
+        Movements
+      </Title>
+      <FilterBar onClear={filtered ? clear : null}>
+        <ChoiceFilter
+          label="Everything"
+          value={filters.source}
+          options={SOURCES}
+          onChange={source => setFilters({ source })}
+        />
+        <ChoiceFilter
+          label="Any time"
+          value={filters.when}
+          options={PERIODS}
+          onChange={when => setFilters({ when })}
+          width={150}
+        />
+      </FilterBar>
+      <DataList
+        label="Movements of the wallet"
+        read={ledger}
+        columns={COLUMNS}
+        rowKey={({ id, type, createdAt, amount }) => `${id} ${type} ${createdAt} ${amount}`}
+        height="560px"
+        empty={
+          filtered ? (
+            <EmptyNote
+              icon={Receipt}
+              title="No movement fits these filters"
+              action={
+                <Button variant="default" onClick={clear}>
+                  Clear filters
+                </Button>
+              }
+            />
+          ) : (
+            <EmptyNote
+              icon={Receipt}
+              title="Nothing has moved"
+              text="The operator credits the wallet; what live messages hold, cost and give back is told here."
+            />
+          )
+        }
+      />
+    </div>
+  )
+}
+
+type Kind = LedgerEntry['type']
+
+/** What each does to the balance, as one sees it. */
+const KINDS: Readonly<Record<Kind, { tone: Tone; sign: string }>> = {
+  credit: { tone: 'good', sign: '+' },
+  debit: { tone: 'bad', sign: '−' },
+  refund: { tone: 'good', sign: '+' },
+  hold: { tone: 'busy', sign: '−' },
+  capture: { tone: 'still', sign: '' },
+  release: { tone: 'good', sign: '+' },
+}
+
+const COLUMNS: readonly Column<LedgerEntry>[] = [
+  {
+    title: 'Movement',
+    width: '110px',
+    render: ({ type }) => <StatusBadge status={type} tone={KINDS[type].tone} label={inWords(type)} />,
+  },
+  {
+    title: 'For',
+    width: 'minmax(120px, 2fr)',
+    render: ({ messageId, note }) =>
+      messageId === null ? (
+        note === null ? (
+          '–'
+        ) : (
+          <bdi>{note}</bdi>
+        )
+      ) : (
+        <Link href={`/messages/${messageId}`} className="ph-mono">
+          {messageId}
+        </Link>
+      ),
+  },
+  {
+    title: 'Usage',
+    width: 'minmax(200px, 1.4fr)',
+    wideOnly: true,
+    render: ({ id }) => <span className="ph-mono">{id}</span>,
+  },
+  {
+    title: 'Amount',
+    width: '120px',
+    align: 'end',
+    render: ({ type, amount, currency }) => (
+      <Text span size="sm" className="ph-num" c={KINDS[type].sign === '' ? 'dimmed' : undefined}>
+        {KINDS[type].sign}
+        {formatMoney(amount, currency)}
+      </Text>
+    ),
+  },
+  {
+    title: 'When',
+    width: '96px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

@@ -1,0 +1,43 @@
+import { Modal, NumberInput } from '@mantine/core'
+import type { WalletWithThreshold } from '../../../../sdk/index.ts'
+import { useApi } from '../../api/context.tsx'
+import { useForget } from '../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+
+type Props = { opened: boolean; wallet: WalletWithThreshold; onClose: () => void }
+
+export function LowBalance({ opened, ...props }: Props) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="When the balance is low">
+      <LowBalanceForm {...props} />
+    </Modal>
+  )
+}
+
+function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: { lowBalance: wallet.lowBalance as number | string },
+    send: ({ lowBalance }) => api.patch('/api/v2/wallet', { body: { lowBalance: Number(lowBalance) } }),
+    onDone() {
+      forget(['/api/v2/wallet'])
+      tellDone('The threshold is set.')
+      onClose()
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Set the threshold">
+      <NumberInput
+        label={`Tell below, in ${wallet.currency}`}
+        description="Webhook endpoints are told by wallet.low, once each time the balance falls below this. 0 is never."
+        min={0}
+        decimalScale={6}
+        thousandSeparator=" "
+        data-autofocus
+        {...form.fields.getInputProps('lowBalance')}
+      />
+    </ApiForm>
+  )
+}

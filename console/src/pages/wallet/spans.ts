@@ -1,0 +1,25 @@
+const DAY_MS = 86_400_000
+
+export const PERIODS = [
+  { id: '30d', label: '30 days', days: 30 },
+  { id: '7d', label: '7 days', days: 7 },
+  { id: '90d', label: '90 days', days: 90 },
+] as const
+export type Period = (typeof PERIODS)[number]
+
+export function periodOf(id: string | undefined): Period {
+  return PERIODS.find(period => period.id === id) ?? PERIODS[0]
+}
+
+/** The last so many days, today included, by UTC as the API counts them. */
+export function daysBack(days: number): { from: string; to: string } {
+  const endMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
+  return { from: new Date(endMs - days * DAY_MS).toISOString(), to: new Date(endMs).toISOString() }
+}
+
+/** When every day of a time begins, as ISO 8601. */
+export function eachDay({ from, to }: { from: string; to: string }): string[] {
+  const firstMs = new Date(from).getTime()
+  const count = Math.round((new Date(to).getTime() - firstMs) / DAY_MS)
+  return Array.from({ length: count }, (_, day) => new Date(firstMs + day * DAY_MS).toISOString())
+}

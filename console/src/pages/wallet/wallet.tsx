@@ -1,0 +1,101 @@
+import { Button, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { BellRing } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { useRead } from '../../api/use-read.ts'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ReadFault } from '../../parts/fault-note.tsx'
+import { formatMoney } from '../../parts/money.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
+import { Figure } from '../overview/figure.tsx'
+import { Ledger } from './ledger.tsx'
+import { LowBalance } from './low-balance.tsx'
+import { daysBack, PERIODS, periodOf } from './spans.ts'
+
+const SpendChart = lazy(() => import('./spend-chart.tsx'))
+const LOOK_EVERY_MS = 10_000
+
+/** What there is, what was spent, and every movement. */
+export default function Wallet() {
+  const { may } = useSession()
+  const [filters, setFilters] = useFilters(['period'])
+  const period = periodOf(filters.period)
+  const wallet = useRead('/api/v2/wallet', undefined, { everyMs: LOOK_EVERY_MS })
+  const stats = useRead(
+    '/api/v2/stats',
+    { query: { ...daysBack(period.days), interval: 'day', mode: 'live' } },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const [changing, setChanging] = useState(false)
+  const data = wallet.data?.data
+  const money = (amount: number) => formatMoney(amount, data?.currency ?? 'USD')
+  const low = data !== undefined && data.lowBalance > 0 && data.balance < data.lowBalance
+  return (
+    <Page
+      title="Wallet"
+      lead="Money is held when a message is accepted, paid when a provider takes it, and back when none does."
+      actions={
+        may('owner') && (
+          <Button
+            variant="default"
+            leftSection={<BellRing size={15} />}
+            disabled={!data}
+            onClick={() => setChanging(true)}
+          >
+            Low balance
+          </Button>
+        )
+      }
+    >
+      {wallet.error && <ReadFault error={wallet.error} retry={wallet.refetch} />}
+      <Stack gap="lg">
+        <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
+          <Figure
+            label="Balance"
+            value={data?.balance}
+            format={money}
+            tone={low ? 'bad' : undefined}
+            note={data && noteOfBalance(data.lowBalance, low, money)}
+          />
+          <Figure label="Held" value={data?.held} format={money} note="for messages whose outcome is open" />
+          <Figure label="Spent" value={data?.captured} format={money} note="ever" />
+          <Figure label="Credited" value={data?.credited} format={money} note="ever, less debits" />
+        </SimpleGrid>
+        <Card
+          title="Spent a day"
+          aside={
+            <SegmentedControl
+              size="xs"
+              aria-label="Period"
+              value={period.id}
+              onChange={id => setFilters({ period: id === PERIODS[0].id ? null : id })}
+              data={PERIODS.map(({ id, label }) => ({ value: id, label }))}
+            />
+          }
+        >
+          {stats.error && <ReadFault error={stats.error} retry={stats.refetch} />}
+          {stats.data && stats.data.data.total.cost === 0 && (
+            <EmptyNote
+              title="Nothing was spent"
+              text="Live messages that a provider took show here, day by day."
+            />
+          )}
+          {stats.data && stats.data.data.total.cost !== 0 && (
+            <Suspense fallback={<Skeleton h={220} />}>
+              <SpendChart stats={stats.data.data} />
+            </Suspense>
+          )}
+          {stats.isPending && <Skeleton h={220} />}
+        </Card>
+        <Ledger />
+      </Stack>
+      {data && <LowBalance opened={changing} wallet={data} onClose={() => setChanging(false)} />}
+    </Page>
+  )
+}
+
+function noteOfBalance(lowBalance: number, low: boolean, money: (amount: number) => string): string {
+  if (lowBalance === 0) return 'can be spent'
+  return low ? `below ${money(lowBalance)}` : `low below ${money(lowBalance)}`
+}
