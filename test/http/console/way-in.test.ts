@@ -263,6 +263,22 @@ describe('a cookie', () => {
     await root.logIn(rootEmail)
   })
 
+  test('that was used on one node is not idle on another', async () => {
+    const browser = openBrowser(app)
+    await browser.logIn(rootEmail)
+    const onOther = () => other.call('/api/console/session', { headers: { cookie: browser.cookie() } })
+    expect((await onOther()).status).toBe(200)
+    for (const node of [app, other]) node.jump(11 * HOUR_MS)
+    expect((await browser.call('GET', '/api/console/session')).status).toBe(200)
+    // Until it is written down.
+    await app.pass(10_100)
+    for (const node of [app, other]) node.jump(2 * HOUR_MS)
+    expect((await onOther()).status).toBe(200)
+    for (const node of [app, other]) node.jump(12 * HOUR_MS)
+    expect((await onOther()).status).toBe(401)
+    await root.logIn(rootEmail)
+  })
+
   test('ends by itself after twelve hours without use, and after thirty days with it', async () => {
     const aged = await createTestDatabase()
     const alone = await startTestApp({ database: aged })
