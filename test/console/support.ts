@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/lib/clock.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { launchBrowser } from './browser.ts'
 
 /** Where the pictures go; git leaves it alone. */
@@ -30,13 +30,10 @@ export type Window = {
   go(path: string): Promise<void>
 }
 
-/**
- * The whole program and a real browser in front of it; time is the machine's, as
- * people's is, unless the server's is `moved` by the test.
- */
-export async function startConsole({ moved = false }: { moved?: boolean } = {}): Promise<Console> {
+/** The whole program and a real browser in front of it; time is the machine's, as people's is, unless told otherwise. */
+export async function startConsole(options: TestAppOptions = {}): Promise<Console> {
   const [app, browser] = await Promise.all([
-    startTestApp(moved ? {} : { clock: systemClock }),
+    startTestApp({ clock: systemClock, ...options }),
     launchBrowser(),
   ])
   await mkdir(REPORT, { recursive: true })

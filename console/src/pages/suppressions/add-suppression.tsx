@@ -30,7 +30,7 @@ function Fields({ onClose }: { onClose: () => void }) {
       }),
     onDone(_, { to }) {
       forget([SUPPRESSIONS])
-      tellDone(`Nothing is sent to ${to} any more.`)
+      tellDone(`${to} gets no marketing any more.`)
       onClose()
     },
   })

@@ -16,7 +16,7 @@ import { AddSuppression } from './add-suppression.tsx'
 
 export const SUPPRESSIONS = '/api/v2/suppressions'
 
-/** Recipients to whom nothing goes. */
+/** Recipients who get no marketing. */
 export default function Suppressions() {
   const [filters, setFilters] = useFilters(['to', 'channel'])
   const list = useReadPages(SUPPRESSIONS, { query: filters })
@@ -24,7 +24,7 @@ export default function Suppressions() {
   const [leaving, setLeaving] = useState<SuppressionView | null>(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/suppressions/{id}', { path: { id } }), {
     changes: [SUPPRESSIONS],
-    onDone: () => tellDone('Messages go to them again.'),
+    onDone: () => tellDone('Marketing goes to them again.'),
   })
   const filtered = Object.keys(filters).length > 0
   const clear = () => setFilters({ to: null, channel: null })
@@ -32,7 +32,7 @@ export default function Suppressions() {
   return (
     <Page
       title="Suppression list"
-      lead="Recipients to whom nothing is sent: they wrote STOP, their provider said so, or you did. A send to one is refused and costs nothing."
+      lead="Recipients who get no marketing: they wrote STOP, their provider said so, or you did. One-time codes, utility and free text go out as ever."
       actions={
         <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
           Add a recipient
@@ -79,7 +79,7 @@ export default function Suppressions() {
       <ConfirmDialog
         opened={leaving !== null}
         onClose={() => setLeaving(null)}
-        title="Send to them again?"
+        title="Send marketing to them again?"
         text={
           leaving && (
             <>

@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+
+const XSS = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>'
+
+let server: Console
+let window: Window
+
+beforeAll(async () => {
+  server = await startConsole({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
+  window = await server.open()
+  await setUp(window)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(() => server.stop())
+
+describe('templates', { timeout: 60_000 }, () => {
+  it('for SMS are written with their parts counted, seen on a phone, and sent', async () => {
+    const { page, go } = window
+    await go('/templates')
+    await page.getByRole('link', { name: 'New template' }).first().click()
+    await page.getByLabel('Name').fill('Order Update')
+    await page.getByLabel('Words').fill(`Hi {{1}}, order {{2}} is on its way. ${'x'.repeat(124)}`)
+    await page.getByLabel('Example of {{1}}').fill('Ada')
+    await page.getByLabel('Example of {{2}}').fill('4711')
+    const counted = await partsOf(`Hi Ada, order 4711 is on its way. ${'x'.repeat(124)}`)
+    await page.getByText(`${counted.characters} characters of GSM-7 · ${counted.parts} part`).waitFor()
+    await page.getByLabel('Words').fill(`Hi {{1}} ✓ {{2}} ${XSS}`)
+    await page.getByText('of UCS-2').waitFor()
+    const phone = page.getByRole('figure', { name: 'How it looks on a phone' })
+    expect(await phone.innerText()).toContain(`Hi Ada ✓ 4711 ${XSS}`)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save the template' }).click()
+    await page.getByRole('heading', { name: 'order_update' }).waitFor()
+    await page.getByLabel('To', { exact: true }).fill('+12025550140')
+    await page.getByText('Local SMS by sandbox').waitFor()
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.getByText('It is accepted.').waitFor()
+    await page.getByRole('link', { name: 'what came in' }).click()
+    await page
+      .getByRole('row')
+      .filter({ hasText: `Hi Ada ✓ 4711 ${XSS}` })
+      .waitFor()
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+
+  it('for WhatsApp are approved or rejected before one’s eyes', async () => {
+    const { page } = window
+    await submitOfficial(page, 'spring_sale')
+    await page.getByText('Waiting for the provider').waitFor()
+    await page.getByText('Approved', { exact: true }).waitFor()
+    await page.getByText('Send a test').waitFor()
+    await takePicture(page, 'template-approved')
+    await submitOfficial(page, 'reject_me')
+    await page.getByText('The provider rejected it').waitFor()
+    await page.getByText('The sandbox rejects templates').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Write another one from it' }).click()
+    await page.getByRole('heading', { name: 'New template' }).waitFor()
+    expect(await page.getByLabel('Words').inputValue()).toBe('Only today, {{1}}: a fifth off.')
+  })
+
+  it('that the API refuses say why at the field, and keep what was typed', async () => {
+    const { page, go } = window
+    await go('/templates/new')
+    await page.getByLabel('Name').fill('order_2')
+    await page.getByLabel('Words').fill('{{1}} and {{3}}')
+    await page.getByRole('button', { name: 'Save the template' }).click()
+    await page.getByText(/\{\{2\}\} is missing/).waitFor()
+    expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true')
+    expect(await page.getByLabel('Words').inputValue()).toBe('{{1}} and {{3}}')
+    await go('/templates?status=rejected')
+    await page.getByRole('row').filter({ hasText: 'reject_me' }).waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'spring_sale' }).count()).toBe(0)
+  })
+
+  it('for e-mail are shown in a frame that runs nothing', async () => {
+    const { page, go, faults } = window
+    await go('/templates/new')
+    await page.getByText('E-mail', { exact: true }).click()
+    await page.getByLabel('Name').fill('welcome_mail')
+    await page.getByLabel('Subject').fill('Welcome, {{1}}')
+    await page.getByLabel('Text or HTML').fill(`<h1>Hello {{1}}</h1>${XSS}`)
+    await page.getByLabel('Example of {{1}}').fill('<b>Ada</b>')
+    const mail = page.frameLocator('iframe[title="The e-mail"]')
+    await mail.getByRole('heading', { name: 'Hello <b>Ada</b>' }).waitFor()
+    await page.getByRole('button', { name: 'Save the template' }).click()
+    await page.getByRole('heading', { name: 'welcome_mail' }).waitFor()
+    await mail.getByRole('heading', { name: 'Hello <b>Ada</b>' }).waitFor()
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+    // What the frame was kept from is told, and nothing else.
+    expect(faults.filter(fault => !fault.includes('about:srcdoc'))).toEqual([])
+    faults.length = 0
+  })
+})
+
+describe('verification', { timeout: 60_000 }, () => {
+  it('sends a code, refuses a wrong one, takes the right one, and counts it', async () => {
+    const { page, go } = window
+    await go('/verification')
+    await page.getByText('No verifications in this time').waitFor()
+    await page.getByRole('link', { name: 'Try it' }).click()
+    await page.getByLabel('To', { exact: true }).fill('+12025550150')
+    await page.getByRole('button', { name: 'Send a test code' }).click()
+    const words = page.getByText(/Your verification code is \d{6}/)
+    await words.waitFor()
+    const code = /\d{6}/.exec(await words.innerText())![0]
+    await page.getByLabel('Digit 1').click()
+    await page.keyboard.type(code === '000000' ? '111111' : '000000')
+    await page.getByText('4 tries are left').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.type(code)
+    await page.getByText('Verified', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Statistics' }).click()
+    await page.getByText('100 % converted').waitFor()
+    await page.getByRole('row', { name: /^United States 1 1 / }).waitFor()
+    await takePicture(page, 'verification-statistics')
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  it('has settings that hold for the next code', async () => {
+    const { page, go } = window
+    await go('/verification/settings')
+    await page.getByRole('slider').first().focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('7 digits').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This holds for the next code.').waitFor()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('To', { exact: true }).fill('+12025550151')
+    await page.getByRole('button', { name: 'Send a test code' }).click()
+    await page.getByText(/Your verification code is \d{7}$/).waitFor()
+    await page.getByLabel('Digit 7').waitFor()
+  })
+})
+
+describe('webhooks', { timeout: 60_000 }, () => {
+  let receiver: Receiver
+
+  beforeAll(async () => {
+    receiver = await startReceiver()
+  })
+  afterAll(() => receiver.close())
+
+  it('are made, show their secret once, and what was sent to them', async () => {
+    const { page, go } = window
+    await go('/endpoints')
+    await page.getByRole('button', { name: 'New endpoint' }).first().click()
+    const form = page.getByRole('dialog', { name: 'New endpoint' })
+    await form.getByLabel('Address').fill('http://10.0.0.1/')
+    await form.getByRole('button', { name: 'Make the endpoint' }).click()
+    await form.locator('[data-path="url"][aria-invalid="true"]').waitFor()
+    await form.getByLabel('Address').fill(receiver.url('/hook'))
+    await form.getByRole('button', { name: 'Make the endpoint' }).click()
+    const secret = page.getByRole('dialog', { name: 'The endpoint’s secret' })
+    await secret.getByText(/^whsec_/).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await secret.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('row').filter({ hasText: 'webhook.test' }).click()
+    const panel = page.getByRole('dialog')
+    await panel.getByText('HTTP 200').waitFor()
+    await panel.getByText('"type": "webhook.test"').waitFor()
+    await takePicture(page, 'webhook-delivery')
+    expect(await findBarriers(page)).toEqual([])
+    await panel.getByRole('button', { name: 'Send it once more' }).click()
+    await panel.getByText('Replay of').waitFor()
+    await panel.getByText('HTTP 200').waitFor()
+    expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+})
+
+describe('the suppression list', { timeout: 60_000 }, () => {
+  it('takes somebody in, finds them by the URL, and lets them go', async () => {
+    const { page, go, faults } = window
+    await go('/suppressions')
+    await page.getByRole('button', { name: 'Add a recipient' }).first().click()
+    const form = page.getByRole('dialog', { name: 'Add a recipient' })
+    await form.getByLabel('Recipient').fill('nobody')
+    await form.getByRole('button', { name: 'Add to the list' }).click()
+    await form.locator('[data-path="to"][aria-invalid="true"]').waitFor()
+    await form.getByLabel('Recipient').fill('+12025550160')
+    await form.getByLabel('Reason').fill(XSS)
+    await form.getByRole('button', { name: 'Add to the list' }).click()
+    await go(`/suppressions?to=${encodeURIComponent('+12025550160')}`)
+    await page.getByRole('row').filter({ hasText: XSS }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Take +12025550160 off the list' }).click()
+    await page.getByRole('button', { name: 'Take them off the list', exact: true }).click()
+    await page.getByText('Nobody here fits these filters').waitFor()
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+    expect(faults).toEqual([])
+  })
+})
+
+async function submitOfficial(page: Page, name: string): Promise<void> {
+  await page.goto('/templates/new')
+  await page.getByText('WhatsApp Business', { exact: true }).click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByText('Marketing', { exact: true }).click()
+  await page.getByLabel('Words').fill('Only today, {{1}}: a fifth off.')
+  await page.getByLabel('Example of {{1}}').fill('Ada')
+  await page.getByRole('button', { name: 'Add a button' }).click()
+  await page.getByLabel('Text of button 1').fill('To the shop')
+  await page.getByLabel('Address of button 1').fill('https://shop.example/')
+  await page.getByRole('button', { name: 'Submit for approval' }).click()
+  await page.getByRole('heading', { name }).waitFor()
+}
+
+/** As the server counts them. */
+async function partsOf(text: string): Promise<{ characters: number; parts: number }> {
+  const { body } = await server.app.call('/api/v2/messages/estimate', {
+    method: 'POST',
+    key: server.app.demoKey,
+    body: { to: '+12025550140', messageType: 'utility', text },
+  })
+  return (body['data'] as { sms: { characters: number; parts: number } }).sms
+}
