@@ -157,7 +157,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       scheduledAt: prepared.scheduledAt,
       owned: admission.kind !== 'wait',
       begun,
-      secret: secret ? deps.seal.seal(JSON.stringify(secretOf(content)), secretContext(id)) : null,
+      secret: secret ? () => deps.seal.seal(JSON.stringify(secretOf(content)), secretContext(id)) : null,
       answer: prepared.scheduledAt === null ? null : 'scheduled',
     }
   }

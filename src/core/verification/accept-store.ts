@@ -21,8 +21,8 @@ import { FIRST_RESEND_AFTER_MS } from './rules.ts'
 /** Scopes the idempotency keys of verification/send. */
 export const VERIFICATION_OPERATION = 2
 
-/** What stands for a code (codes.ts). */
-type KeptCode = { codeMark: Buffer }
+/** Makes what stands for a code (codes.ts), when the row is written. */
+type KeptCode = { codeMark: () => Buffer }
 
 /** A verification that begins with its first message. */
 export type Start = KeptCode & {
@@ -66,7 +66,7 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         uuids(starts, start => start.verificationId),
         textArray(starts.map(start => start.recipientKey)),
-        bytesArray(starts.map(start => start.codeMark)),
+        bytesArray(starts.map(start => start.codeMark())),
         bareArray(starts.map(start => start.validityMinutes)),
         timeArray(starts.map(start => start.startedAt)),
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
@@ -103,7 +103,7 @@ export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
         toUuid(resend.verificationId),
         resend.resends,
-        resend.codeMark,
+        resend.codeMark(),
         toIso(resend.expiresAt),
         toIso(resend.resendAt),
         bareArray(resend.messages.map(toUuid)),

@@ -102,7 +102,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     return {
       verificationId: row.id,
       resends: row.resends,
-      codeMark: codes.mark({ accountId: account.id, mode }, code),
+      codeMark: () => codes.mark({ accountId: account.id, mode }, code),
       expiresAt,
       resendAt: resendAtMs(renewed.resends, renewed.sentAt) ?? expiresAt,
     }

@@ -171,7 +171,7 @@ export function createStart(deps: StartDeps): StartVerification {
     return {
       verificationId: attempt.id,
       recipientKey: recipient.key,
-      codeMark: codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
+      codeMark: () => codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
       validityMinutes: attempt.validityMinutes,
       startedAt: attempt.sentAt,
       request: keepRequest(body, order),

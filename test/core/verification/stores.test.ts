@@ -72,7 +72,7 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
     start: {
       verificationId,
       recipientKey: recipient,
-      codeMark: markOf(CODE, row.accountId),
+      codeMark: () => markOf(CODE, row.accountId),
       validityMinutes: 10,
       startedAt: NOW,
       request: null,
