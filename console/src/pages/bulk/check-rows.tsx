@@ -61,7 +61,7 @@ function Verdict({ checked: { rows, faulty, repeated } }: { checked: Checked }) 
         variant="light"
         color="verdigris"
         icon={<CircleCheck size={16} />}
-        title={`${rows.toLocaleString()} rows look good`}
+        title={`${rows.toLocaleString()} ${rows === 1 ? 'row looks' : 'rows look'} good`}
       >
         The server holds each of them against all its rules before the first one leaves. {again}
       </Alert>

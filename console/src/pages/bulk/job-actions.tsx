@@ -5,7 +5,7 @@ import type { BulkAnswer, BulkJob } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellFault } from '../../parts/toast.tsx'
-import { BULK } from './job-list.tsx'
+import { BULK } from './path.ts'
 
 /** Pause, resume and cancel, as far as its state allows. */
 export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob) => void }) {

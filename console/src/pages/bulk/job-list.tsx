@@ -11,8 +11,8 @@ import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { JobProgress } from './job-progress.tsx'
+import { BULK } from './path.ts'
 
-export const BULK = '/api/v2/messages/bulk'
 const STATUSES = [
   'running',
   'queued',

@@ -26,7 +26,10 @@ export function MapColumns({ sheet, plan, onPlan }: Props) {
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 7 }}>
-        <Card title={`${sheet.rows.toLocaleString()} rows in ${sheet.file.name}`} flush>
+        <Card
+          title={`${sheet.rows.toLocaleString()} ${sheet.rows === 1 ? 'row' : 'rows'} in ${sheet.file.name}`}
+          flush
+        >
           <Columns sheet={sheet} plan={plan} onPlan={onPlan} />
         </Card>
       </Grid.Col>

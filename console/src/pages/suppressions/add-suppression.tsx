@@ -5,7 +5,7 @@ import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { tellDone } from '../../parts/toast.tsx'
-import { SUPPRESSIONS } from './suppressions.tsx'
+import { SUPPRESSIONS } from './path.ts'
 
 export function AddSuppression({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (

@@ -13,8 +13,7 @@ import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { AddSuppression } from './add-suppression.tsx'
-
-export const SUPPRESSIONS = '/api/v2/suppressions'
+import { SUPPRESSIONS } from './path.ts'
 
 /** Recipients who get no marketing. */
 export default function Suppressions() {

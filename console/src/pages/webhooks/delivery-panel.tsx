@@ -9,7 +9,7 @@ import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { tellFault } from '../../parts/toast.tsx'
-import { WEBHOOKS } from './webhook-list.tsx'
+import { WEBHOOKS } from './path.ts'
 
 const LOOK_EVERY_MS = 2_000
 

@@ -4,7 +4,7 @@ import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { type ApiForm, ApiForm as FormAround, useApiForm } from '../../parts/api-form.tsx'
 import { ANY, EVENT_GROUPS, type Listened } from './event-types.ts'
-import { WEBHOOKS } from './webhook-list.tsx'
+import { WEBHOOKS } from './path.ts'
 
 type Props = {
   /** Null for a new one. */

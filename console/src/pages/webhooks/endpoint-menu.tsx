@@ -6,8 +6,8 @@ import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
+import { WEBHOOKS } from './path.ts'
 import { ReplayRange } from './replay-range.tsx'
-import { WEBHOOKS } from './webhook-list.tsx'
 
 type Asked = 'change' | 'replay' | 'rotate' | 'delete' | null
 

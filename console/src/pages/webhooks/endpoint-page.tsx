@@ -10,8 +10,9 @@ import { Deliveries } from './deliveries.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
+import { WEBHOOKS } from './path.ts'
 import { SecretShown } from './secret-shown.tsx'
-import { EndpointState, WEBHOOKS } from './webhook-list.tsx'
+import { EndpointState } from './webhook-list.tsx'
 
 const LOOK_EVERY_MS = 5_000
 

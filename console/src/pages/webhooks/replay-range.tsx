@@ -5,7 +5,7 @@ import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { EVENT_TYPES } from './event-types.ts'
-import { WEBHOOKS } from './webhook-list.tsx'
+import { WEBHOOKS } from './path.ts'
 
 type Props = { webhook: WebhookView; onClose: () => void }
 

@@ -11,9 +11,9 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { ANY } from './event-types.ts'
+import { WEBHOOKS } from './path.ts'
 import { SecretShown } from './secret-shown.tsx'
 
-export const WEBHOOKS = '/api/v2/webhooks'
 const LOOK_EVERY_MS = 10_000
 
 export function WebhookList() {

@@ -1,0 +1,1 @@
+export const BULK = '/api/v2/messages/bulk'

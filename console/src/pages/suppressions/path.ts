@@ -1,0 +1,1 @@
+export const SUPPRESSIONS = '/api/v2/suppressions'

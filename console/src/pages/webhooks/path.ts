@@ -1,0 +1,1 @@
+export const WEBHOOKS = '/api/v2/webhooks'
