@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type ConsoleFile, type Encoding, MANIFEST } from '../../src/infra/console-files.ts'
@@ -20,8 +20,9 @@ const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/
 /** Eleven takes ten times as long for a twentieth less. */
 const BROTLI_QUALITY = 9
 
-/** Builds the console aside, compresses it, and puts it at `directory` when it is whole. */
-export async function buildConsole(directory: string): Promise<void> {
+/** Builds the console aside, compresses it, and puts it at `place` when it is whole. */
+export async function buildConsole(place: string): Promise<void> {
+  const directory = resolve(place)
   mkdirSync(dirname(directory), { recursive: true })
   const aside = mkdtempSync(join(dirname(directory), '.console-'))
   try {
