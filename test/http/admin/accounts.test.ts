@@ -57,7 +57,14 @@ describe('POST /api/admin/accounts', () => {
           currency: 'USD',
           phone: { number: '+12025550123', verified: true },
           quietHours: null,
-          verification: { codeLength: 6, validityMinutes: 10, channels: [], templateId: null },
+          verification: {
+            codeLength: 6,
+            validityMinutes: 10,
+            channels: [],
+            templateId: null,
+            channelOrder: 'policy',
+            trialPercent: 5,
+          },
           plan: {
             ...FULL.plan,
             pool: FULL.plan.pool.map(pool => ({ ...pool, used: 0, resetsAt: '2026-12-01T00:00:00.000Z' })),

@@ -132,7 +132,7 @@ describe('404 and 405', () => {
     '/api/v2/messages/sent/now',
     '/api/v1/messages/send',
     '/api/v2/nothing',
-    '/',
+    '/nothing',
   ])('nothing is at %s', async path => {
     expectProblem(
       await app.call(path, { method: 'POST', key: account.testKey, body: BODY }),
@@ -152,6 +152,7 @@ describe('404 and 405', () => {
     ['DELETE', '/api/v2/messages/msg_01jd0000000000000000000001', 'GET, HEAD'],
     ['GET', '/api/v2/messages/msg_01jd0000000000000000000001/cancel', 'POST'],
     ['POST', '/api/v2/sandbox/messages', 'GET, HEAD'],
+    ['POST', '/', 'GET, HEAD'],
   ])('%s %s is a 405 that allows %s', async (method, path, allow) => {
     for (const key of [account.testKey, null]) {
       const answer = await app.call(path, { method, key })
