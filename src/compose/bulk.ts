@@ -13,6 +13,7 @@ import type { BulkBodyLimits } from '../http/bulk-body.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../http/routes/messages-send.ts'
 import { createCheck } from '../http/validation.ts'
 import { isId } from '../lib/ids.ts'
+import { createPhones } from '../lib/phone.ts'
 import { createBulkPump } from '../workers/bulk-pump.ts'
 import type { Chore } from '../workers/chores.ts'
 import { startLoop } from '../workers/loop.ts'
@@ -33,7 +34,14 @@ export function createBulkRooms(
   lease: NodeLease,
 ) {
   const { config, db, clock, ids, seal, log, metrics } = base
-  const rows: RowDeps = { ...planning, faultsOf: createCheck(SingleSendBody), seal, log }
+  const rows: RowDeps = {
+    ...planning,
+    // Rows mostly go to a number each: a large cache of them would forget what sends have there, and keep what nobody asks for.
+    phones: createPhones({ cacheSize: PHONES_OF_BULK }),
+    faultsOf: createCheck(SingleSendBody),
+    seal,
+    log,
+  }
   const accept = createAccept({
     db,
     clock,
@@ -83,6 +91,8 @@ export function createBulkRooms(
     }),
   }
 }
+
+const PHONES_OF_BULK = 200
 
 /** Without word of a change, validations and lanes are looked for this often; in ms. */
 const POLL_EVERY_MS = 250

@@ -303,7 +303,8 @@ const REACHES_TIMEOUT_MS = 2_000
 async function reaches(base: Foundation, links: Links, planned: Planned): Promise<boolean | null> {
   const link = links.get(planned.connectionId)?.link
   if (!link?.reaches) return null
-  const asked = link.reaches(planned.recipient, AbortSignal.timeout(REACHES_TIMEOUT_MS)).then(
+  const giveUp = new AbortController()
+  const asked = link.reaches(planned.recipient, giveUp.signal).then(
     answer => ({ answer }),
     error => {
       base.log.debug(
@@ -313,7 +314,9 @@ async function reaches(base: Foundation, links: Links, planned: Planned): Promis
       return { answer: null }
     },
   )
-  return ((await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)) || { answer: null }).answer
+  const inTime = await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)
+  if (!inTime) giveUp.abort()
+  return inTime ? inTime.answer : null
 }
 
 /** Web sessions by their defaults: what the operator's own connection would say otherwise. */

@@ -13,6 +13,7 @@ import { DatabaseUnavailable } from '../infra/db.ts'
 import { type Cancel, type Clock, pause } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
+import type { BulkGate } from './bulk-gate.ts'
 import {
   createJobInHand,
   handedBelow,
@@ -44,6 +45,7 @@ export type BulkLaneDeps = {
   log: LinkLog
   /** What resolving a row needs. */
   rows: RowDeps
+  gate: BulkGate
   acceptMessage: AcceptMessage
   accept: Accept<BulkAcceptRow, BulkVerdict>
   /** The next rows without an outcome. */
@@ -136,6 +138,10 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted) continue
       while (known.waiting.length > 0 && window.free() > 0 && known.window.free() > 0) {
+        if (!deps.gate.tryEnter()) {
+          deps.gate.wait(run)
+          return
+        }
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
@@ -217,6 +223,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     if (done !== 'lost') known.inFlight.delete(row.n)
     if (isHandedOver(known)) deps.moved(accountId)
     underWay--
+    deps.gate.leave()
     if (underWay === 0) landed?.()
     runSoon()
   }

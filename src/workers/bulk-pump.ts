@@ -14,6 +14,7 @@ import { type RowAsk, readWaiting, type StoredRow } from '../core/bulk/row-store
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
+import { createBulkGate } from './bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
 
 export type BulkPump = {
@@ -25,7 +26,7 @@ export type BulkPump = {
   stop(): Promise<void>
 }
 
-export type BulkPumpDeps = Omit<BulkLaneDeps, 'fetch' | 'fail' | 'pause' | 'lost' | 'moved'> & {
+export type BulkPumpDeps = Omit<BulkLaneDeps, 'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate'> & {
   db: Database
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
@@ -37,7 +38,11 @@ const CLAIMED_AT_ONCE = 500
 const CLAIM_EVERY_MS = 2_000
 /** Without word of a change, a look at all jobs of this node's lanes, and a note of how far they are. */
 const REFRESH_EVERY_MS = 5_000
-const FETCHED_AT_ONCE = 100
+/** Jobs whose rows are fetched in one step, and accounts that are brought in step in one: others have their turn in between. */
+const FETCHED_AT_ONCE = 20
+const IN_STEP_AT_ONCE = 50
+/** Rows on their way at once: as many as an accept, and those that gather meanwhile. */
+const ROWS_AT_ONCE = 256
 
 /**
  * Hands the rows of bulk jobs over to the same accept as every send. The lane of an
@@ -80,6 +85,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
 
   const laneDeps: BulkLaneDeps = {
     ...deps,
+    gate: createBulkGate(ROWS_AT_ONCE),
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),
     pause: (job, why) => pauseBySystem(db, job, why),
@@ -121,14 +127,17 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
       for (const accountId of lanes.keys()) dirty.add(accountId)
     }
     const changed = [...dirty].filter(accountId => lanes.has(accountId))
-    dirty.clear()
-    if (changed.length === 0) return
-    try {
-      await bringInStep(changed)
-    } catch (error) {
-      for (const accountId of changed) dirty.add(accountId)
-      throw error
+    for (let at = 0; at < changed.length; at += IN_STEP_AT_ONCE) {
+      const some = changed.slice(at, at + IN_STEP_AT_ONCE)
+      for (const accountId of some) dirty.delete(accountId)
+      try {
+        await bringInStep(some)
+      } catch (error) {
+        for (const accountId of some) dirty.add(accountId)
+        throw error
+      }
     }
+    for (const accountId of dirty) if (!lanes.has(accountId)) dirty.delete(accountId)
   }
 
   /** Whose turn it is is written down before anything is handed over by it. */

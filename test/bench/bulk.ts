@@ -45,48 +45,53 @@ type Intake = {
 }
 
 async function measureIntake(dir: string, quick: boolean): Promise<Figure[]> {
+  const [few, many] = quick ? QUICK_ROWS : ([FEW_ROWS, MANY_ROWS] as const)
+  note('Bulk: templates, texts and media URLs, one body')
+  const first = await takeInAlone(dir, few)
+  const second = await takeInAlone(dir, many)
+  const rate = second.rows / second.seconds
+  const copyRate = second.rows / second.copySeconds
+  return [
+    {
+      name: 'bulk intake',
+      measured: perSecond(rate),
+      baseline: `${perSecond(copyRate)} by psql \\copy`,
+      value: rate / copyRate,
+      target: { least: 0.35 },
+    },
+    {
+      name: 'bulk intake, memory',
+      measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
+      baseline: '',
+      value: second.peakMb,
+      unit: ' MB',
+      target: { most: 250 },
+    },
+    {
+      name: 'bulk intake, growth',
+      measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
+      baseline: `${fixed(first.peakMb, 0)} MB at ${first.rows.toLocaleString('en')}`,
+      value: second.peakMb / first.peakMb,
+      target: { most: 1.1 },
+    },
+    {
+      name: 'bulk validation',
+      measured: perSecond(second.validatedPerSecond),
+      baseline: '',
+      value: second.validatedPerSecond,
+      unit: '/s',
+      target: { least: 20_000 },
+    },
+  ]
+}
+
+/** In a process of its own: what the validation of one size leaves to the collector is not the next one's. */
+async function takeInAlone(dir: string, rows: number): Promise<Intake> {
   const system = await startSystem({ accounts: 1, nodeFlags: AS_NPM_START })
   try {
-    const [few, many] = quick ? QUICK_ROWS : ([FEW_ROWS, MANY_ROWS] as const)
-    note('Bulk: templates, texts and media URLs, one body')
     const template = await addTemplate(system)
     await takeIn(system, dir, template, 2_000)
-    const first = await takeIn(system, dir, template, few)
-    const second = await takeIn(system, dir, template, many)
-    const rate = second.rows / second.seconds
-    const copyRate = second.rows / second.copySeconds
-    return [
-      {
-        name: 'bulk intake',
-        measured: perSecond(rate),
-        baseline: `${perSecond(copyRate)} by psql \\copy`,
-        value: rate / copyRate,
-        target: { least: 0.35 },
-      },
-      {
-        name: 'bulk intake, memory',
-        measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
-        baseline: '',
-        value: second.peakMb,
-        unit: ' MB',
-        target: { most: 250 },
-      },
-      {
-        name: 'bulk intake, growth',
-        measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
-        baseline: `${fixed(first.peakMb, 0)} MB at ${first.rows.toLocaleString('en')}`,
-        value: second.peakMb / first.peakMb,
-        target: { most: 1.1 },
-      },
-      {
-        name: 'bulk validation',
-        measured: perSecond(second.validatedPerSecond),
-        baseline: '',
-        value: second.validatedPerSecond,
-        unit: '/s',
-        target: { least: 20_000 },
-      },
-    ]
+    return await takeIn(system, dir, template, rows)
   } finally {
     await system.stop()
   }

@@ -11,7 +11,8 @@ describe('phone numbers', () => {
     ['+1.202.555.0123', '+12025550123', 'US', 'fixed_or_mobile'],
     ['+390612345678', '+390612345678', 'IT', 'fixed'],
   ])('reads %s', (text, e164, country, type) => {
-    expect(phones.parse(text)).toEqual({ e164, country, type, possible: true })
+    expect(phones.parse(text)).toEqual({ e164, country, possible: true })
+    expect(phones.typeOf(text)).toBe(type)
   })
 
   it.each([
@@ -32,16 +33,17 @@ describe('phone numbers', () => {
     ['+440000000000', 'GB'],
     ['+70000000000', 'RU'],
   ])('takes an unallocated number of possible length to the main country: %s is %s', (text, country) => {
-    expect(phones.parse(text)).toMatchObject({ country, type: 'unknown', possible: true })
+    expect(phones.parse(text)).toMatchObject({ country, possible: true })
+    expect(phones.typeOf(text)).toBe('unknown')
   })
 
   it('knows numbers that belong to no country', () => {
     expect(phones.parse('+80012345678')).toEqual({
       e164: '+80012345678',
       country: null,
-      type: 'toll_free',
       possible: true,
     })
+    expect(phones.typeOf('+80012345678')).toBe('toll_free')
   })
 
   it('says that a length is not possible', () => {

@@ -5,6 +5,7 @@ import type { RowAsk, StoredRow } from '../../src/core/bulk/row-store.ts'
 import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
+import { createBulkGate } from '../../src/workers/bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/workers/bulk-lane.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
@@ -38,6 +39,7 @@ beforeEach(() => {
     pause: never,
     neverMade: never,
     restsUntil: () => 0,
+    gate: createBulkGate(10),
     lost() {},
     moved() {},
   } as unknown as BulkLaneDeps)
@@ -77,4 +79,22 @@ test('an account that is not active hands nothing over', async () => {
   lane.run()
   await clock.advance(2_000)
   expect(asks).toEqual([])
+})
+
+test('whoever finds the gate full comes in when there is a place, in the order of asking', async () => {
+  const gate = createBulkGate(2)
+  const letIn: string[] = []
+  const ask = (name: string) => {
+    if (!gate.tryEnter()) return gate.wait(() => ask(name))
+    letIn.push(name)
+  }
+  for (const name of ['a', 'b', 'c', 'd', 'e']) ask(name)
+  expect(letIn).toEqual(['a', 'b'])
+  gate.leave()
+  gate.leave()
+  await clock.advance(1)
+  expect(letIn).toEqual(['a', 'b', 'c', 'd'])
+  gate.leave()
+  await clock.advance(1)
+  expect(letIn).toEqual(['a', 'b', 'c', 'd', 'e'])
 })

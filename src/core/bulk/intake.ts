@@ -56,6 +56,8 @@ export type BulkIntakeDeps = {
 const PIECE_BYTES = 1_048_576
 /** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
 const SHOWN_AFTER_MS = 250
+/** A job tells how far it is this often, in ms. */
+const NOTED_EVERY_MS = 500
 /** Jobs that come in at the same time, on one node: of all accounts, and of one. */
 const MOST_AT_ONCE = 16
 const MOST_OF_AN_ACCOUNT = 8
@@ -142,6 +144,7 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     const job: JobRef = { accountId: caller.account.id, id: deps.ids.next('job') }
     let made: 'not yet' | 'made' | 'taken' = 'not yet'
     let stored = 0
+    let notedMs = Number.NEGATIVE_INFINITY
     let gathered = createCopyBuffer(job, PIECE_BYTES)
     let written = createCopyBuffer(job, PIECE_BYTES)
     let writing: Promise<void> = Promise.resolve()
@@ -161,8 +164,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 
     async function write(piece: CopyBuffer, total: number): Promise<void> {
       await db.copy(COPY_ROWS, piece.bytes())
+      if (clock.monotonic() - notedMs < NOTED_EVERY_MS) return
       const { name, perSecond } = said
       if (!(await noteAccepted(db, job, { total, name, perSecond }))) throw givenUp()
+      notedMs = clock.monotonic()
     }
 
     /** One after the other, whoever asks: the sender's bytes, or the clock. */

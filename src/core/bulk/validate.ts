@@ -37,19 +37,22 @@ export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
 
-const PAGE_ROWS = 1_000
+/** Few enough to be gone before the garbage collector takes them for something that stays. */
+const PAGE_ROWS = 250
 /** Checked at once: what they ask of the store is asked together, and others get their turn in between. */
 const ROWS_AT_ONCE = 100
+/** Written down in one statement; a crash costs that many twice. */
+const NOTED_ROWS = 1_000
 /** Of one job before the next one has its turn. */
-const PAGES_IN_A_TURN = 10
+const ROWS_IN_A_TURN = 10_000
 const JOBS_IN_A_ROUND = 8
 /** A longer explanation tells nobody more. */
 const MOST_EXPLAINED_CHARACTERS = 1_000
 
 /**
- * Checks the rows of jobs, page by page, by the rules of a single send. A page and
- * its faults are one statement, fenced by the job's node: a crash costs a page, and
- * no row is checked into the books twice.
+ * Checks the rows of jobs, page by page, by the rules of a single send. How far it is
+ * and the faults up to there are one statement, fenced by the job's node: no row is
+ * checked into the books twice.
  */
 export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
   const { db, clock } = deps
@@ -77,25 +80,33 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     const caller = rowCaller(account, job.live, job.keyId)
     let cheapest = await selectCheapest(db, job)
     let at = job.validated
-    let next = readRows(db, job, at, PAGE_ROWS)
-    for (let pages = 0; at < job.total; pages++) {
-      if (pages >= PAGES_IN_A_TURN) {
-        await next
-        return true
-      }
+    const until = Math.min(job.total, at + ROWS_IN_A_TURN)
+    let unnoted: { from: number; invalid: InvalidRow[] } = { from: at, invalid: [] }
+    let noting: Promise<boolean> = Promise.resolve(true)
+    let next = readAhead(job, at)
+    while (at < until) {
       const rows = await next
-      const to = at + rows.length
       if (rows.length === 0) throw new Error(`rows of ${job.id} are missing from ${at} on`)
-      // Read while this page is checked; a failure is heard when it is waited for.
-      next = to < job.total ? readRows(db, job, to, PAGE_ROWS) : Promise.resolve([])
-      next.catch(() => {})
+      if (at + rows.length < until) next = readAhead(job, at + rows.length)
       const checked = await checkPage(job, rows, caller, cheapest)
       cheapest = checked.cheapest
-      if (!(await notePage(db, deps.node(), job, { from: at, to, ...checked }))) return false
-      at = to
+      unnoted.invalid.push(...checked.invalid)
+      at += rows.length
+      if (at < until && at - unnoted.from < NOTED_ROWS) continue
+      // Written while the next rows are checked, one after the other.
+      if (!(await noting)) return false
+      noting = heardLater(notePage(db, deps.node(), job, { ...unnoted, to: at, cheapest }))
+      unnoted = { from: at, invalid: [] }
     }
+    if (!(await noting)) return false
+    if (at < job.total) return true
     await end(job, cheapest)
     return false
+  }
+
+  /** Read while the rows before are checked. */
+  function readAhead(job: Job, from: number): Promise<StoredRow[]> {
+    return heardLater(readRows(db, job, from, PAGE_ROWS))
   }
 
   async function checkPage(job: Job, rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
@@ -187,4 +198,10 @@ function toInvalid(n: number, problem: Problem): InvalidRow {
 function noteCheapest(cheapest: Record<string, number>, { channel, amount }: Prepared): void {
   const known = cheapest[channel]
   if (known === undefined || amount < known) cheapest[channel] = amount
+}
+
+/** A failure is heard when it is waited for, which may be never. */
+function heardLater<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  return work
 }

@@ -63,7 +63,7 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
   if (recipient?.kind !== 'phone' && recipient?.kind !== 'email') {
     throw invalid('to', 'must be a phone number in E.164, as in +14155550123, or an e-mail address')
   }
-  const phoneType = recipient.kind === 'phone' ? (phones.parse(to)?.type ?? null) : null
+  const phoneType = recipient.kind === 'phone' ? phones.typeOf(to) : null
   const key = recipient.kind === 'email' ? keyOf(recipient.address) : recipient.address
   return { ...recipient, key, phoneType }
 }
