@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BulkJob } from '../../src/contract/bulk.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+import { workbook } from './workbook.ts'
 
 /** At most 10 messages a second: 10,000 take 17 minutes, which the server's clock goes through as fast as it can. */
 const clock = createFakeClock(Date.now())
@@ -23,7 +24,7 @@ beforeAll(async () => {
 }, 60_000)
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(async () => {
-  await stop()
+  await server.stop()
   await rm(directory, { recursive: true })
 })
 
@@ -75,6 +76,29 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Send 1 message to the sandbox' }).click()
     await windOn(page.getByText('Completed').first().waitFor())
     await page.getByRole('row').filter({ hasText: '+12025552001' }).waitFor()
+  })
+
+  it('reads Excel, whose numbers have no plus', async () => {
+    const { page, go } = window
+    await go('/bulk/new')
+    const path = join(directory, 'people.xlsx')
+    await writeFile(
+      path,
+      workbook([
+        ['Phone', 'Message'],
+        [12025552001, 'Hello'],
+        [12025552003, ''],
+      ]),
+    )
+    await page.locator('input[type=file]').setInputFiles(path)
+    await page.getByRole('heading', { name: '2 rows in people.xlsx' }).waitFor()
+    await next(page)
+    await page.getByText('1 of 2 rows cannot go').waitFor()
+    await page.getByRole('row', { name: '3 12025552003 – Message has no words' }).waitFor()
+    await writeFile(path, 'no workbook')
+    await go('/bulk/new')
+    await page.locator('input[type=file]').setInputFiles(path)
+    await page.getByText('The file cannot be read as an Excel workbook (.xlsx).').waitFor()
   })
 
   it('that the server refuses says which rows, and gives them as a file', async () => {
@@ -186,16 +210,6 @@ async function windOn<T>(work: Promise<T>): Promise<T> {
     await idle()
   }
   return work
-}
-
-/** Time goes on meanwhile: what is under way may wait for it. */
-async function stop(): Promise<void> {
-  let stopped = false
-  const stopping = server.stop().finally(() => {
-    stopped = true
-  })
-  while (!stopped) await clock.advance(SECOND_MS)
-  await stopping
 }
 
 /** Twice in a row, since what follows an answer may be the next question. */

@@ -5,6 +5,7 @@ import type { BulkAnswer, BulkJob } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellFault } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
 import { BULK } from './path.ts'
 
 /** Pause, resume and cancel, as far as its state allows. */
@@ -15,8 +16,10 @@ export function JobActions({ job, onJob }: { job: BulkJob; onJob: (job: BulkJob)
   const pause = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/pause', { path }), options)
   const resume = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/resume', { path }), options)
   const cancel = useAction(api => api.post('/api/v2/messages/bulk/{jobId}/cancel', { path }), options)
+  const { can } = useSession()
   const { status, counts } = job
   const moves = status === 'running' || status === 'queued'
+  if (!can('messages:create')) return null
   return (
     <>
       {moves && (

@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { BULK } from './path.ts'
 
@@ -30,14 +31,18 @@ export function JobList() {
   const [filters, setFilters] = useFilters(['status'])
   const jobs = useReadPages(BULK, { query: filters }, { everyMs: LOOK_EVERY_MS })
   const filtered = filters.status !== undefined
+  const { can } = useSession()
+  const mayRun = can('messages:create')
   return (
     <Page
       title="Bulk"
       lead="Many different messages at a pace of their own. Nothing leaves until every row has been found good."
       actions={
-        <Button component={Link} href="/bulk/new" leftSection={<Plus size={16} />}>
-          New job
-        </Button>
+        mayRun && (
+          <Button component={Link} href="/bulk/new" leftSection={<Plus size={16} />}>
+            New job
+          </Button>
+        )
       }
     >
       <FilterBar onClear={filtered ? () => setFilters({ status: null }) : null}>
@@ -69,9 +74,11 @@ export function JobList() {
                   Clear filters
                 </Button>
               ) : (
-                <Button component={Link} href="/bulk/new">
-                  New job
-                </Button>
+                mayRun && (
+                  <Button component={Link} href="/bulk/new">
+                    New job
+                  </Button>
+                )
               )
             }
           />

@@ -12,6 +12,7 @@ import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
 import { AddSuppression } from './add-suppression.tsx'
 import { SUPPRESSIONS } from './path.ts'
 
@@ -27,15 +28,19 @@ export default function Suppressions() {
   })
   const filtered = Object.keys(filters).length > 0
   const clear = () => setFilters({ to: null, channel: null })
-  const columns = [...COLUMNS, leaveColumn(setLeaving)]
+  const { can } = useSession()
+  const mayChange = can('messages:create')
+  const columns = mayChange ? [...COLUMNS, leaveColumn(setLeaving)] : COLUMNS
   return (
     <Page
       title="Suppression list"
       lead="Recipients who get no marketing: they wrote STOP, their provider said so, or you did. One-time codes, utility and free text go out as ever."
       actions={
-        <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
-          Add a recipient
-        </Button>
+        mayChange && (
+          <Button leftSection={<Plus size={16} />} onClick={() => setAdding(true)}>
+            Add a recipient
+          </Button>
+        )
       }
     >
       <FilterBar onClear={filtered ? clear : null}>
@@ -69,7 +74,7 @@ export default function Suppressions() {
               icon={Ban}
               title="Nobody is suppressed"
               text="Whoever writes STOP comes here by themselves. You can add those who asked you in another way."
-              action={<Button onClick={() => setAdding(true)}>Add a recipient</Button>}
+              action={mayChange && <Button onClick={() => setAdding(true)}>Add a recipient</Button>}
             />
           )
         }

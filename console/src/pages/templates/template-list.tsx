@@ -9,6 +9,7 @@ import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
 import { KINDS, kindName, SUB_TYPES, subTypeName } from './kinds.ts'
 import { TemplateMenu } from './template-menu.tsx'
 import { useTemplates } from './use-templates.ts'
@@ -23,6 +24,8 @@ export function TemplateList() {
   const [, go] = useLocation()
   const [filters, setFilters] = useFilters(NAMES)
   const templates = useTemplates(filters)
+  const { can } = useSession()
+  const mayWrite = can('messages:create')
   const filtered = Object.keys(filters).length > 0
   const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
   return (
@@ -68,7 +71,7 @@ export function TemplateList() {
         columns={COLUMNS}
         rowKey={template => template.id}
         onOpen={template => go(`/templates/${template.id}`)}
-        empty={templates.all > 0 ? <NothingFits onClear={clear} /> : <NoTemplates />}
+        empty={templates.all > 0 ? <NothingFits onClear={clear} /> : <NoTemplates mayWrite={mayWrite} />}
       />
     </Page>
   )
@@ -89,16 +92,18 @@ function NothingFits({ onClear }: { onClear: () => void }) {
   )
 }
 
-function NoTemplates() {
+function NoTemplates({ mayWrite }: { mayWrite: boolean }) {
   return (
     <EmptyNote
       icon={LayoutTemplate}
       title="No templates yet"
       text="Write one for SMS or e-mail and send it at once, or put one before WhatsApp for approval."
       action={
-        <Button component={Link} href="/templates/new">
-          New template
-        </Button>
+        mayWrite && (
+          <Button component={Link} href="/templates/new">
+            New template
+          </Button>
+        )
       }
     />
   )

@@ -6,6 +6,7 @@ import type { TemplateView } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { useSession } from '../../session/context.tsx'
 import { TEMPLATES } from './use-templates.ts'
 
 /** What can be done with one; what the API would refuse is not offered. */
@@ -14,8 +15,10 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
   const [asked, setAsked] = useState(false)
   const { id, name, status, isDefault, isPlatformTemplate, provider } = template
   const act = useTemplateActions(template)
+  const { can } = useSession()
   const usable = status === 'active' || status === 'approved'
   const switches = provider !== 'official_provider' && !isPlatformTemplate
+  if (!can('messages:create')) return null
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a click from opening the row
     // biome-ignore lint/a11y/useKeyWithClickEvents: the same

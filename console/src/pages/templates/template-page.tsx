@@ -9,6 +9,9 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
+import { draftFrom } from './draft.ts'
+import { DraftPreview } from './draft-preview.tsx'
 import { kindName, subTypeName } from './kinds.ts'
 import { SavedPreview } from './saved-preview.tsx'
 import { TemplateMenu } from './template-menu.tsx'
@@ -19,6 +22,7 @@ const LOOK_EVERY_MS = 1_000
 /** One template: how it stands, how it looks, and a send by it. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
   const [, go] = useLocation()
+  const { can } = useSession()
   const read = useRead('/api/v2/templates/{id}', { path: { id: templateId } }, { everyMs: LOOK_EVERY_MS })
   const template = read.data?.data
   if (!template) {
@@ -28,6 +32,7 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
       </Page>
     )
   }
+  const mayWrite = can('messages:create')
   const usable = template.status === 'active' || template.status === 'approved'
   return (
     <Page
@@ -40,14 +45,16 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
       actions={
         <>
           <StatusBadge status={template.status} />
-          <Button
-            component={Link}
-            href={`/templates/new?from=${template.id}`}
-            variant="default"
-            leftSection={<CopyPlus size={15} />}
-          >
-            New one like it
-          </Button>
+          {mayWrite && (
+            <Button
+              component={Link}
+              href={`/templates/new?from=${template.id}`}
+              variant="default"
+              leftSection={<CopyPlus size={15} />}
+            >
+              New one like it
+            </Button>
+          )}
           <TemplateMenu template={template} onDeleted={() => go('/templates')} />
         </>
       }
@@ -59,11 +66,15 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
             <Card title="About it">
               <About template={template} />
             </Card>
-            {usable && <TestSend key={template.id} template={template} />}
+            {usable && mayWrite && <TestSend key={template.id} template={template} />}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <SavedPreview template={template} />
+          {mayWrite ? (
+            <SavedPreview template={template} />
+          ) : (
+            <DraftPreview draft={draftFrom(template)} from={template.officialSender?.displayName ?? ''} />
+          )}
         </Grid.Col>
       </Grid>
     </Page>

@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { useLocation } from 'wouter'
 import { Page, PageSkeleton } from '../../parts/page.tsx'
+import { useSession } from '../../session/context.tsx'
 import { Statistics } from './statistics.tsx'
 
 const Blocks = lazy(() => import('./blocks.tsx'))
@@ -19,7 +20,9 @@ const [FIRST] = TABS
 /** Codes: how many come back, which were refused, how they are made, and one to try. */
 export default function Verification({ tab }: { tab?: string }) {
   const [, go] = useLocation()
-  const open = TABS.find(({ value }) => value === tab) ?? FIRST!
+  const { can } = useSession()
+  const tabs = TABS.filter(({ value }) => value !== 'try' || can('messages:create'))
+  const open = tabs.find(({ value }) => value === tab) ?? FIRST!
   return (
     <Page
       title="Verification"
@@ -33,13 +36,13 @@ export default function Verification({ tab }: { tab?: string }) {
         keepMounted={false}
       >
         <Tabs.List mb="lg">
-          {TABS.map(({ value, label }) => (
+          {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {TABS.map(({ value, view }) => (
+        {tabs.map(({ value, view }) => (
           <Tabs.Panel key={value} value={value}>
             <Suspense fallback={<PageSkeleton />}>{view}</Suspense>
           </Tabs.Panel>

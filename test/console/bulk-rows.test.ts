@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { toCsv } from '../../console/src/pages/bulk/csv.ts'
+import {
+  faultsOf,
+  guessColumns,
+  lostPlus,
+  type Plan,
+  planFault,
+  toMessage,
+} from '../../console/src/pages/bulk/plan.ts'
+import { createSheet } from '../../console/src/pages/bulk/sheet.ts'
+
+const PLAN: Plan = {
+  columns: ['to', 'text'],
+  channel: 'auto',
+  messageType: 'utility',
+  template: null,
+  text: '',
+  addPlus: false,
+}
+
+describe('the columns of a file', () => {
+  it.each([
+    [
+      ['Phone', 'Message'],
+      ['to', 'text'],
+    ],
+    [
+      ['E-Mail', 'Subject', 'Body'],
+      ['to', 'subject', 'text'],
+    ],
+    [
+      ['id', 'MSISDN', 'mobile'],
+      [null, 'to', null],
+    ],
+    [
+      ['Name', 'Order'],
+      [null, null],
+    ],
+  ])('%j are taken for %j', (names, expected) => {
+    expect(guessColumns(names)).toEqual(expected)
+  })
+
+  it('are not enough without a recipient, and words or what fills a template', () => {
+    expect(planFault({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
+    expect(planFault({ ...PLAN, columns: ['to', null] })).toMatch(/words/)
+    expect(planFault({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
+    const template = { id: 'tpl_1', places: 2 }
+    expect(planFault({ ...PLAN, columns: ['to', 1], template })).toMatch(/\{\{2\}\}/)
+    expect(planFault({ ...PLAN, columns: ['to', 1, 2], template })).toBeNull()
+  })
+})
+
+describe('a row', () => {
+  it('becomes a message', () => {
+    expect(toMessage([' +1 (202) 555-0123 ', 'Hi'], PLAN)).toEqual({
+      to: '+12025550123',
+      messageType: 'utility',
+      content: { text: 'Hi' },
+    })
+    const template = { id: 'tpl_1', places: 2 }
+    expect(
+      toMessage(['a@b.co', '2', '1'], { ...PLAN, columns: ['to', 2, 1], template, channel: 'email_user' }),
+    ).toEqual({
+      to: 'a@b.co',
+      channel: 'email_user',
+      template: { id: 'tpl_1', variablesIndexed: ['1', '2'] },
+    })
+  })
+
+  it('gets its plus back only where that is wished', () => {
+    expect(lostPlus([['12025550123']], ['to'])).toBe(true)
+    expect(lostPlus([['+12025550123'], ['ann@example.com']], ['to'])).toBe(false)
+    expect(toMessage(['12025550123', ''], { ...PLAN, addPlus: true }).to).toBe('+12025550123')
+    expect(toMessage(['7000000004', ''], { ...PLAN, addPlus: true, channel: 'botapp_bot' }).to).toBe(
+      '7000000004',
+    )
+  })
+
+  it.each([
+    ['', 'Hi', 'has no recipient'],
+    ['nobody', 'Hi', 'is no recipient'],
+    ['12025550123', 'Hi', 'is no phone number with + and its country'],
+    ['+12025550123', '', 'has no words'],
+  ])('%j, %j is told: %s', (to, text, message) => {
+    expect(faultsOf([to, text], PLAN).map(fault => fault.message)).toEqual([message])
+  })
+})
+
+describe('a sheet', () => {
+  const sheet = createSheet(
+    ['to', 'text'],
+    [
+      ['+12025550101', 'one'],
+      ['nobody', 'two'],
+      ['+12025550101', 'three'],
+    ],
+  )
+
+  it('counts faults and repeated recipients, by the lines of the file', () => {
+    const checked = sheet.check(PLAN)
+    expect(checked).toMatchObject({ rows: 3, faulty: 1, repeated: 1 })
+    expect(checked.withFaults.map(({ line }) => line)).toEqual([3])
+  })
+
+  it('is sent without the rows that cannot go, and takes its sample from the others', () => {
+    const body = JSON.parse(sheet.body(PLAN, { name: 'October', messagesPerSecond: 5 }).join(''))
+    expect(body).toMatchObject({ name: 'October', messagesPerSecond: 5 })
+    expect(body.messages.map(({ content }: { content: { text: string } }) => content.text)).toEqual([
+      'one',
+      'three',
+    ])
+    expect(sheet.sample(PLAN, 1).rows.map(({ line }) => line)).toEqual([2])
+  })
+})
+
+describe('a CSV file for spreadsheets', () => {
+  it('quotes what needs it, and starts no formula', () => {
+    expect(toCsv([['a,b', 'say "x"', '=1+1', '@x', '+12025550101', '+cmd|x', '-1']])).toBe(
+      `"a,b","say ""x""",'=1+1,'@x,+12025550101,'+cmd|x,-1\r\n`,
+    )
+  })
+})
