@@ -16,10 +16,15 @@ export class ErrorBoundary extends Component<Props, State> {
     return props.at === state.at ? null : { at: props.at, error: null }
   }
 
+  /** Nothing is typed yet on a page that has not come: loading anew loses nothing. */
+  override componentDidCatch(error: Error): void {
+    if (isOutdated(error) && mayReload()) location.reload()
+  }
+
   override render(): ReactNode {
     const { error } = this.state
     if (!error) return this.props.children
-    const outdated = /dynamically imported module|module script/i.test(error.message)
+    const outdated = isOutdated(error)
     return (
       <Stack p="xl" maw={560} mx="auto" role="alert">
         <Title order={2}>
@@ -36,5 +41,25 @@ export class ErrorBoundary extends Component<Props, State> {
         </Button>
       </Stack>
     )
+  }
+}
+
+/** A part of the page has another name now: the server was updated. */
+function isOutdated({ message }: Error): boolean {
+  return /dynamically imported module|module script/i.test(message)
+}
+
+const RELOADED_AT = 'posthorn-reloaded-at'
+const ONCE_IN_MS = 30_000
+
+/** Once in a while, so that a part that is really missing ends in words and not in a circle. */
+function mayReload(): boolean {
+  try {
+    const lastMs = Number(sessionStorage.getItem(RELOADED_AT) ?? 0)
+    if (Date.now() - lastMs < ONCE_IN_MS) return false
+    sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+    return true
+  } catch {
+    return false
   }
 }
