@@ -19,8 +19,30 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 export const GROUPS = Object.entries(NAMES).map(([value, label]) => ({ value, label }))
 
-/** `api_key.create` is "Api key: create", as a person says it. */
+const VERBS: Readonly<Record<string, string>> = {
+  create: 'created',
+  update: 'changed',
+  delete: 'removed',
+  revoke: 'revoked',
+  rotate: 'rotated',
+  accept: 'accepted',
+  approve: 'approved',
+  reject: 'rejected',
+  default: 'made the default',
+  enable: 'enabled',
+  disable: 'disabled',
+  restart: 'restarted',
+  replay: 'replayed',
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+  credit: 'credited',
+}
+
+/** `api_key.create` is "API keys: created". */
 export function actionInWords(action: string): string {
   const [group = '', what = ''] = action.split('.')
-  return what === '' ? inWords(group) : `${NAMES[group] ?? inWords(group)}: ${what.replaceAll('_', ' ')}`
+  return what === ''
+    ? inWords(group)
+    : `${NAMES[group] ?? inWords(group)}: ${VERBS[what] ?? what.replaceAll('_', ' ')}`
 }

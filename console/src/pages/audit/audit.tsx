@@ -96,14 +96,14 @@ export default function Audit() {
 const COLUMNS: readonly Column<AuditEntry>[] = [
   {
     title: 'Who',
-    width: 'minmax(110px, 1.1fr)',
+    width: 'minmax(84px, 1.1fr)',
     render: ({ actor }) => (
       <Text span fw={500} size="sm" truncate>
         <bdi>{actor.name}</bdi>
       </Text>
     ),
   },
-  { title: 'Did', width: 'minmax(150px, 1.5fr)', render: ({ action }) => actionInWords(action) },
+  { title: 'Did', width: 'minmax(130px, 1.5fr)', render: ({ action }) => actionInWords(action) },
   {
     title: 'To',
     width: 'minmax(180px, 1.6fr)',
@@ -116,5 +116,5 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     wideOnly: true,
     render: ({ ip }) => <span className="ph-mono">{ip ?? '–'}</span>,
   },
-  { title: 'When', width: '92px', align: 'end', render: ({ at }) => <Time at={at} /> },
+  { title: 'When', width: '84px', align: 'end', render: ({ at }) => <Time at={at} /> },
 ]

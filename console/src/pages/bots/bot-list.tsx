@@ -71,7 +71,7 @@ export function BotState({ bot: { state } }: { bot: BotView }) {
 const COLUMNS: readonly Column<BotView>[] = [
   {
     title: 'Name',
-    width: 'minmax(150px, 1.6fr)',
+    width: 'minmax(104px, 1.6fr)',
     render: ({ name, sandbox }) => (
       <Group gap="xs" wrap="nowrap">
         <Text span fw={500} size="sm" truncate>
@@ -91,10 +91,10 @@ const COLUMNS: readonly Column<BotView>[] = [
     wideOnly: true,
     render: ({ username }) => (username === null ? '–' : <bdi>@{username}</bdi>),
   },
-  { title: 'State', width: '130px', render: bot => <BotState bot={bot} /> },
+  { title: 'State', width: '116px', render: bot => <BotState bot={bot} /> },
   {
     title: 'Subscribers',
-    width: '110px',
+    width: '84px',
     align: 'end',
     render: ({ subscribers }) => <span className="ph-num">{subscribers.toLocaleString()}</span>,
   },

@@ -14,7 +14,7 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { wholeList } from '../../parts/whole-list.ts'
 
 const PAGE_ROWS = 50
-const LOOK_EVERY_MS = 5_000
+const LOOK_EVERY_MS = 3_000
 
 /** Who started the bot: searched, page by page. */
 export function Subscribers({ bot }: { bot: BotView }) {
@@ -147,7 +147,7 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
         <StatusBadge status="blocked" tone="bad" label="Blocked it" />
       ),
   },
-  { title: 'Last seen', width: '96px', render: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
+  { title: 'Last seen', width: '96px', wideOnly: true, render: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
   {
     title: '',
     width: '104px',

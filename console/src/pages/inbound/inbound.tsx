@@ -105,12 +105,12 @@ export function wordsOf({ text, media }: InboundMessageView): string {
 const COLUMNS: readonly Column<InboundMessageView>[] = [
   {
     title: 'From',
-    width: 'minmax(130px, 1.1fr)',
+    width: 'minmax(92px, 1.1fr)',
     render: ({ from, contact }) => <bdi className="ph-num">{contact?.name ?? from}</bdi>,
   },
   {
     title: 'Words',
-    width: 'minmax(120px, 2.6fr)',
+    width: 'minmax(96px, 2.6fr)',
     render: message => (
       <>
         {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}{' '}
@@ -131,5 +131,5 @@ const COLUMNS: readonly Column<InboundMessageView>[] = [
     wideOnly: true,
     render: ({ keyword }) => (keyword === null ? '' : keyword.toUpperCase()),
   },
-  { title: 'When', width: '92px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
+  { title: 'When', width: '84px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
 ]

@@ -141,6 +141,7 @@ const COLUMNS: readonly Column<Member>[] = [
   {
     title: 'Last seen',
     width: '100px',
+    wideOnly: true,
     render: ({ lastSeenAt }) => <MaybeTime at={lastSeenAt} none="Never" />,
   },
 ]

@@ -36,14 +36,14 @@ export default function OfficialSenders() {
           ...COLUMNS,
           {
             title: '',
-            width: '128px',
+            width: '116px',
             align: 'end',
             render: sender =>
               !sender.isDefault && (
                 <Button
                   size="compact-sm"
                   variant="subtle"
-                  aria-label={`Make ${sender.displayName} the default`}
+                  aria-label={`Make default: ${sender.displayName}`}
                   loading={prefer.isPending && prefer.variables.id === sender.id}
                   onClick={() => prefer.mutate(sender, { onError: tellFault })}
                 >
@@ -70,7 +70,7 @@ const QUALITY: Readonly<Record<string, Tone>> = { GREEN: 'good', YELLOW: 'warn',
 const COLUMNS: readonly Column<OfficialSender>[] = [
   {
     title: 'Name',
-    width: 'minmax(150px, 1.6fr)',
+    width: 'minmax(88px, 1.6fr)',
     render: ({ displayName, isDefault, isPlatform }) => (
       <Group gap="xs" wrap="nowrap">
         <Text span fw={500} size="sm" truncate>
@@ -95,7 +95,7 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
     wideOnly: true,
     render: ({ phoneNumber }) => <bdi className="ph-num">{phoneNumber ?? '–'}</bdi>,
   },
-  { title: 'Status', width: '130px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Status', width: '104px', render: ({ status }) => <StatusBadge status={status} /> },
   {
     title: 'Quality',
     width: '110px',

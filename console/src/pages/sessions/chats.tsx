@@ -92,6 +92,7 @@ const COLUMNS: readonly Column<WebSessionChat>[] = [
   {
     title: 'Last message',
     width: '110px',
+    wideOnly: true,
     render: ({ lastMessageAt }) => <MaybeTime at={lastMessageAt} />,
   },
   {

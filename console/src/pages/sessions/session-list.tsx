@@ -76,7 +76,7 @@ function BanRisk() {
 const COLUMNS: readonly Column<WebSessionRow>[] = [
   {
     title: 'Name',
-    width: 'minmax(140px, 1.4fr)',
+    width: 'minmax(120px, 1.4fr)',
     render: ({ name, sandbox }) => (
       <Group gap="xs" wrap="nowrap">
         <Text span fw={500} size="sm" truncate>
@@ -114,6 +114,7 @@ const COLUMNS: readonly Column<WebSessionRow>[] = [
     title: 'Since',
     width: '100px',
     align: 'end',
+    wideOnly: true,
     render: ({ changedAt }) => <Time at={changedAt} />,
   },
 ]

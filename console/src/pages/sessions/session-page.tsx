@@ -45,19 +45,22 @@ export default function SessionPage({ name }: { name: string }) {
     <Page title={session.name} lead={back} actions={<Actions session={session} />}>
       <Stack gap="lg">
         <Standing session={session} />
+        {session.state !== 'open' && <BanNotice session={session} />}
         {session.state !== 'open' && <Pairing session={session} />}
         <SessionFacts session={session} />
         {session.state === 'open' && <Chats session={session} />}
-        <Alert
-          color="brass"
-          variant="light"
-          icon={<TriangleAlert size={16} />}
-          title="The number may be banned"
-        >
-          {session.notice}
-        </Alert>
+        {session.state === 'open' && <BanNotice session={session} />}
       </Stack>
     </Page>
+  )
+}
+
+/** Read before a phone is linked. */
+function BanNotice({ session: { notice } }: { session: WebSessionView }) {
+  return (
+    <Alert color="brass" variant="light" icon={<TriangleAlert size={16} />} title="The number may be banned">
+      {notice}
+    </Alert>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import type { AccountView } from '../../../../sdk/index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -29,13 +29,13 @@ export function AccountFacts({ account }: { account: AccountView }) {
             phone.number === null ? (
               '–'
             ) : (
-              <span key="p">
-                <bdi className="ph-num">{phone.number}</bdi>{' '}
+              <Group key="p" gap="md">
+                <bdi className="ph-num">{phone.number}</bdi>
                 <StatusBadge
                   status={phone.verified ? 'verified' : 'pending'}
                   label={phone.verified ? 'Verified' : 'Not verified'}
                 />
-              </span>
+              </Group>
             ),
           ],
           [

@@ -10,7 +10,14 @@ type Pool = AccountView['plan']['pool'][number]
 /** What is included, and how much of it is used. */
 export function Plan({ plan }: Pick<AccountView, 'plan'>) {
   return (
-    <Card title={<bdi>{plan.name}</bdi>} aside={<StatusBadge status={plan.status} />}>
+    <Card
+      title={
+        <>
+          Plan: <bdi>{plan.name}</bdi>
+        </>
+      }
+      aside={<StatusBadge status={plan.status} />}
+    >
       <Stack>
         {plan.pool.length === 0 && (
           <Text c="dimmed">The plan includes no messages: each is paid from the wallet.</Text>

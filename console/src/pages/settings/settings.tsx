@@ -23,7 +23,7 @@ export default function Settings() {
           <Card title="Verification">
             <Text c="dimmed">
               How codes are made is set{' '}
-              <Anchor component={Link} href="/verification/settings">
+              <Anchor component={Link} href="/verification/settings" underline="always">
                 with verification
               </Anchor>
               .

@@ -13,7 +13,7 @@ import { RequestSender } from './request-sender.tsx'
 
 export const SMS_SENDERS = '/api/v2/sms-senders'
 /** The operator may decide at any moment. */
-const LOOK_EVERY_MS = 5_000
+const LOOK_EVERY_MS = 3_000
 
 /** Names that stand above an SMS: asked for by owners, reviewed by the operator. */
 export default function SmsSenders() {
@@ -47,7 +47,7 @@ export default function SmsSenders() {
           ...COLUMNS,
           {
             title: '',
-            width: '128px',
+            width: '116px',
             align: 'end',
             render: sender =>
               sender.status === 'approved' &&
@@ -55,7 +55,7 @@ export default function SmsSenders() {
                 <Button
                   size="compact-sm"
                   variant="subtle"
-                  aria-label={`Make ${sender.name} the default`}
+                  aria-label={`Make default: ${sender.name}`}
                   loading={prefer.isPending && prefer.variables.id === sender.id}
                   onClick={() => prefer.mutate(sender, { onError: tellFault })}
                 >
@@ -85,7 +85,7 @@ export default function SmsSenders() {
 const COLUMNS: readonly Column<SmsSenderView>[] = [
   {
     title: 'Name',
-    width: 'minmax(130px, 1.6fr)',
+    width: 'minmax(90px, 1.6fr)',
     render: ({ name, isDefault }) => (
       <Group gap="xs" wrap="nowrap">
         <Text span fw={500} size="sm" truncate>
@@ -101,7 +101,7 @@ const COLUMNS: readonly Column<SmsSenderView>[] = [
   },
   {
     title: 'Status',
-    width: '130px',
+    width: '94px',
     render: ({ status }) => (
       <StatusBadge status={status} {...(status === 'pending' && { label: 'In review' })} />
     ),

@@ -1,4 +1,4 @@
-import { Button, Text, Title } from '@mantine/core'
+import { Anchor, Button, Text, Title } from '@mantine/core'
 import { Receipt } from 'lucide-react'
 import { Link } from 'wouter'
 import type { LedgerEntry } from '../../../../sdk/index.ts'
@@ -100,12 +100,12 @@ const KINDS: Readonly<Record<Kind, { tone: Tone; sign: string }>> = {
 const COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     title: 'Movement',
-    width: '110px',
+    width: '100px',
     render: ({ type }) => <StatusBadge status={type} tone={KINDS[type].tone} label={inWords(type)} />,
   },
   {
     title: 'For',
-    width: 'minmax(120px, 2fr)',
+    width: 'minmax(84px, 2fr)',
     render: ({ messageId, note }) =>
       messageId === null ? (
         note === null ? (
@@ -114,9 +114,9 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
           <bdi>{note}</bdi>
         )
       ) : (
-        <Link href={`/messages/${messageId}`} className="ph-mono">
+        <Anchor component={Link} href={`/messages/${messageId}`} className="ph-mono">
           {messageId}
-        </Link>
+        </Anchor>
       ),
   },
   {
@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   },
   {
     title: 'Amount',
-    width: '120px',
+    width: '104px',
     align: 'end',
     render: ({ type, amount, currency }) => (
       <Text span size="sm" className="ph-num" c={KINDS[type].sign === '' ? 'dimmed' : undefined}>

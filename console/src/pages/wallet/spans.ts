@@ -1,14 +1,15 @@
 const DAY_MS = 86_400_000
 
 export const PERIODS = [
-  { id: '30d', label: '30 days', days: 30 },
   { id: '7d', label: '7 days', days: 7 },
+  { id: '30d', label: '30 days', days: 30 },
   { id: '90d', label: '90 days', days: 90 },
 ] as const
 export type Period = (typeof PERIODS)[number]
+export const USUAL_PERIOD = '30d'
 
 export function periodOf(id: string | undefined): Period {
-  return PERIODS.find(period => period.id === id) ?? PERIODS[0]
+  return PERIODS.find(period => period.id === (id ?? USUAL_PERIOD)) ?? PERIODS[1]
 }
 
 /** The last so many days, today included, by UTC as the API counts them. */

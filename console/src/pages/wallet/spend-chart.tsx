@@ -21,7 +21,6 @@ export default function SpendChart({ stats }: { stats: MessageStats }) {
       data={points}
       dataKey="day"
       series={SERIES}
-      gridAxis="y"
       tickLine="none"
       barProps={{ isAnimationActive: false, maxBarSize: 22 }}
       xAxisProps={{ minTickGap: 24 }}

@@ -11,7 +11,7 @@ import { useSession } from '../../session/context.tsx'
 import { Figure } from '../overview/figure.tsx'
 import { Ledger } from './ledger.tsx'
 import { LowBalance } from './low-balance.tsx'
-import { daysBack, PERIODS, periodOf } from './spans.ts'
+import { daysBack, PERIODS, periodOf, USUAL_PERIOD } from './spans.ts'
 
 const SpendChart = lazy(() => import('./spend-chart.tsx'))
 const LOOK_EVERY_MS = 10_000
@@ -58,7 +58,7 @@ export default function Wallet() {
             tone={low ? 'bad' : undefined}
             note={data && noteOfBalance(data.lowBalance, low, money)}
           />
-          <Figure label="Held" value={data?.held} format={money} note="for messages whose outcome is open" />
+          <Figure label="Held" value={data?.held} format={money} note="for what is on its way" />
           <Figure label="Spent" value={data?.captured} format={money} note="ever" />
           <Figure label="Credited" value={data?.credited} format={money} note="ever, less debits" />
         </SimpleGrid>
@@ -69,7 +69,7 @@ export default function Wallet() {
               size="xs"
               aria-label="Period"
               value={period.id}
-              onChange={id => setFilters({ period: id === PERIODS[0].id ? null : id })}
+              onChange={id => setFilters({ period: id === USUAL_PERIOD ? null : id })}
               data={PERIODS.map(({ id, label }) => ({ value: id, label }))}
             />
           }

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ChatappServer, startChatappServer } from '../support/chatapp-server.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startTelegram, type Telegram } from '../support/telegram.ts'
+import { connectWebSessions } from '../support/web-sessions.ts'
+import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+
+const XSS = '<img src=x onerror="window.broken=1">'
+const CHAT = 100_001
+
+let server: Console
+let window: Window
+let receiver: Receiver
+let telegram: Telegram
+let chatapp: ChatappServer
+
+beforeAll(async () => {
+  ;[server, receiver, telegram, chatapp] = await Promise.all([
+    startConsole({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } }),
+    startReceiver(),
+    startTelegram(),
+    startChatappServer({ login: 'qr' }),
+  ])
+  await server.app.admin('POST', '/connections', {
+    provider: 'telegram',
+    name: 'Telegram',
+    channels: ['botapp_bot'],
+    config: { apiRoot: telegram.apiRoot },
+  })
+  await connectWebSessions(server.app, chatapp.url)
+  window = await server.open()
+  await setUp(window)
+  await chooseLive(window)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(async () => {
+  await server.stop()
+  await Promise.all([receiver.close(), telegram.close(), chatapp.close()])
+})
+
+describe('SMS senders', { timeout: 60_000 }, () => {
+  it('are asked for, decided by the operator, told to one’s own server, and made the default', async () => {
+    const { page, go } = window
+    await go('/sms-senders')
+    await page.getByRole('button', { name: 'Request a name' }).first().click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name').fill('!')
+    await form.getByRole('button', { name: 'Request the name' }).click()
+    await form.locator('[aria-invalid="true"]').waitFor()
+    await form.getByLabel('Name').fill('Acme Shop')
+    await form.getByLabel('Tell this address').fill(receiver.url('/senders'))
+    await form.getByLabel('Secret').fill('a secret of ours')
+    await form.getByRole('button', { name: 'Request the name' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Acme Shop' })
+    await row.getByText('In review').waitFor()
+
+    const { body } = await server.app.admin('GET', '/sms-senders?status=pending')
+    const [asked] = body['data'] as { id: string }[]
+    expect((await server.app.admin('POST', `/sms-senders/${asked!.id}/approve`)).status).toBe(200)
+    await receiver.count(1)
+    expect(receiver.got[0]).toMatchObject({ path: '/senders', text: expect.stringContaining(asked!.id) })
+    await row.getByText('Approved').waitFor()
+    await row.getByRole('button', { name: 'Make default: Acme Shop' }).click()
+    await row.getByText('Default', { exact: true }).waitFor()
+    await takePicture(page, 'sms-senders')
+    expect(await findBarriers(page)).toEqual([])
+  })
+})
+
+describe('bots', { timeout: 60_000 }, () => {
+  it('are added by their token, list who started them, and lead to a message', async () => {
+    const { page, go } = window
+    await go('/bots')
+    await page.getByRole('button', { name: 'Add a bot' }).first().click()
+    await page.getByLabel('Token').fill('1:nobody')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add the bot' }).click()
+    await page.getByText('The bot platform does not know this token').waitFor()
+    await page.getByLabel('Token').fill(telegram.token)
+    await page.getByRole('dialog').getByRole('button', { name: 'Add the bot' }).click()
+    await page.getByText('Nobody has started it yet').waitFor()
+    await telegram.say(CHAT, '/start spring')
+    const row = page.getByRole('table', { name: 'Subscribers' }).getByRole('row').nth(1)
+    await row.getByText('spring').waitFor()
+    await page.getByLabel('Name, username or chat id').fill('nobody like that')
+    await page.getByText('Nobody fits').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).first().click()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'bot')
+    await row.getByRole('link', { name: /^Write to/ }).click()
+    await page.getByText('In a conversation by the Telegram bot').waitFor()
+    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe(String(CHAT))
+    await page.getByRole('textbox', { name: 'Text' }).fill('Hello by hand')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await telegram.called('sendMessage', 1)
+    expect(telegram.callsOf('sendMessage')[0]!.body).toMatchObject({ text: 'Hello by hand' })
+    await page.keyboard.press('Escape')
+  })
+
+  it('hear what people write: listed, filtered by the URL, shown as a conversation, answered', async () => {
+    const { page, go } = window
+    await telegram.say(CHAT, `Is it open today? ${XSS}`)
+    await go('/inbound?channel=botapp_bot')
+    const rows = page.getByRole('table', { name: 'Inbound messages' }).getByRole('row')
+    await rows.filter({ hasText: XSS }).click()
+    const panel = page.getByRole('dialog')
+    const talk = panel.getByRole('list', { name: 'The conversation' })
+    await talk.getByText(XSS).waitFor()
+    await talk.getByText('Hello by hand').waitFor()
+    expect(page.url()).toMatch(/\/inbound\/inb_\w+\?channel=botapp_bot$/)
+    await panel.getByLabel('Your answer').fill('Until six')
+    await panel.getByRole('button', { name: 'Answer' }).click()
+    await telegram.called('sendMessage', 2)
+    expect(telegram.callsOf('sendMessage')[1]!.body).toMatchObject({ text: 'Until six' })
+    await talk.getByText('Until six').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'inbound-conversation')
+    await go('/inbound?from=%2B4915112345678')
+    await page.getByText('Nothing fits these filters').waitFor()
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+})
+
+describe('web sessions', { timeout: 60_000 }, () => {
+  it('show what links the phone, and go on by themselves when it is linked', async () => {
+    const { page, go } = window
+    await go('/sessions')
+    await page.getByText('WhatsApp may ban the number').waitFor()
+    await page.getByRole('button', { name: 'Link a phone' }).first().click()
+    await page.getByLabel('Name').fill('front desk')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.locator('[aria-invalid="true"]').waitFor()
+    await page.getByLabel('Name').fill('front-desk')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    const code = page.getByRole('img', { name: 'The code to scan with the phone' })
+    await code.waitFor()
+    expect(await code.getAttribute('src')).toMatch(/^data:image\/svg\+xml/)
+    await page.waitForFunction(`document.querySelector('img[alt^="The code"]').naturalWidth > 0`)
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'session-qr')
+    chatapp.set({ login: 'success' })
+    await page.getByRole('button', { name: 'Restart' }).click()
+    await page.getByText('Open', { exact: true }).waitFor()
+    await code.waitFor({ state: 'detached' })
+    await takePicture(page, 'session-open')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete the session' }).click()
+    await page.getByText('No phone is linked').waitFor()
+  })
+
+  it('show a code to type, where a number was given', async () => {
+    const { page } = window
+    chatapp.set({ login: 'qr' })
+    await page.getByRole('button', { name: 'Link a phone' }).first().click()
+    await page.getByLabel('Name').fill('counter')
+    await page.getByText('By typing a code', { exact: true }).click()
+    await page.getByLabel('Its number').fill('+14155550123')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'session-code')
+    expect(window.faults).toEqual([])
+  })
+})
+
+/** As the switch in the header does. */
+async function chooseLive({ page, go }: Window): Promise<void> {
+  await page.evaluate(
+    `localStorage.setItem('posthorn-choice', JSON.stringify({ accountId: null, mode: 'live' }))`,
+  )
+  await go('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+}

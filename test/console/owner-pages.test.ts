@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+
+let server: Console
+let owner: Window
+let accountId: string
+
+beforeAll(async () => {
+  server = await startConsole()
+  owner = await server.open()
+  await setUp(owner)
+  accountId = await demoAccount(server)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(() => server.stop())
+
+describe('the wallet', { timeout: 60_000 }, () => {
+  it('tells what there is and every movement, filtered by the URL, and when it is low', async () => {
+    const { page, go } = owner
+    await server.app.admin('POST', `/accounts/${accountId}/credits`, {
+      amount: 12.5,
+      note: '<b>Invoice 17</b>',
+    })
+    await go('/wallet')
+    const rows = page.getByRole('table', { name: 'Movements of the wallet' }).getByRole('row')
+    await rows
+      .filter({ hasText: '<b>Invoice 17</b>' })
+      .getByText(/\+.*12\.50/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Low balance' }).click()
+    await page.getByLabel(/^Tell below/).fill('1000000')
+    await page.getByRole('button', { name: 'Set the threshold' }).click()
+    await page.getByText(/^below .*1,000,000\.00/).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'wallet')
+    await go('/wallet?source=messages')
+    await page.getByText('No movement fits these filters').waitFor()
+  })
+})
+
+describe('members', { timeout: 60_000 }, () => {
+  it('are invited by a link that is shown once, changed, and removed', async () => {
+    const { page, go } = owner
+    await go('/members')
+    await page.getByRole('button', { name: 'Invite somebody' }).first().click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('E-mail', { exact: true }).fill('nobody')
+    await form.getByRole('button', { name: 'Invite' }).click()
+    await form.locator('[aria-invalid="true"]').waitFor()
+    await form.getByLabel('E-mail', { exact: true }).fill('grace@example.com')
+    await form.getByRole('button', { name: 'Invite' }).click()
+    const link = page.getByRole('region', { name: 'The link' })
+    const { pathname, hash } = new URL((await link.textContent())!)
+    await takePicture(page, 'invitation-link')
+    await page.getByRole('button', { name: 'Done' }).click()
+    const invited = page.getByRole('table', { name: 'Invitations' }).getByRole('row')
+    await invited.filter({ hasText: 'grace@example.com' }).getByText('Pending').waitFor()
+
+    const member = await server.open()
+    await member.go(pathname + hash)
+    await member.page.getByLabel('Your name').fill('Grace')
+    await member.page.getByLabel('New password').fill('another long sentence')
+    await member.page.getByRole('button', { name: 'Join' }).click()
+    await member.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await seesNoOwnersAction(member)
+
+    await go('/members')
+    const grace = page.getByRole('table', { name: 'Members' }).getByRole('row').filter({ hasText: 'Grace' })
+    await grace.getByText('send, read').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'members')
+    await grace.getByRole('button', { name: 'What to do with Grace' }).click()
+    await page.getByRole('menuitem', { name: 'Change what they may do' }).click()
+    await page.getByRole('dialog').getByLabel('api_keys:read').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await grace.getByText('send, read, see keys').waitFor()
+    await grace.getByRole('button', { name: 'What to do with Grace' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Remove the member' }).click()
+    await grace.waitFor({ state: 'detached' })
+    await member.context.close()
+  })
+
+  it('who are the last owner stay one', async () => {
+    const { page } = owner
+    await page.getByRole('button', { name: 'What to do with Ada' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Remove the member' }).click()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Keep it' }).click()
+  })
+})
+
+describe('the audit log', { timeout: 60_000 }, () => {
+  it('tells who did it, filtered by the URL, with what was asked for', async () => {
+    const { page, go } = owner
+    await go('/audit?action=member')
+    const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row')
+    await rows.filter({ hasText: 'Members: removed' }).getByText('Ada').waitFor()
+    await rows.filter({ hasText: 'Members: changed' }).click()
+    await page.getByRole('region', { name: 'What was asked for' }).getByText('api_keys:read').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'audit-entry')
+    await page.getByRole('button', { name: 'All that they did' }).click()
+    await rows.filter({ hasText: 'Invitations: created' }).waitFor({ state: 'detached' })
+    expect(page.url()).toMatch(/actorId=usr_\w+/)
+  })
+})
+
+describe('the account', { timeout: 60_000 }, () => {
+  it('has quiet hours, refused at their field where they are none', async () => {
+    const { page, go } = owner
+    await go('/account')
+    await page.getByRole('switch', { name: /^Marketing waits at night/ }).click()
+    await page.getByLabel('From', { exact: true }).fill('22:00')
+    await page.getByLabel('Until').fill('22:00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('[aria-invalid="true"]').waitFor()
+    await page.getByLabel('Until').fill('07:30')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Marketing waits from 22:00 to 07:30.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'account')
+    expect(owner.faults).toEqual([])
+  })
+})
+
+/** Neither in the navigation nor on the pages, and the API refuses each. */
+async function seesNoOwnersAction({ page, go }: Window): Promise<void> {
+  const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
+  const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
+  expect(hrefs).toContain('/wallet')
+  expect(hrefs).not.toContain('/members')
+  expect(hrefs).not.toContain('/audit')
+  await go('/members')
+  await page.getByText('There is no such page for you here').waitFor()
+  await go('/sms-senders')
+  await page.getByText('Owners of the account ask for one').waitFor()
+  expect(await page.getByRole('button', { name: 'Request a name' }).count()).toBe(0)
+  await go('/wallet')
+  await page.getByText('Movements').waitFor()
+  expect(await page.getByRole('button', { name: 'Low balance' }).count()).toBe(0)
+  await go('/account')
+  await page.getByText('Owners of the account change this').waitFor()
+  expect(await page.getByText('Marketing waits at night').count()).toBe(0)
+  const refused = [
+    await asSignedIn(page, 'GET', '/api/v2/members'),
+    await asSignedIn(page, 'GET', '/api/v2/audit'),
+    await asSignedIn(page, 'POST', '/api/v2/sms-senders', { name: 'Acme Shop' }),
+    await asSignedIn(page, 'PATCH', '/api/v2/wallet', { lowBalance: 1 }),
+    await asSignedIn(page, 'PATCH', '/api/v2/account', { quietHours: null }),
+  ]
+  expect(refused).toEqual([403, 403, 403, 403, 403])
+}
+
+/** The status of a request as whoever is signed in there would make it by hand. */
+async function asSignedIn(
+  page: Window['page'],
+  method: string,
+  path: string,
+  body?: object,
+): Promise<number> {
+  const session = await page.request.get('/api/console/session')
+  const { data } = (await session.json()) as { data: { csrfToken: string } }
+  const answer = await page.request.fetch(path, {
+    method,
+    headers: { 'x-csrf-token': data.csrfToken, 'x-posthorn-account': accountId },
+    ...(body && { data: body }),
+  })
+  return answer.status()
+}
+
+async function demoAccount({ app }: Console): Promise<string> {
+  const { body } = await app.call('/api/v2/account', { key: app.demoKey })
+  return (body['data'] as { id: string }).id
+}
