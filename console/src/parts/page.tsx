@@ -23,7 +23,9 @@ export function Page({
     <div className={classes.page} data-narrow={narrow || undefined}>
       <Group justify="space-between" align="flex-end" gap="md" mb="lg">
         <div>
-          <Title order={1}>{title}</Title>
+          <Title order={1} style={{ overflowWrap: 'anywhere' }}>
+            {title}
+          </Title>
           {lead !== undefined && (
             <Text c="dimmed" mt={2} maw={780}>
               {lead}

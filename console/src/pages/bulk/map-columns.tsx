@@ -66,12 +66,12 @@ function Columns({ sheet, plan, onPlan }: Props) {
   }
 
   return (
-    <WideTable label="Columns" minWidth={440}>
+    <WideTable label="Columns" minWidth={330}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Column</Table.Th>
           <Table.Th>Says</Table.Th>
-          <Table.Th w={190}>Is</Table.Th>
+          <Table.Th w={160}>Is</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -21,9 +21,9 @@ export function RateChart({ samples, most }: { samples: readonly RateSample[]; m
     <figure className={classes.chart}>
       <figcaption className={classes.caption}>
         <Text size="xs" c="dimmed">
-          Messages a second, over the last two minutes
+          Messages a second, last two minutes
         </Text>
-        <Text size="xs" fw={600} className="ph-num">
+        <Text size="xs" fw={600} className="ph-num" style={{ whiteSpace: 'nowrap' }}>
           {now.perSecond.toFixed(1)} a second
         </Text>
       </figcaption>

@@ -57,7 +57,14 @@ export default function Wizard() {
         aria-label={`Step ${step + 1}: ${STEPS[step]}`}
         role="group"
       >
-        <Stepper active={step} onStepClick={to => to < step && turn(to)} size="sm" mb="lg" wrap={false}>
+        <Stepper
+          active={step}
+          onStepClick={to => to < step && turn(to)}
+          size="sm"
+          mb="lg"
+          wrap={false}
+          classNames={{ stepBody: 'ph-wide-only' }}
+        >
           {STEPS.map((label, at) => (
             <Stepper.Step key={label} label={label} allowStepSelect={at < step} />
           ))}

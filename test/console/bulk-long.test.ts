@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { type BulkWalk, createBulkWalk, csv } from './bulk-walk.ts'
+import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+
+/** At most 10 messages a second: 10,000 take 17 minutes, which the server's clock goes through as fast as it can. */
+const clock = createFakeClock(Date.now())
+const SECOND_MS = 1_000
+/** Half a minute on a machine that does nothing else. */
+const LONGEST_MS = 280_000
+
+let server: Console
+let window: Window
+let walk: BulkWalk
+
+beforeAll(async () => {
+  server = await startConsole({ clock })
+  window = await server.open()
+  walk = await createBulkWalk(server, window)
+  await setUp(window)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(async () => {
+  await server.stop()
+  await walk.end()
+})
+
+describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
+  it('goes from the drop to its end', async () => {
+    const { page, go, faults } = window
+    await go('/bulk/new')
+    await walk.choose('october.csv', csv(10_000))
+    await page.getByRole('heading', { name: '10,000 rows in october.csv' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await walk.next()
+    await page.getByText('10,000 rows look good').waitFor()
+    await walk.next()
+    await page.getByText(/rows from all over the file were tried/).waitFor()
+    await takePicture(page, 'bulk-run')
+    await page.getByRole('button', { name: 'Send 10,000 messages to the sandbox' }).click()
+    await windOn(page.getByText('Completed').first().waitFor({ timeout: LONGEST_MS }))
+    expect((await walk.jobs())[0]).toMatchObject({
+      name: 'october',
+      status: 'completed',
+      total: 10_000,
+      counts: { pending: 0, sent: 10_000, failed: 0 },
+    })
+    await page.getByText('Rows10,000Sent10,000Failed0').waitFor()
+    await takePicture(page, 'bulk-completed')
+    expect(await findBarriers(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+})
+
+/** Lets the server's seconds pass, each when the work of the one before is done, until `work` is. */
+async function windOn<T>(work: Promise<T>): Promise<T> {
+  let done = false
+  const end = () => {
+    done = true
+  }
+  work.then(end, end)
+  while (!done) {
+    await clock.advance(SECOND_MS)
+    await idle()
+  }
+  return work
+}
+
+/** Twice in a row, since what follows an answer may be the next question. */
+async function idle(): Promise<void> {
+  for (let quiet = 0; quiet < 2; ) quiet = (await isBusy()) ? 0 : quiet + 1
+}
+
+async function isBusy(): Promise<boolean> {
+  const { rows } = await server.app.db.query<{ busy: boolean }>({
+    name: 'is_busy',
+    text: `select exists (select 1 from pg_stat_activity where datname = current_database()
+             and pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle') as busy`,
+  })
+  return rows[0]!.busy
+}
