@@ -3180,10 +3180,6 @@ export interface GetAdminSmsSendersQuery {
    */
   cursor?: string
   status?: SenderStatus
-  /**
-   * Of one account
-   */
-  accountId?: string
 }
 export interface PostAdminSmsSenders201 {
   success: true
@@ -5794,7 +5790,6 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
-        404: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }

@@ -238,8 +238,11 @@ async function addAccounts(admin: Admin, count: number): Promise<{ id: string; l
 function readBatches(metrics: string): Batches {
   const read = (batch: string, kind: string) =>
     Number(new RegExp(`^posthorn_batch_items_${kind}{batch="${batch}"} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
-  const of = (batch: string) => ({ items: read(batch, 'sum'), calls: read(batch, 'count') })
-  return { accept: of('accept'), settle: of('settle') }
+  const of = (...batches: string[]) => ({
+    items: batches.reduce((sum, batch) => sum + read(batch, 'sum'), 0),
+    calls: batches.reduce((sum, batch) => sum + read(batch, 'count'), 0),
+  })
+  return { accept: of('accept', 'accept_verifications'), settle: of('settle') }
 }
 
 export function pause(ms: number): Promise<void> {
