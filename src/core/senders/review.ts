@@ -5,6 +5,7 @@ import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { checkSenderName } from './name.ts'
 import {
@@ -20,8 +21,8 @@ import { readSenderCursor, unknownSender, viewSender } from './view.ts'
 
 /** The operator's review of SMS sender names, and the platform's own names. */
 export type SenderReview = {
-  /** Of every account, the newest first. */
-  list(query: PageQuery & { status?: SenderStatus }): Promise<Page<AdminSender>>
+  /** Of every account or of one, the newest first. */
+  list(query: PageQuery & { status?: SenderStatus; accountId?: string }): Promise<Page<AdminSender>>
   /** An account's own. */
   ofAccount(accountId: AccountId): Promise<SmsSenderView[]>
   /** The platform's own name, approved as it is made. VALIDATION_ERROR for one that stands already. */
@@ -71,9 +72,13 @@ export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps):
   }
 
   return {
-    async list({ limit = DEFAULT_LIMIT, cursor, status }) {
+    async list({ limit = DEFAULT_LIMIT, cursor, status, accountId }) {
       const before = cursor === undefined ? null : readSenderCursor(cursor)
-      const rows = await listSenders(db, status ?? null, before, limit + 1)
+      const filter = {
+        status: status ?? null,
+        accountId: accountId === undefined ? null : readAccountId(accountId),
+      }
+      const rows = await listSenders(db, filter, before, limit + 1)
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
     },
     ofAccount: async accountId => (await selectOwnSenders(db, accountId)).map(viewSender),

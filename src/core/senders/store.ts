@@ -56,18 +56,19 @@ export async function pageOwnSenders(
   return rows.map(toRow)
 }
 
-/** Of every account, the newest first; `before` is the last id of the page before. */
+/** Of every account or of one, the newest first; `before` is the last id of the page before. */
 export async function listSenders(
   db: Db,
-  status: SenderStatus | null,
+  { status, accountId }: { status: SenderStatus | null; accountId: AccountId | null },
   before: SenderId | null,
   limit: number,
 ): Promise<SenderRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'senders_list',
     text: `select ${COLUMNS} from sms_senders
-      where ($1::text is null or status = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`,
-    values: [status, before && toUuid(before), limit],
+      where ($1::text is null or status = $1) and ($2::uuid is null or account_id = $2)
+        and ($3::uuid is null or id < $3) order by id desc limit $4`,
+    values: [status, accountId && toUuid(accountId), before && toUuid(before), limit],
   })
   return rows.map(toRow)
 }

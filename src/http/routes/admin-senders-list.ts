@@ -15,7 +15,11 @@ export const adminSendersList = (deps: { senderReview: SenderReview }) =>
       summary: 'List SMS sender names',
       description: 'Of every account and of the platform, the newest first.',
       tags: ['Operator'],
-      querystring: pageQuery({ status: Type.Optional(Type.Enum(SENDER_STATUSES)) }),
+      querystring: pageQuery({
+        status: Type.Optional(Type.Enum(SENDER_STATUSES)),
+        accountId: Type.Optional(Type.String({ maxLength: 40, description: 'Of one account' })),
+      }),
+      errors: ['NOT_FOUND'],
       response: { 200: page(AdminSender) },
     },
     handler: request => deps.senderReview.list(request.query),

@@ -80,6 +80,13 @@ describe('the review of a sender name', () => {
     const second = await rooms.senderReview.list({ status: 'pending', limit: 2, cursor: first.nextCursor! })
     expect(second.data[0]!.id).toBe(ids[0])
     expect(await rooms.senderReview.ofAccount(account)).toHaveLength(3)
+    const another = await newAccount()
+    await addSender(another, 'One1')
+    const theirs = await rooms.senderReview.list({ accountId: account })
+    expect(theirs.data.map(({ id }) => id)).toEqual(ids.toReversed())
+    await expect(rooms.senderReview.list({ accountId: 'acc_none' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
   })
 })
 

@@ -1,0 +1,27 @@
+import { Anchor } from '@mantine/core'
+import { Link } from 'wouter'
+import { useRead } from '../../api/use-read.ts'
+
+/** As many as one answer of the API holds; who is beyond them is shown by their id. */
+const MOST_ACCOUNTS = 500
+
+/** What accounts are called, by their id. */
+export function useAccountNames(): ReadonlyMap<string, string> {
+  const accounts = useRead('/api/admin/accounts', { query: { limit: MOST_ACCOUNTS } })
+  return new Map(accounts.data?.data.map(({ id, name }) => [id, name]))
+}
+
+/** An account by its name, or the platform where it is nobody's. */
+export function AccountName({ id, names }: { id: string | null; names: ReadonlyMap<string, string> }) {
+  if (id === null) return <span style={{ color: 'var(--ph-quiet)' }}>The platform</span>
+  const name = names.get(id)
+  return name === undefined ? <span className="ph-mono">{id}</span> : <bdi>{name}</bdi>
+}
+
+export function AccountLink({ id, name }: { id: string; name: string }) {
+  return (
+    <Anchor component={Link} href={`/operator/accounts/${id}`} underline="always">
+      <bdi>{name}</bdi>
+    </Anchor>
+  )
+}

@@ -1,0 +1,44 @@
+import { Checkbox, Select, SimpleGrid, TextInput } from '@mantine/core'
+import type { AdminAccount } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { ACCOUNTS } from './account-list.tsx'
+
+const STATUSES = [
+  { value: 'active', label: 'Active' },
+  { value: 'suspended', label: 'Suspended: nothing is taken from it' },
+]
+
+/** Who the account is, and whether it may send. */
+export function AccountForm({ account }: { account: AdminAccount }) {
+  const api = useApi()
+  const forget = useForget()
+  const { id, name, status, homeCountry, phone } = account
+  const form = useApiForm({
+    initial: { name, status, homeCountry, number: phone.number ?? '', verified: phone.verified },
+    send: ({ number, verified, ...body }) =>
+      api.patch('/api/admin/accounts/{id}', {
+        path: { id },
+        body: { ...body, phone: { verified, ...(number !== '' && { number }) } },
+      }),
+    fieldOf: path => path.replace(/^phone\./, ''),
+    onDone() {
+      forget([ACCOUNTS])
+      tellDone('The account is changed.')
+    },
+  })
+  const { getInputProps } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Save the account">
+      <TextInput label="Name" autoComplete="off" {...getInputProps('name')} />
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <Select label="State" data={STATUSES} allowDeselect={false} {...getInputProps('status')} />
+        <TextInput label="Home country" maxLength={2} autoComplete="off" {...getInputProps('homeCountry')} />
+      </SimpleGrid>
+      <TextInput label="Phone" dir="ltr" autoComplete="off" {...getInputProps('number')} />
+      <Checkbox label="The phone is verified" {...getInputProps('verified', { type: 'checkbox' })} />
+    </ApiForm>
+  )
+}

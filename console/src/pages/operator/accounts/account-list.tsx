@@ -1,0 +1,103 @@
+import { Button, Text } from '@mantine/core'
+import { Building2, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { AdminAccount } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { Money } from '../../../parts/money.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { Time } from '../../../parts/time.tsx'
+import { CreateAccount, type Made } from './create-account.tsx'
+import { KeysShown } from './keys-shown.tsx'
+
+export const ACCOUNTS = '/api/admin/accounts'
+
+export function AccountList() {
+  const [, go] = useLocation()
+  const accounts = useReadPages(ACCOUNTS)
+  const [making, setMaking] = useState(false)
+  const [made, setMade] = useState<Made | null>(null)
+  return (
+    <Page
+      title="Accounts"
+      lead="Each has its own keys, members, wallet and plan."
+      actions={
+        <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
+          New account
+        </Button>
+      }
+    >
+      <DataList
+        label="Accounts"
+        read={accounts}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => go(`/operator/accounts/${id}`)}
+        empty={
+          <EmptyNote
+            icon={Building2}
+            title="No accounts yet"
+            text="Make one for each team or customer that sends."
+            action={<Button onClick={() => setMaking(true)}>New account</Button>}
+          />
+        }
+      />
+      <CreateAccount
+        opened={making}
+        onClose={() => setMaking(false)}
+        onMade={account => {
+          setMaking(false)
+          setMade(account)
+        }}
+      />
+      <KeysShown
+        made={made}
+        onClose={() => {
+          if (made) go(`/operator/accounts/${made.account.id}`)
+          setMade(null)
+        }}
+      />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<AdminAccount>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(130px, 2fr)',
+    render: ({ name }) => (
+      <Text span fw={500} size="sm" truncate>
+        <bdi>{name}</bdi>
+      </Text>
+    ),
+  },
+  { title: 'State', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Country', width: '80px', wideOnly: true, render: ({ homeCountry }) => homeCountry },
+  {
+    title: 'Plan',
+    width: 'minmax(100px, 1fr)',
+    wideOnly: true,
+    render: ({ plan }) => (
+      <>
+        <bdi>{plan.name}</bdi>
+        {plan.status === 'inactive' && ' (inactive)'}
+      </>
+    ),
+  },
+  {
+    title: 'Balance',
+    width: '120px',
+    align: 'end',
+    render: ({ wallet }) => <Money amount={wallet.balance} currency={wallet.currency} />,
+  },
+  {
+    title: 'Since',
+    width: '110px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

@@ -1,0 +1,9 @@
+import { lazy } from 'react'
+import { AccountList } from './account-list.tsx'
+
+const AccountPage = lazy(() => import('./account-page.tsx'))
+
+/** Who sends here; one of them with its plan, its limits and its credit. */
+export default function Accounts({ accountId }: { accountId?: string }) {
+  return accountId === undefined ? <AccountList /> : <AccountPage key={accountId} accountId={accountId} />
+}

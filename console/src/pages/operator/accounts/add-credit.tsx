@@ -1,0 +1,57 @@
+import { Modal, NumberInput, Text, TextInput } from '@mantine/core'
+import type { AdminAccount } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { formatMoney } from '../../../parts/money.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { ACCOUNTS } from './account-list.tsx'
+
+type Props = { account: AdminAccount; onClose: () => void }
+
+export function AddCredit({ opened, ...props }: Props & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="Credit the account">
+      <CreditForm {...props} />
+    </Modal>
+  )
+}
+
+function CreditForm({ account, onClose }: Props) {
+  const api = useApi()
+  const forget = useForget()
+  const { id, wallet } = account
+  const form = useApiForm({
+    initial: { amount: '' as number | string, note: '' },
+    send: ({ amount, note }) =>
+      api.post('/api/admin/accounts/{id}/credits', {
+        path: { id },
+        body: { amount: Number(amount), ...(note !== '' && { note }) },
+      }),
+    onDone({ data }) {
+      forget([ACCOUNTS])
+      tellDone(`The balance is ${formatMoney(data.balance, data.currency)} now.`)
+      onClose()
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Book it">
+      <Text c="dimmed">
+        It can spend {formatMoney(wallet.balance, wallet.currency)}. A negative amount takes away.
+      </Text>
+      <NumberInput
+        label={`Amount in ${wallet.currency}`}
+        decimalScale={6}
+        hideControls
+        data-autofocus
+        {...form.fields.getInputProps('amount')}
+      />
+      <TextInput
+        label="Note"
+        description="Stands in the account’s ledger"
+        maxLength={500}
+        {...form.fields.getInputProps('note')}
+      />
+    </ApiForm>
+  )
+}

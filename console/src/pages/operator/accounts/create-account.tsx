@@ -1,0 +1,79 @@
+import { Modal, NumberInput, SimpleGrid, TextInput } from '@mantine/core'
+import type { Answer } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { ACCOUNTS } from './account-list.tsx'
+
+export type Made = Answer<'/api/admin/accounts', 'post'>['data']
+type Props = { onClose: () => void; onMade: (made: Made) => void }
+
+export function CreateAccount({ opened, ...props }: Props & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="New account">
+      <CreateForm {...props} />
+    </Modal>
+  )
+}
+
+function CreateForm({ onMade }: Props) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' as number | string },
+    send: ({ phone, balance, ...body }) =>
+      api.post(ACCOUNTS, {
+        body: {
+          ...body,
+          ...(phone !== '' && { phone: { number: phone } }),
+          ...(balance !== '' && { balance: Number(balance) }),
+        },
+      }),
+    fieldOf: path => (path === 'phone.number' ? 'phone' : path),
+    onDone({ data }) {
+      forget([ACCOUNTS])
+      onMade(data)
+    },
+  })
+  const { getInputProps } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Make the account">
+      <TextInput label="Name" data-autofocus autoComplete="off" {...getInputProps('name')} />
+      <SimpleGrid cols={2}>
+        <TextInput
+          label="Home country"
+          description="Two letters, as in DE"
+          maxLength={2}
+          autoComplete="off"
+          {...getInputProps('homeCountry')}
+          onChange={event =>
+            form.fields.setFieldValue('homeCountry', event.currentTarget.value.toUpperCase())
+          }
+        />
+        <TextInput
+          label="Currency"
+          description="Three letters, as in EUR"
+          maxLength={3}
+          autoComplete="off"
+          {...getInputProps('currency')}
+          onChange={event => form.fields.setFieldValue('currency', event.currentTarget.value.toUpperCase())}
+        />
+      </SimpleGrid>
+      <TextInput
+        label="Phone"
+        description="With its country code; may stay empty"
+        autoComplete="off"
+        dir="ltr"
+        {...getInputProps('phone')}
+      />
+      <NumberInput
+        label="First credit"
+        description="In its currency; may stay empty"
+        min={0}
+        decimalScale={6}
+        hideControls
+        {...getInputProps('balance')}
+      />
+    </ApiForm>
+  )
+}

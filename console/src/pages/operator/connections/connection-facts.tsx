@@ -1,0 +1,46 @@
+import type { ConnectionView } from '../../../../../sdk/index.ts'
+import { useRead } from '../../../api/use-read.ts'
+import { CopyButton } from '../../../parts/copy-button.tsx'
+import { Card } from '../../../parts/page.tsx'
+import { Facts } from '../../../parts/side-panel.tsx'
+import { Time } from '../../../parts/time.tsx'
+import { AccountName, useAccountNames } from '../account-names.tsx'
+
+export function ConnectionFacts({ connection }: { connection: ConnectionView }) {
+  const { id, provider, accountId, state, createdAt } = connection
+  const names = useAccountNames()
+  const webhook = useRead('/api/admin/connections/{id}/webhook', { path: { id } })
+  const url = webhook.data?.data.url
+  return (
+    <Card title="How it fares">
+      <Facts
+        facts={[
+          ['Provider', provider],
+          [
+            'For',
+            accountId === null ? 'Every account' : <AccountName key="a" id={accountId} names={names} />,
+          ],
+          state.detail === ''
+            ? null
+            : [
+                'Link',
+                <span key="d" className="ph-words">
+                  {state.detail}
+                </span>,
+              ],
+          [
+            'Receipts come to',
+            url ? (
+              <span key="u" className="ph-mono" dir="ltr">
+                {url} <CopyButton text={url} what="the address" small />
+              </span>
+            ) : (
+              'No public address is configured, or it needs none'
+            ),
+          ],
+          ['Made', <Time key="t" at={createdAt} />],
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,179 @@
+import {
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import type { Channel, ConnectionView, MessageType, ProviderView } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { channelName } from '../../../parts/channel-name.ts'
+import { inWords } from '../../../parts/status-badge.tsx'
+import { useAccountNames } from '../account-names.tsx'
+import { CONNECTIONS } from './connection-list.tsx'
+import { BadJson, type Drawn, fromDrawn, type Schema, toDrawn } from './schema.ts'
+import { SchemaFields } from './schema-fields.tsx'
+
+type Values = {
+  name: string
+  channels: Channel[]
+  accountId: string | null
+  priorityOrder: number
+  retryPolicy: ConnectionView['retryPolicy']
+  allowedTypes: MessageType[]
+  config: Drawn
+}
+
+const DEFAULT_ORDER = 100
+
+/** A connection of a provider: what is every connection's, and what the provider's schema asks for. */
+export function ConnectionForm({
+  provider,
+  connection,
+  onDone,
+}: {
+  provider: ProviderView
+  /** Null for a new one. */
+  connection: ConnectionView | null
+  onDone: (connection: ConnectionView) => void
+}) {
+  const api = useApi()
+  const forget = useForget()
+  const schema = provider.config as Schema
+  const form = useApiForm<Values, ConnectionView>({
+    initial: initialOf(provider, connection),
+    async send({ accountId, config, ...body }) {
+      const drawn = fromDrawn(schema, config)
+      if (connection === null) {
+        const whole = {
+          ...body,
+          provider: provider.key,
+          config: drawn,
+          ...(accountId !== null && { accountId }),
+        }
+        return (await api.post(CONNECTIONS, { body: whole })).data.connection
+      }
+      const given = { ...body, config: { ...clearedOf(provider, connection, drawn), ...drawn } }
+      return (await api.patch('/api/admin/connections/{id}', { path: { id: connection.id }, body: given }))
+        .data
+    },
+    fieldOf: path => path.replace(/^(channels|allowedTypes)\[\d+\]$/, '$1'),
+    onError(error) {
+      if (!(error instanceof BadJson)) return false
+      form.fields.setFieldError(error.path, error.message)
+      return true
+    },
+    onDone(done) {
+      forget([CONNECTIONS])
+      onDone(done)
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel={connection ? 'Save the connection' : 'Make the connection'}>
+      <General form={form} provider={provider} fresh={connection === null} />
+      <Title order={2} size="h4" mt="md">
+        What {provider.key} needs
+      </Title>
+      <SchemaFields
+        schema={schema}
+        path="config"
+        fields={form.fields}
+        secrets={{ names: provider.secrets, set: connection?.secretsSet ?? [] }}
+      />
+    </ApiForm>
+  )
+}
+
+function General({
+  form,
+  provider,
+  fresh,
+}: {
+  form: ApiForm<Values>
+  provider: ProviderView
+  fresh: boolean
+}) {
+  const { getInputProps } = form.fields
+  const names = useAccountNames()
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="For yourself and in the health of channels"
+        withAsterisk
+        autoComplete="off"
+        {...getInputProps('name')}
+      />
+      <MultiSelect
+        label="Channels"
+        withAsterisk
+        data={provider.channels.map(value => ({ value, label: channelName(value) }))}
+        {...getInputProps('channels')}
+      />
+      {fresh && (
+        <Select
+          label="Only for"
+          placeholder="Every account"
+          clearable
+          searchable
+          data={[...names].map(([value, label]) => ({ value, label }))}
+          {...getInputProps('accountId')}
+        />
+      )}
+      <Checkbox.Group label="Carries" {...getInputProps('allowedTypes')}>
+        <Group gap="lg" mt={6}>
+          {provider.policy.allowedTypes.map(type => (
+            <Checkbox key={type} value={type} label={inWords(type)} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <NumberInput
+          label="Order"
+          description="The lowest is tried first"
+          allowDecimal={false}
+          {...getInputProps('priorityOrder')}
+        />
+        <NumberInput
+          label="Tries"
+          description="Of one message, at most"
+          allowDecimal={false}
+          {...getInputProps('retryPolicy.maxAttempts')}
+        />
+        <NumberInput
+          label="Pause"
+          description="Before the second, in ms"
+          allowDecimal={false}
+          thousandSeparator=","
+          {...getInputProps('retryPolicy.backoffMs')}
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+function initialOf(provider: ProviderView, connection: ConnectionView | null): Values {
+  const { channels, policy, config } = provider
+  return {
+    name: connection?.name ?? '',
+    channels: [...(connection?.channels ?? (channels.length === 1 ? channels : []))],
+    accountId: connection?.accountId ?? null,
+    priorityOrder: connection?.priorityOrder ?? DEFAULT_ORDER,
+    retryPolicy: { ...(connection?.retryPolicy ?? policy.retryPolicy) },
+    allowedTypes: [...(connection?.allowedTypes ?? policy.allowedTypes)],
+    config: toDrawn(config as Schema, connection?.config ?? {}),
+  }
+}
+
+/** What stood and was emptied: the API takes null for "no longer". An empty secret stays what it is. */
+function clearedOf(provider: ProviderView, connection: ConnectionView, drawn: Drawn): Drawn {
+  const gone = Object.keys(connection.config).filter(
+    name => !(name in drawn) && !provider.secrets.includes(name),
+  )
+  return Object.fromEntries(gone.map(name => [name, null]))
+}

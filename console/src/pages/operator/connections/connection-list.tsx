@@ -1,0 +1,109 @@
+import { Button, Text } from '@mantine/core'
+import { Cable, Plus } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import type { ConnectionView } from '../../../../../sdk/index.ts'
+import { useRead } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { wholeList } from '../../../parts/whole-list.ts'
+import { AccountName, useAccountNames } from '../account-names.tsx'
+import { LinkState } from './link-state.tsx'
+
+export const CONNECTIONS = '/api/admin/connections'
+/** One answer's most; nobody has so many. */
+export const MOST_CONNECTIONS = 500
+export const LOOK_EVERY_MS = 5_000
+
+/** In the order in which they are tried. */
+export function ConnectionList() {
+  const [, go] = useLocation()
+  const read = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } }, { everyMs: LOOK_EVERY_MS })
+  const names = useAccountNames()
+  const ordered = read.data?.data.toSorted((left, right) => left.priorityOrder - right.priorityOrder)
+  const add = (
+    <Button component={Link} href="/operator/connections/new" leftSection={<Plus size={16} />}>
+      New connection
+    </Button>
+  )
+  return (
+    <Page
+      title="Connections"
+      lead="To the providers that carry messages. Of those that fit a message, the one with the lowest order is tried first."
+      actions={add}
+    >
+      <DataList
+        label="Connections"
+        read={wholeList(ordered, read)}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => go(`/operator/connections/${id}`)}
+        columns={[
+          ...COLUMNS,
+          {
+            title: 'For',
+            width: 'minmax(100px, 1fr)',
+            wideOnly: true,
+            render: ({ accountId }) =>
+              accountId === null ? 'Every account' : <AccountName id={accountId} names={names} />,
+          },
+          { title: 'State', width: 'minmax(100px, 130px)', render: row => <LinkState connection={row} /> },
+        ]}
+        empty={
+          <EmptyNote
+            icon={Cable}
+            title="No connections yet"
+            text="Without one, only the sandbox takes messages."
+            action={add}
+          />
+        }
+      />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<ConnectionView>[] = [
+  {
+    title: 'Order',
+    width: '60px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ priorityOrder }) => <span className="ph-num">{priorityOrder}</span>,
+  },
+  {
+    title: 'Name',
+    width: 'minmax(120px, 1.6fr)',
+    render: ({ name }) => (
+      <Text span fw={500} size="sm" truncate>
+        <bdi>{name}</bdi>
+      </Text>
+    ),
+  },
+  { title: 'Provider', width: 'minmax(90px, 1fr)', wideOnly: true, render: ({ provider }) => provider },
+  {
+    title: 'Channels',
+    width: 'minmax(120px, 2fr)',
+    wideOnly: true,
+    render: ({ channels }) => {
+      const words = channels.map(channelName).join(', ')
+      return <span title={words}>{words}</span>
+    },
+  },
+  {
+    title: 'Circuit',
+    width: '100px',
+    wideOnly: true,
+    render: ({ state }) => (
+      <StatusBadge
+        status={state.circuit}
+        tone={CIRCUIT_TONES[state.circuit]}
+        label={CIRCUIT_WORDS[state.circuit]}
+      />
+    ),
+  },
+]
+
+/** An open circuit is one that lets nothing through: the badge's own words would say the contrary. */
+const CIRCUIT_TONES = { closed: 'good', open: 'bad', half_open: 'warn' } as const
+const CIRCUIT_WORDS = { closed: 'Works', open: 'Offered last', half_open: 'On trial' }

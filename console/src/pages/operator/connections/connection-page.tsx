@@ -1,0 +1,112 @@
+import { Alert, Anchor, Button, Skeleton, Stack } from '@mantine/core'
+import { CircleCheck, PlugZap, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { ConnectionView } from '../../../../../sdk/index.ts'
+import { useAction, useRead } from '../../../api/use-read.ts'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { ReadFault } from '../../../parts/fault-note.tsx'
+import { Card, Page } from '../../../parts/page.tsx'
+import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { ConnectionFacts } from './connection-facts.tsx'
+import { ConnectionForm } from './connection-form.tsx'
+import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './connection-list.tsx'
+import { DeleteConnection } from './delete-connection.tsx'
+import { LinkState } from './link-state.tsx'
+
+/** One connection: how it fares, whether it works, what it is made of. */
+export default function ConnectionPage({ connectionId }: { connectionId: string }) {
+  const read = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } }, { everyMs: LOOK_EVERY_MS })
+  const connection = read.data?.data.find(({ id }) => id === connectionId)
+  const back = (
+    <Anchor component={Link} href="/operator/connections" size="sm">
+      All connections
+    </Anchor>
+  )
+  if (connection) return <Known connection={connection} back={back} />
+  return (
+    <Page title="Connection" lead={back}>
+      {read.error && <ReadFault error={read.error} retry={read.refetch} />}
+      {read.isPending && <Skeleton h={420} />}
+      {read.data && (
+        <EmptyNote icon={PlugZap} title="There is no such connection" text="It may be deleted." />
+      )}
+    </Page>
+  )
+}
+
+function Known({ connection, back }: { connection: ConnectionView; back: ReactNode }) {
+  const [, go] = useLocation()
+  const path = { id: connection.id }
+  const providers = useRead('/api/admin/providers')
+  const provider = providers.data?.data.find(({ key }) => key === connection.provider)
+  const test = useAction(api => api.post('/api/admin/connections/{id}/test', { path }), {
+    changes: [CONNECTIONS],
+  })
+  const enable = useAction(
+    (api, enabled: boolean) => api.patch('/api/admin/connections/{id}', { path, body: { enabled } }),
+    {
+      changes: [CONNECTIONS],
+      onDone: ({ data }) =>
+        tellDone(data.enabled ? 'It carries messages again.' : 'It carries nothing more.'),
+    },
+  )
+  return (
+    <Page
+      title={connection.name}
+      lead={back}
+      actions={
+        <>
+          <LinkState connection={connection} />
+          <Button
+            variant="default"
+            loading={enable.isPending}
+            onClick={() => enable.mutate(!connection.enabled, { onError: tellFault })}
+          >
+            {connection.enabled ? 'Disable' : 'Enable'}
+          </Button>
+          <Button
+            leftSection={<PlugZap size={16} />}
+            loading={test.isPending}
+            onClick={() => test.mutate(undefined, { onError: tellFault })}
+          >
+            Test it
+          </Button>
+        </>
+      }
+    >
+      <Stack gap="lg" maw={860}>
+        {test.data && <TestAnswer {...test.data.data} />}
+        <ConnectionFacts connection={connection} />
+        <Card title="Settings">
+          {providers.error && <ReadFault error={providers.error} retry={providers.refetch} />}
+          {providers.isPending && <Skeleton h={300} />}
+          {provider && (
+            <ConnectionForm
+              // Drawn anew only when somebody has saved it, not at every look at its state.
+              key={JSON.stringify([connection.config, connection.secretsSet, connection.priorityOrder])}
+              provider={provider}
+              connection={connection}
+              onDone={({ name }) => tellDone(`${name} is changed; its links open anew.`)}
+            />
+          )}
+        </Card>
+        <DeleteConnection connection={connection} onDeleted={() => go('/operator/connections')} />
+      </Stack>
+    </Page>
+  )
+}
+
+function TestAnswer({ ok, detail }: { ok: boolean; detail: string }) {
+  return (
+    <Alert
+      role="status"
+      color={ok ? 'verdigris' : 'red'}
+      variant="light"
+      icon={ok ? <CircleCheck size={16} /> : <TriangleAlert size={16} />}
+      title={ok ? 'The connection works' : 'The connection does not work'}
+    >
+      <span className="ph-words">{detail}</span>
+    </Alert>
+  )
+}

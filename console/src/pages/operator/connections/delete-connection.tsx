@@ -1,0 +1,42 @@
+import { Button, Group } from '@mantine/core'
+import { Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { ConnectionView } from '../../../../../sdk/index.ts'
+import { useAction } from '../../../api/use-read.ts'
+import { ConfirmDialog } from '../../../parts/confirm.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { CONNECTIONS } from './connection-list.tsx'
+
+export function DeleteConnection({
+  connection,
+  onDeleted,
+}: {
+  connection: ConnectionView
+  onDeleted: () => void
+}) {
+  const [asked, setAsked] = useState(false)
+  const { id, name } = connection
+  const remove = useAction(api => api.delete('/api/admin/connections/{id}', { path: { id } }), {
+    changes: [CONNECTIONS],
+    onDone() {
+      tellDone('The connection is deleted.')
+      onDeleted()
+    },
+  })
+  return (
+    <Group>
+      <Button variant="subtle" color="red" leftSection={<Trash2 size={15} />} onClick={() => setAsked(true)}>
+        Delete the connection
+      </Button>
+      <ConfirmDialog
+        opened={asked}
+        onClose={() => setAsked(false)}
+        title="Delete this connection?"
+        text="Its settings and secrets go with it. To let it rest, disable it."
+        confirmLabel="Delete the connection"
+        typed={name}
+        run={() => remove.mutateAsync(undefined)}
+      />
+    </Group>
+  )
+}

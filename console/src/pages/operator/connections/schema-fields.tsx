@@ -1,0 +1,172 @@
+import {
+  Checkbox,
+  Fieldset,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { choicesOf, type Drawn, kindOf, labelOf, type Schema, toDrawn } from './schema.ts'
+
+/** The form in which the drawn fields stand, whatever else it has. */
+// biome-ignore lint/suspicious/noExplicitAny: the values of other fields are not touched
+type Fields = UseFormReturnType<any>
+type Secrets = {
+  /** Go in and never come out. */
+  names: readonly string[]
+  /** Those that have a value. */
+  set: readonly string[]
+}
+
+/** The fields of an object as its schema describes them. */
+export function SchemaFields({
+  schema,
+  path,
+  fields,
+  secrets,
+}: {
+  schema: Schema
+  path: string
+  fields: Fields
+  secrets?: Secrets
+}) {
+  const entries = Object.entries(schema.properties ?? {})
+  if (entries.length === 0) return <Text c="dimmed">It needs nothing.</Text>
+  return (
+    <Stack gap="md">
+      {entries.map(([name, field]) => (
+        <Field
+          key={name}
+          schema={field}
+          path={`${path}.${name}`}
+          label={labelOf(name)}
+          needed={schema.required?.includes(name) ?? false}
+          secret={secrets?.names.includes(name) ?? false}
+          stands={secrets?.set.includes(name) ?? false}
+          fields={fields}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+const YES_OR_NO = [
+  { value: 'true', label: 'Yes' },
+  { value: 'false', label: 'No' },
+]
+
+type FieldProps = {
+  schema: Schema
+  path: string
+  label: string
+  needed: boolean
+  secret: boolean
+  /** A secret that has a value already. */
+  stands: boolean
+  fields: Fields
+}
+
+function Field(props: FieldProps) {
+  const { schema, path, label, needed, secret, stands, fields } = props
+  const preset = schema.default === undefined ? undefined : String(schema.default)
+  const common = {
+    label,
+    description: [schema.description, stands && 'It has a value. Leave this empty to keep it.']
+      .filter(Boolean)
+      .join(' '),
+    withAsterisk: needed && !stands,
+    autoComplete: 'off',
+  }
+  switch (kindOf(schema)) {
+    case 'group':
+      return <Group {...props} />
+    case 'choice':
+      return (
+        <Select
+          {...common}
+          data={choicesOf(schema)!}
+          placeholder={preset}
+          clearable={!needed}
+          {...fields.getInputProps(path)}
+        />
+      )
+    case 'maybe':
+      return <Select {...common} data={YES_OR_NO} clearable {...fields.getInputProps(path)} />
+    case 'switch':
+      return (
+        <Checkbox
+          label={label}
+          description={schema.description}
+          {...fields.getInputProps(path, { type: 'checkbox' })}
+        />
+      )
+    case 'number':
+      return (
+        <NumberInput
+          {...common}
+          allowDecimal={schema.type === 'number'}
+          placeholder={preset}
+          thousandSeparator=","
+          {...fields.getInputProps(path)}
+        />
+      )
+    case 'text': {
+      if (!secret) return <TextInput {...common} placeholder={preset} {...fields.getInputProps(path)} />
+      return (
+        <PasswordInput
+          {...common}
+          autoComplete="new-password"
+          placeholder={stands ? '••••••••' : undefined}
+          {...fields.getInputProps(path)}
+        />
+      )
+    }
+    default: {
+      const json = kindOf(schema) === 'json'
+      return (
+        <Textarea
+          {...common}
+          autosize
+          minRows={2}
+          maxRows={14}
+          spellCheck={false}
+          dir="ltr"
+          placeholder={json ? 'JSON' : preset}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          {...fields.getInputProps(path)}
+        />
+      )
+    }
+  }
+}
+
+/** Fields that belong together; where they may be left out, a switch says whether they are there. */
+function Group({ schema, path, label, needed, stands, fields }: FieldProps) {
+  const there = fields.getInputProps(path).value !== null
+  const legend = needed ? (
+    label
+  ) : (
+    <Switch
+      label={stands ? `${label}: give another one` : label}
+      checked={there}
+      onChange={event =>
+        fields.setFieldValue(path, event.currentTarget.checked ? toDrawn(schema, {} as Drawn) : null)
+      }
+    />
+  )
+  return (
+    <Fieldset legend={legend}>
+      {schema.description !== undefined && (
+        <Text size="xs" c="dimmed" mb={there ? 'sm' : 0}>
+          {schema.description}
+        </Text>
+      )}
+      {there && <SchemaFields schema={schema} path={path} fields={fields} />}
+    </Fieldset>
+  )
+}

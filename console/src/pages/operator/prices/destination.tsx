@@ -1,0 +1,7 @@
+import type { PriceRow } from '../../../../../sdk/index.ts'
+
+/** Where a price holds: a prefix, a country, or anywhere. */
+export function DestinationText({ country, prefix }: Pick<PriceRow, 'country' | 'prefix'>) {
+  if (prefix !== null) return <span className="ph-num">+{prefix}…</span>
+  return <>{country === '*' ? 'Anywhere' : country}</>
+}

@@ -1,0 +1,98 @@
+import type { ErrorDetail, Posthorn, PriceInput, PriceRow } from '../../../../../sdk/index.ts'
+import { toCsv } from '../../bulk/csv.ts'
+
+const NAMES = ['channel', 'country', 'prefix', 'messageType', 'price', 'currency'] as const
+type Name = (typeof NAMES)[number]
+const NEEDED: readonly Name[] = ['channel', 'price', 'currency']
+const PAGE = 500
+/** The row of names is the first. */
+const FIRST_LINE = 2
+
+export type PriceFault = { line: number | null; text: string }
+
+/** A file that is no price list, and why, line by line. */
+export class BadPrices extends Error {
+  readonly faults: PriceFault[]
+
+  constructor(faults: PriceFault[]) {
+    super('The file is no price list.')
+    this.faults = faults
+  }
+}
+
+export async function downloadPrices(api: Posthorn): Promise<void> {
+  const rows = await readAllPrices(api)
+  const lines = rows.map(row => NAMES.map(name => String(row[name] ?? '')))
+  save(toCsv([[...NAMES], ...lines]), 'prices.csv')
+}
+
+export async function readAllPrices(api: Posthorn): Promise<PriceRow[]> {
+  const rows: PriceRow[] = []
+  let cursor: string | null = null
+  do {
+    const page: { data: PriceRow[]; nextCursor: string | null } = await api.get('/api/admin/prices', {
+      query: { limit: PAGE, ...(cursor !== null && { cursor }) },
+    })
+    rows.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return rows
+}
+
+/** Rejects with `BadPrices`. What a price may be is for the API to say. */
+export async function readPriceFile(file: File): Promise<PriceInput[]> {
+  const { default: papa } = await import('papaparse')
+  const { data } = papa.parse<string[]>(await file.text(), { skipEmptyLines: 'greedy' })
+  const [head = [], ...lines] = data
+  const places = new Map(head.map((name, at) => [name.trim().toLowerCase(), at]))
+  const missing = NEEDED.filter(name => !places.has(name.toLowerCase()))
+  if (missing.length > 0) {
+    throw new BadPrices([
+      { line: null, text: `The first row must name the columns; it has no ${missing.join(', no ')}.` },
+    ])
+  }
+  const faults: PriceFault[] = []
+  const prices = lines.map((cells, at) => {
+    const cellOf = (name: Name) => (cells[places.get(name.toLowerCase()) ?? -1] ?? '').trim()
+    const price = readNumber(cellOf('price'))
+    if (price === null)
+      faults.push({ line: at + FIRST_LINE, text: 'The price must be a number, as in 0.0425.' })
+    return toInput(cellOf, price ?? 0)
+  })
+  if (faults.length > 0) throw new BadPrices(faults)
+  return prices
+}
+
+/** Where in the file the API's words belong. */
+export function faultsOf(details: readonly ErrorDetail[]): PriceFault[] {
+  return details.map(({ path, message }) => {
+    const [, at, field] = /^prices\[(\d+)\](?:\.(\w+))?/.exec(path) ?? []
+    const what = field === undefined ? '' : `${field}: `
+    return { line: at === undefined ? null : Number(at) + FIRST_LINE, text: `${what}${message}` }
+  })
+}
+
+function toInput(cellOf: (name: Name) => string, price: number): PriceInput {
+  const country = cellOf('country')
+  const prefix = cellOf('prefix')
+  const messageType = cellOf('messageType')
+  return {
+    channel: cellOf('channel') as PriceInput['channel'],
+    ...(country !== '' && { country: country.toUpperCase() }),
+    ...(prefix !== '' && { prefix }),
+    ...(messageType !== '' && { messageType: messageType as NonNullable<PriceInput['messageType']> }),
+    price,
+    currency: cellOf('currency').toUpperCase(),
+  }
+}
+
+function readNumber(text: string): number | null {
+  return /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(text) ? Number(text) : null
+}
+
+function save(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
+}

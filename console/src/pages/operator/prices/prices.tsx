@@ -1,0 +1,143 @@
+import { Alert, Button, FileButton } from '@mantine/core'
+import { Download, Tags, TriangleAlert, Upload } from 'lucide-react'
+import { useState } from 'react'
+import type { PriceInput, PriceRow } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useReadPages } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { Money } from '../../../parts/money.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { inWords } from '../../../parts/status-badge.tsx'
+import { tellFault } from '../../../parts/toast.tsx'
+import { DestinationText } from './destination.tsx'
+import { diffPrices, keyOf, type PriceDiff } from './price-diff.ts'
+import { PriceFaults } from './price-faults.tsx'
+import { BadPrices, downloadPrices, readAllPrices, readPriceFile } from './price-file.ts'
+import { ReplacePrices } from './replace-prices.tsx'
+
+export const PRICES = '/api/admin/prices'
+const ACCEPT = '.csv,.tsv,.txt,text/csv'
+
+export type Offer = { fileName: string; prices: PriceInput[]; diff: PriceDiff }
+
+/** What messages cost, out and in as a file; what a file changes is seen before it holds. */
+export default function Prices() {
+  const api = useApi()
+  const prices = useReadPages(PRICES)
+  const [offer, setOffer] = useState<Offer | null>(null)
+  const [fault, setFault] = useState<BadPrices | null>(null)
+  const [busy, setBusy] = useState<'in' | 'out' | null>(null)
+
+  async function take(file: File | null): Promise<void> {
+    if (!file) return
+    setBusy('in')
+    setFault(null)
+    try {
+      const wanted = await readPriceFile(file)
+      setOffer({ fileName: file.name, prices: wanted, diff: diffPrices(await readAllPrices(api), wanted) })
+    } catch (error) {
+      if (error instanceof BadPrices) setFault(error)
+      else tellFault(error)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  async function save(): Promise<void> {
+    setBusy('out')
+    try {
+      await downloadPrices(api)
+    } catch (error) {
+      tellFault(error)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  const upload = (
+    <FileButton accept={ACCEPT} onChange={take}>
+      {props => (
+        <Button {...props} leftSection={<Upload size={16} />} loading={busy === 'in'}>
+          Replace by a CSV
+        </Button>
+      )}
+    </FileButton>
+  )
+  return (
+    <Page
+      title="Prices"
+      lead="Per part of an SMS, per message elsewhere. The longest prefix wins, then the country, then any; a message’s own type over all types."
+      actions={
+        <>
+          <Button
+            variant="default"
+            leftSection={<Download size={16} />}
+            loading={busy === 'out'}
+            onClick={save}
+          >
+            Save as CSV
+          </Button>
+          {upload}
+        </>
+      }
+    >
+      <BadFileNote fault={fault} onClose={() => setFault(null)} />
+      <DataList
+        label="Prices"
+        read={prices}
+        columns={COLUMNS}
+        rowKey={keyOf}
+        empty={
+          <EmptyNote
+            icon={Tags}
+            title="No prices yet"
+            text="Without one, messages cost nothing. Save the empty list to see the columns, fill it, and bring it back."
+          />
+        }
+      />
+      <ReplacePrices offer={offer} onClose={() => setOffer(null)} />
+    </Page>
+  )
+}
+
+function BadFileNote({ fault, onClose }: { fault: BadPrices | null; onClose: () => void }) {
+  if (!fault) return null
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      mb="md"
+      role="alert"
+      icon={<TriangleAlert size={16} />}
+      title="Nothing is changed: the file cannot be taken"
+      withCloseButton
+      closeButtonLabel="Close"
+      onClose={onClose}
+    >
+      <PriceFaults faults={fault.faults} />
+    </Alert>
+  )
+}
+
+const COLUMNS: readonly Column<PriceRow>[] = [
+  { title: 'Channel', width: 'minmax(130px, 1.4fr)', render: ({ channel }) => channelName(channel) },
+  {
+    title: 'To',
+    width: 'minmax(80px, 1fr)',
+    render: row => <DestinationText {...row} />,
+  },
+  {
+    title: 'Type',
+    width: 'minmax(90px, 1fr)',
+    wideOnly: true,
+    render: ({ messageType }) => (messageType === '*' ? 'All types' : inWords(messageType)),
+  },
+  {
+    title: 'Price',
+    width: '120px',
+    align: 'end',
+    render: ({ price, currency }) => <Money amount={price} currency={currency} />,
+  },
+]

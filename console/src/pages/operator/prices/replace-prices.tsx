@@ -1,0 +1,132 @@
+import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
+import { TriangleAlert } from 'lucide-react'
+import { useState } from 'react'
+import { PosthornError } from '../../../../../sdk/index.ts'
+import { faultOf } from '../../../api/fault.ts'
+import { useAction } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { Money } from '../../../parts/money.tsx'
+import { inWords } from '../../../parts/status-badge.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { WideTable } from '../../../parts/wide-table.tsx'
+import { DestinationText } from './destination.tsx'
+import type { PriceChange } from './price-diff.ts'
+import { PriceFaults } from './price-faults.tsx'
+import { faultsOf, type PriceFault } from './price-file.ts'
+import { type Offer, PRICES } from './prices.tsx'
+
+const MOST_SHOWN = 200
+const TABLE_PX = 380
+
+/** What a file changes, seen before it holds. */
+export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose: () => void }) {
+  return (
+    <Modal opened={offer !== null} onClose={onClose} title="Replace the price list?" size="xl">
+      {offer && <Changes offer={offer} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
+  const [faults, setFaults] = useState<PriceFault[]>([])
+  const { diff, prices, fileName } = offer
+  const replace = useAction(api => api.put(PRICES, { body: { prices } }), {
+    changes: [PRICES],
+    onDone() {
+      tellDone(`${prices.length.toLocaleString()} prices hold from the next message on.`)
+      onClose()
+    },
+  })
+  const tell = (error: unknown) => {
+    const told = error instanceof PosthornError ? faultsOf(error.details) : []
+    setFaults(told.length > 0 ? told : [{ line: null, text: faultOf(error).text }])
+  }
+  return (
+    <Stack>
+      <Text>
+        <bdi>{fileName}</bdi> has {prices.length.toLocaleString()} prices:{' '}
+        <b>{count(diff.changed)} changed</b>, <b>{count(diff.added)} new</b>,{' '}
+        <b>{count(diff.removed)} taken away</b>, {count(diff.same)} as they were.
+      </Text>
+      {diff.changes.length === 0 ? (
+        <Text c="dimmed">Nothing would change.</Text>
+      ) : (
+        <ChangeTable changes={diff.changes} />
+      )}
+      {faults.length > 0 && (
+        <Alert
+          color="red"
+          variant="light"
+          role="alert"
+          icon={<TriangleAlert size={16} />}
+          title="Nothing is changed: these lines have to be mended"
+        >
+          <PriceFaults faults={faults} />
+        </Alert>
+      )}
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onClose}>
+          Keep the list as it is
+        </Button>
+        <Button
+          loading={replace.isPending}
+          disabled={diff.changes.length === 0}
+          onClick={() => replace.mutate(undefined, { onError: tell })}
+        >
+          Replace the list
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
+  return (
+    <>
+      <WideTable label="What changes" minWidth={560} maxHeight={TABLE_PX}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Channel</Table.Th>
+            <Table.Th>To</Table.Th>
+            <Table.Th>Type</Table.Th>
+            <Table.Th ta="end">Before</Table.Th>
+            <Table.Th ta="end">After</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {changes.slice(0, MOST_SHOWN).map(({ key, row, before, after }) => (
+            <Table.Tr key={key}>
+              <Table.Td>{channelName(row.channel) ?? row.channel}</Table.Td>
+              <Table.Td>
+                <DestinationText {...row} />
+              </Table.Td>
+              <Table.Td>{row.messageType === '*' ? 'All types' : inWords(row.messageType)}</Table.Td>
+              <Table.Td ta="end">
+                <Side amount={before} currency={row.currency} none="New" />
+              </Table.Td>
+              <Table.Td ta="end">
+                <Side amount={after} currency={row.currency} none="Taken away" />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </WideTable>
+      {changes.length > MOST_SHOWN && (
+        <Text size="sm" c="dimmed">
+          And {count(changes.length - MOST_SHOWN)} more.
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** A currency of a file may be none at all: then it is said as it stands there. */
+function Side({ amount, currency, none }: { amount: number | null; currency: string; none: string }) {
+  if (amount === null) return <span style={{ color: 'var(--ph-quiet)' }}>{none}</span>
+  if (/^[A-Z]{3}$/.test(currency)) return <Money amount={amount} currency={currency} />
+  return <>{`${amount} ${currency}`}</>
+}
+
+function count(number: number): string {
+  return number.toLocaleString()
+}

@@ -1,0 +1,69 @@
+export type Rule = { holds: boolean; text: string; hint?: string }
+
+/** GSM 03.40: what a network shows in the place of a number. */
+const MOST_LETTERS = 11
+/** E.164. */
+const MOST_DIGITS = 15
+/** A number that is as short as this belongs to one country's networks. */
+const SHORT_CODE_DIGITS = 6
+/** What people know as somebody else's: banks, the state, the networks, the firms that are copied most. */
+const GUARDED =
+  /bank|paypal|visa|mastercard|amex|police|polizei|hmrc|customs|dhl|fedex|apple|google|microsoft|amazon|netflix|whatsapp|telegram|facebook|instagram/i
+const EMPTY_WORDS =
+  /^(?:info|sms|alert|alerts|notice|verify|code|otp|support|service|test|security|message|msg)$/i
+
+export type Kind = 'Alphanumeric' | 'Short code' | 'Number'
+
+export function kindOf(name: string): Kind {
+  if (!/^[0-9]+$/.test(name)) return 'Alphanumeric'
+  return name.length <= SHORT_CODE_DIGITS ? 'Short code' : 'Number'
+}
+
+/** What can be seen of a name by itself; the rest is for a person to judge. */
+export function rulesOf(name: string): Rule[] {
+  return kindOf(name) === 'Alphanumeric' ? wordRules(name) : numberRules(name)
+}
+
+function wordRules(name: string): Rule[] {
+  return [
+    { holds: name.length >= 3 && name.length <= MOST_LETTERS, text: `3 to ${MOST_LETTERS} characters` },
+    {
+      holds: /^[A-Za-z0-9]+$/.test(name),
+      text: 'Letters and digits alone',
+      hint: 'Some networks drop or refuse spaces, dots and dashes.',
+    },
+    { holds: !/^\s|\s$|\s\s/.test(name), text: 'No space at its ends' },
+    {
+      holds: !EMPTY_WORDS.test(name),
+      text: 'Says who sends',
+      hint: 'A word that anybody could use is filtered by many networks.',
+    },
+    {
+      holds: !GUARDED.test(name),
+      text: 'Resembles no name that is often forged',
+      hint: 'Ask for a proof that the name is theirs.',
+    },
+    {
+      holds: !/[A-Za-z][01]+[A-Za-z]/.test(name),
+      text: 'No digits in the place of letters',
+      hint: '0 for O and 1 for l are how a name is forged.',
+    },
+  ]
+}
+
+function numberRules(name: string): Rule[] {
+  const short = name.length <= SHORT_CODE_DIGITS
+  return [
+    { holds: name.length >= 3 && name.length <= MOST_DIGITS, text: `3 to ${MOST_DIGITS} digits` },
+    {
+      holds: short || !name.startsWith('0'),
+      text: 'Begins with a country code',
+      hint: 'A number that begins with 0 is valid in one country alone.',
+    },
+    {
+      holds: !short,
+      text: 'Reachable from other countries',
+      hint: 'A short code works in the networks that gave it away, nowhere else.',
+    },
+  ]
+}

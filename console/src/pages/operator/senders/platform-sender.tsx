@@ -1,0 +1,44 @@
+import { Checkbox, Modal, TextInput } from '@mantine/core'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { SENDERS } from './senders.tsx'
+
+export function PlatformSender({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="A name of the platform">
+      <PlatformForm onClose={onClose} />
+    </Modal>
+  )
+}
+
+function PlatformForm({ onClose }: { onClose: () => void }) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: { name: '', isDefault: false },
+    send: body => api.post(SENDERS, { body }),
+    onDone({ data }) {
+      forget([SENDERS])
+      tellDone(`${data.smsSender.name} stands, approved, for every account.`)
+      onClose()
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Make the name">
+      <TextInput
+        label="Name"
+        description="3 to 11 letters and digits, or a number. It is approved at once."
+        data-autofocus
+        autoComplete="off"
+        {...form.fields.getInputProps('name')}
+      />
+      <Checkbox
+        label="The default"
+        description="Of accounts that have none of their own"
+        {...form.fields.getInputProps('isDefault', { type: 'checkbox' })}
+      />
+    </ApiForm>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import type { AdminSender } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { SENDERS } from './senders.tsx'
+
+type Props = { onClose: () => void; onDone: (sender: AdminSender) => void }
+
+const USUAL = [
+  'The name belongs to somebody else. Send us a proof that you may use it.',
+  'The name does not say who sends. Ask for one that your recipients know.',
+  'Networks of your home country do not take names of this kind.',
+]
+
+export function RejectSender({ sender, ...props }: Props & { sender: AdminSender | null }) {
+  return (
+    <Modal opened={sender !== null} onClose={props.onClose} title="Reject the name" zIndex={300}>
+      {sender && <RejectForm sender={sender} {...props} />}
+    </Modal>
+  )
+}
+
+function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: { reason: '' },
+    send: body => api.post('/api/admin/sms-senders/{id}/reject', { path: { id: sender.id }, body }),
+    onDone({ data }) {
+      forget([SENDERS])
+      tellDone(`${data.name} is rejected, and the account is told why.`)
+      onDone(data)
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Reject the name" danger>
+      <Textarea
+        label="Reason"
+        description="The account reads it: say what would make the name good."
+        autosize
+        minRows={3}
+        maxLength={500}
+        data-autofocus
+        {...form.fields.getInputProps('reason')}
+      />
+      <Stack gap={6}>
+        {USUAL.map(text => (
+          <Group key={text}>
+            <Button
+              variant="light"
+              color="gray"
+              size="compact-xs"
+              h="auto"
+              styles={{ label: { whiteSpace: 'normal', textAlign: 'start' } }}
+              onClick={() => form.fields.setFieldValue('reason', text)}
+            >
+              {text}
+            </Button>
+          </Group>
+        ))}
+      </Stack>
+    </ApiForm>
+  )
+}

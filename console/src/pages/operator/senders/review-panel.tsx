@@ -1,0 +1,163 @@
+import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Check, CircleAlert } from 'lucide-react'
+import { useState } from 'react'
+import type { AdminSender } from '../../../../../sdk/index.ts'
+import { useAction, useRead } from '../../../api/use-read.ts'
+import { ReadFault } from '../../../parts/fault-note.tsx'
+import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { formatTime, Time } from '../../../parts/time.tsx'
+import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { AccountLink } from '../account-names.tsx'
+import { kindOf, rulesOf } from './name-rules.ts'
+import { OtherSenders } from './other-senders.tsx'
+import { RejectSender } from './reject-sender.tsx'
+import { SENDERS } from './senders.tsx'
+
+/** What one needs to decide on a name, and the decision. */
+export function ReviewPanel({
+  sender,
+  onClose,
+  onDecided,
+}: {
+  sender: AdminSender | null
+  onClose: () => void
+  onDecided: (sender: AdminSender) => void
+}) {
+  const [rejecting, setRejecting] = useState(false)
+  const approve = useAction(
+    (api, id: string) => api.post('/api/admin/sms-senders/{id}/approve', { path: { id } }),
+    {
+      changes: [SENDERS],
+      onDone({ data }) {
+        onDecided(data)
+        tellDone(`${data.name} is approved: the account can send by it, and is told.`)
+      },
+    },
+  )
+  return (
+    <>
+      <SidePanel
+        opened={sender !== null}
+        onClose={onClose}
+        title={<bdi>{sender?.name}</bdi>}
+        aside={sender && <StatusBadge status={sender.status} />}
+        foot={
+          sender?.status === 'pending' && (
+            <Group gap="sm">
+              <Button
+                loading={approve.isPending}
+                onClick={() => approve.mutate(sender.id, { onError: tellFault })}
+              >
+                Approve the name
+              </Button>
+              <Button variant="default" onClick={() => setRejecting(true)}>
+                Reject…
+              </Button>
+            </Group>
+          )
+        }
+      >
+        {sender && <Evidence sender={sender} />}
+      </SidePanel>
+      <RejectSender
+        sender={rejecting ? sender : null}
+        onClose={() => setRejecting(false)}
+        onDone={rejected => {
+          setRejecting(false)
+          onDecided(rejected)
+        }}
+      />
+    </>
+  )
+}
+
+function Evidence({ sender }: { sender: AdminSender }) {
+  return (
+    <Stack gap="lg">
+      {sender.reason !== null && (
+        <Alert color="red" variant="light" icon={<CircleAlert size={16} />} title="Why it was rejected">
+          <span className="ph-words">{sender.reason}</span>
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          ['Kind', kindOf(sender.name)],
+          ['Asked for', formatTime(sender.createdAt)],
+          ['Wanted as default', sender.isDefault ? 'Yes' : 'No'],
+          ['Told by a callback', sender.webhookConfigured ? 'Yes' : 'No: they have to look'],
+        ]}
+      />
+      <section>
+        <Title order={3} size="h4" mb="xs">
+          What the name itself shows
+        </Title>
+        <Rules name={sender.name} />
+      </section>
+      {sender.accountId === null ? (
+        <Text c="dimmed">A name of the platform, for every account that has no default of its own.</Text>
+      ) : (
+        <>
+          <Account id={sender.accountId} />
+          <OtherSenders sender={sender} accountId={sender.accountId} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function Rules({ name }: { name: string }) {
+  return (
+    <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
+      {rulesOf(name).map(({ holds, text, hint }) => (
+        <Group component="li" key={text} gap={8} wrap="nowrap" align="flex-start">
+          {holds ? (
+            <Check size={16} color="var(--ph-good)" role="img" aria-label="Met" />
+          ) : (
+            <CircleAlert size={16} color="var(--ph-warn)" role="img" aria-label="Not met" />
+          )}
+          <div>
+            <Text size="sm" lh={1.2}>
+              {text}
+            </Text>
+            {!holds && hint !== undefined && (
+              <Text size="xs" c="dimmed">
+                {hint}
+              </Text>
+            )}
+          </div>
+        </Group>
+      ))}
+    </Stack>
+  )
+}
+
+function Account({ id }: { id: string }) {
+  const read = useRead('/api/admin/accounts/{id}', { path: { id } })
+  if (read.error) return <ReadFault error={read.error} retry={read.refetch} />
+  const account = read.data?.data
+  if (!account) return <Skeleton h={120} />
+  const { name, status, homeCountry, plan, phone, createdAt } = account
+  return (
+    <section>
+      <Title order={3} size="h4" mb="xs">
+        Who asks
+      </Title>
+      <Facts
+        facts={[
+          ['Account', <AccountLink key="a" id={id} name={name} />],
+          ['State', <StatusBadge key="s" status={status} />],
+          ['Home country', homeCountry],
+          ['Plan', <bdi key="p">{plan.name}</bdi>],
+          [
+            'Phone',
+            phone.number === null
+              ? 'None given'
+              : `${phone.number}${phone.verified ? ', verified' : ', not verified'}`,
+          ],
+          ['With us', <Time key="t" at={createdAt} />],
+        ]}
+      />
+    </section>
+  )
+}

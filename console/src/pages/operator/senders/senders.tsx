@@ -1,0 +1,125 @@
+import { Button, Text } from '@mantine/core'
+import { Plus, Signature } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { AdminSender, SenderStatus } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../../parts/filter-bar.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { Time } from '../../../parts/time.tsx'
+import { useFilters } from '../../../parts/use-filters.ts'
+import { AccountName, useAccountNames } from '../account-names.tsx'
+import { kindOf } from './name-rules.ts'
+import { PlatformSender } from './platform-sender.tsx'
+import { ReviewPanel } from './review-panel.tsx'
+
+export const SENDERS = '/api/admin/sms-senders'
+const LOOK_EVERY_MS = 10_000
+const WAITING = 'pending'
+/** What the filter says where it is cleared: else there would be no way to see all. */
+const ALL = 'all'
+const STATUSES = [
+  { value: WAITING, label: 'Waiting for review' },
+  { value: 'approved', label: 'Approved' },
+  { value: 'rejected', label: 'Rejected' },
+  { value: ALL, label: 'All of them' },
+]
+
+/** Names that accounts want to send SMS by; those that wait for a decision first. */
+export default function Senders({ senderId }: { senderId?: string }) {
+  const [, go] = useLocation()
+  const [filters, setFilters] = useFilters(['status'])
+  const status = filters.status ?? WAITING
+  const senders = useReadPages(
+    SENDERS,
+    { query: { ...(status !== ALL && { status: status as SenderStatus }) } },
+    { everyMs: LOOK_EVERY_MS },
+  )
+  const names = useAccountNames()
+  const [making, setMaking] = useState(false)
+  const open = (id: string | null) => go(`/operator/senders${id === null ? '' : `/${id}`}${location.search}`)
+  // It stays open when a decision takes it out of the list.
+  const [kept, setKept] = useState<AdminSender | null>(null)
+  const opened = senders.rows.find(({ id }) => id === senderId) ?? (kept?.id === senderId ? kept : null)
+
+  return (
+    <Page
+      title="Sender review"
+      lead="Names that accounts ask to send SMS by. Recipients see them, and networks hold you to them."
+      actions={
+        <Button variant="default" leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
+          Name of the platform
+        </Button>
+      }
+    >
+      <FilterBar onClear={null}>
+        <ChoiceFilter
+          label="Waiting for review"
+          value={status}
+          options={STATUSES}
+          onChange={value => setFilters({ status: value === WAITING ? null : value })}
+          width={190}
+        />
+      </FilterBar>
+      <DataList
+        label="SMS senders"
+        read={senders}
+        rowKey={({ id }) => id}
+        onOpen={sender => {
+          setKept(sender)
+          open(sender.id)
+        }}
+        opened={senderId ?? null}
+        columns={[
+          ...NAME_COLUMNS,
+          {
+            title: 'Account',
+            width: 'minmax(120px, 1.5fr)',
+            render: ({ accountId }) => <AccountName id={accountId} names={names} />,
+          },
+          ...STATE_COLUMNS,
+        ]}
+        empty={
+          status === WAITING ? (
+            <EmptyNote
+              icon={Signature}
+              title="Nothing waits for you"
+              text="A name that an account asks for stands here until you have decided."
+            />
+          ) : (
+            <EmptyNote icon={Signature} title="No such names" text="Choose another status above." />
+          )
+        }
+      />
+      <ReviewPanel sender={opened} onClose={() => open(null)} onDecided={setKept} />
+      <PlatformSender opened={making} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+const NAME_COLUMNS: readonly Column<AdminSender>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(110px, 1.3fr)',
+    render: ({ name }) => (
+      <Text span fw={600} size="sm" truncate>
+        <bdi>{name}</bdi>
+      </Text>
+    ),
+  },
+  { title: 'Kind', width: '110px', wideOnly: true, render: ({ name }) => kindOf(name) },
+]
+
+const STATE_COLUMNS: readonly Column<AdminSender>[] = [
+  { title: 'State', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'Asked for',
+    width: '110px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]

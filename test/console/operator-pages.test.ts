@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises'
+import type { Download, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type SmtpPeer, startSmtpServer } from '../support/smtp-server.ts'
+import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+
+const XSS = '<img src=x onerror="window.broken=1">'
+
+let server: Console
+let mail: SmtpPeer
+let window: Window
+
+beforeAll(async () => {
+  ;[server, mail] = await Promise.all([startConsole(), startSmtpServer({}, { allowInsecureAuth: true })])
+  window = await server.open()
+  await setUp(window)
+}, 60_000)
+beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterAll(async () => {
+  await server.stop()
+  await mail.close()
+})
+
+describe('the operator', { timeout: 60_000 }, () => {
+  it('reviews a sender by what there is to know, and says why not', async () => {
+    const { page, go } = window
+    await askForSenders(['Acme', 'Amaz0nPay', '47110'])
+    await go('/operator/senders')
+    await row(page, 'Amaz0nPay').press('Enter')
+    const panel = page.getByRole('dialog', { name: 'Amaz0nPay' })
+    await panel.getByRole('link', { name: 'Demo' }).waitFor()
+    await panel
+      .getByRole('listitem')
+      .filter({ hasText: 'No digits in the place of letters' })
+      .getByLabel('Not met')
+      .waitFor()
+    await panel.getByText('47110').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'operator-review')
+    await panel.getByRole('button', { name: 'Reject…' }).click()
+    const reject = page.getByRole('dialog', { name: 'Reject the name' })
+    await reject.getByRole('button', { name: 'Reject the name' }).click()
+    await reject.getByText('at least 1').waitFor()
+    await reject.getByLabel('Reason').fill(`Not yours ${XSS}`)
+    await reject.getByRole('button', { name: 'Reject the name' }).click()
+    await panel.getByText(`Not yours ${XSS}`).waitFor()
+    await page.keyboard.press('Escape')
+    await row(page, 'Acme').click()
+    await page.getByRole('button', { name: 'Approve the name' }).click()
+    await page.getByRole('dialog', { name: 'Acme' }).getByText('Approved').first().waitFor()
+    const { body } = await server.app.admin('GET', '/sms-senders')
+    const found = (body['data'] as { name: string; status: string; reason: string }[]).map(
+      ({ name, status, reason }) => [name, status, reason],
+    )
+    expect(found).toContainEqual(['Amaz0nPay', 'rejected', `Not yours ${XSS}`])
+    expect(found).toContainEqual(['Acme', 'approved', null])
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+
+  it('makes an account, changes its plan, and credits it', async () => {
+    const { page, go } = window
+    await go('/operator/accounts')
+    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByLabel('Name').fill(`Shop ${XSS}`)
+    await page.getByLabel('Home country').fill('zz')
+    await page.getByLabel('Currency').fill('eur')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page
+      .getByText(/country/i)
+      .and(page.locator('.mantine-InputWrapper-error'))
+      .waitFor()
+    await page.getByLabel('Home country').fill('de')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByText(/^ph_live_/).waitFor()
+    await page.getByRole('button', { name: 'I have them' }).click()
+    await page.getByRole('heading', { name: `Shop ${XSS}` }).waitFor()
+    await page.getByLabel('Requests').fill('7')
+    await page.getByRole('button', { name: 'Save the plan' }).click()
+    await page.getByText('The plan holds').waitFor()
+    await page.getByRole('button', { name: 'Credit' }).click()
+    await page.getByLabel('Amount in EUR').fill('12.5')
+    await page.getByRole('button', { name: 'Book it' }).click()
+    await page.getByText('The balance is €12.50 now.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'operator-account')
+    const { body } = await server.app.admin('GET', `/accounts/${page.url().split('/').at(-1)}`)
+    expect(body['data']).toMatchObject({ plan: { rateLimitPerSecond: 7 }, wallet: { balance: 12.5 } })
+  })
+
+  it('takes the prices out as CSV, and in again once the changes are seen', async () => {
+    const { page, go } = window
+    await server.app.admin('PUT', '/prices', {
+      prices: [
+        { channel: 'local_sms', country: '*', price: 0.05, currency: 'USD' },
+        { channel: 'int_sms', prefix: '44', messageType: 'otp', price: 0.04, currency: 'USD' },
+      ],
+    })
+    await go('/operator/prices')
+    await row(page, '+44').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ])
+    const saved = await textOf(download)
+    expect(saved.split('\r\n')[0]).toBe('channel,country,prefix,messageType,price,currency')
+    await bring(page, saved.replace('0.04', 'four'))
+    await page.getByRole('alert').getByText('must be a number').waitFor()
+    await bring(page, saved.replace('0.04', '0.041').replace('USD', 'XXQ'))
+    const dialog = page.getByRole('dialog', { name: 'Replace the price list?' })
+    await dialog.getByRole('button', { name: 'Replace the list' }).click()
+    await dialog.getByText(/^Line \d/).waitFor()
+    await dialog.getByRole('button', { name: 'Keep the list as it is' }).click()
+    await bring(page, `${saved.replace('0.04', '0.041')}email_user,*,,*,0.001,USD\r\n`)
+    await dialog.getByText('1 changed').waitFor()
+    await dialog.getByText('1 new').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'operator-prices')
+    await dialog.getByRole('button', { name: 'Replace the list' }).click()
+    await row(page, 'E-mail').waitFor()
+    await row(page, '$0.041').waitFor()
+    const { body } = await server.app.admin('GET', '/prices')
+    expect((body['data'] as { price: number }[]).map(({ price }) => price).toSorted()).toEqual([
+      0.001, 0.041, 0.05,
+    ])
+  })
+
+  it('adds a connection by the form that its provider describes, and tests it', async () => {
+    const { page, go } = window
+    await go('/operator/connections/new')
+    await choose(page, 'Provider', 'smtp')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mail of ours')
+    await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1')
+    await page.getByRole('textbox', { name: 'Port' }).fill(String(mail.port))
+    await page.getByRole('textbox', { name: 'From' }).fill('nobody')
+    await page.getByRole('textbox', { name: 'Password' }).fill('a-secret')
+    await page.getByRole('textbox', { name: 'User' }).fill('ada')
+    await choose(page, 'Secure', 'No')
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Make the connection' }).click()
+    await page.locator('.mantine-InputWrapper-error').waitFor()
+    expect(await page.getByRole('textbox', { name: 'From' }).getAttribute('aria-invalid')).toBe('true')
+    await page.getByRole('textbox', { name: 'From' }).fill('Posthorn <news@example.com>')
+    await page.getByRole('button', { name: 'Make the connection' }).click()
+    await page.getByRole('heading', { name: 'Mail of ours' }).waitFor()
+    await page.getByRole('button', { name: 'Test it' }).click()
+    await page.getByText('The connection works').waitFor()
+    await page.getByText('It has a value').waitFor()
+    expect(await page.content()).not.toContain('a-secret')
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'operator-connection')
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await page.getByText('It carries nothing more.').waitFor()
+    await page.getByRole('link', { name: 'All connections' }).click()
+    await row(page, 'Mail of ours').getByText('Disabled').waitFor()
+  })
+})
+
+function row(page: Page, text: string) {
+  return page.getByRole('row').filter({ hasText: text })
+}
+
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page
+    .getByRole('combobox', { name: label })
+    .or(page.getByLabel(label, { exact: true }))
+    .first()
+    .click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+async function bring(page: Page, csv: string): Promise<void> {
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+}
+
+async function textOf(download: Download): Promise<string> {
+  return readFile(await download.path(), 'utf8')
+}
+
+async function askForSenders(names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { status } = await server.app.call('/api/v2/sms-senders', {
+      method: 'POST',
+      key: server.app.demoKey,
+      body: { name },
+    })
+    expect(status).toBe(201)
+  }
+}
