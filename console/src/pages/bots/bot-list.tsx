@@ -9,9 +9,9 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
+import { BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
 
-export const BOTS = '/api/v2/botapp-bots'
 const LOOK_EVERY_MS = 10_000
 
 export function BotList() {

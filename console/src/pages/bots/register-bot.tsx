@@ -5,7 +5,7 @@ import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
-import { BOTS } from './bot-list.tsx'
+import { BOTS } from './paths.ts'
 
 type Props = { opened: boolean; onClose: () => void; onMade: (bot: BotView) => void }
 

@@ -1,20 +1,23 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { BadgeCheck } from 'lucide-react'
 import type { OfficialSender } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
+import { DefaultChoice } from '../../parts/default-choice.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { wholeList } from '../../parts/whole-list.ts'
+import { useSession } from '../../session/context.tsx'
 
 const PATH = '/api/v2/official-senders'
 const LOOK_EVERY_MS = 15_000
 
 /** WhatsApp Business numbers, with what their provider says of them. */
 export default function OfficialSenders() {
+  const { can } = useSession()
   const read = useRead(PATH, undefined, { everyMs: LOOK_EVERY_MS })
   const prefer = useAction(
     (api, { id }: OfficialSender) => api.post('/api/v2/official-senders/{id}/default', { path: { id } }),
@@ -39,16 +42,13 @@ export default function OfficialSenders() {
             width: '116px',
             align: 'end',
             render: sender =>
-              !sender.isDefault && (
-                <Button
-                  size="compact-sm"
-                  variant="subtle"
-                  aria-label={`Make default: ${sender.displayName}`}
-                  loading={prefer.isPending && prefer.variables.id === sender.id}
-                  onClick={() => prefer.mutate(sender, { onError: tellFault })}
-                >
-                  Make default
-                </Button>
+              (sender.isDefault || can('messages:create')) && (
+                <DefaultChoice
+                  name={sender.displayName}
+                  isDefault={sender.isDefault}
+                  busy={prefer.isPending && prefer.variables.id === sender.id}
+                  onChoose={() => prefer.mutate(sender, { onError: tellFault })}
+                />
               ),
           },
         ]}
@@ -71,29 +71,19 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
   {
     title: 'Name',
     width: 'minmax(88px, 1.6fr)',
-    render: ({ displayName, isDefault, isPlatform }) => (
-      <Group gap="xs" wrap="nowrap">
-        <Text span fw={500} size="sm" truncate>
-          <bdi>{displayName}</bdi>
-        </Text>
-        {isDefault && (
-          <Badge size="sm" variant="light">
-            Default
-          </Badge>
-        )}
-        {isPlatform && (
-          <Badge size="sm" variant="default">
-            Platform
-          </Badge>
-        )}
-      </Group>
+    render: ({ displayName }) => (
+      <Text span fw={500} size="sm" truncate>
+        <bdi>{displayName}</bdi>
+      </Text>
     ),
   },
   {
     title: 'Number',
     width: '150px',
     wideOnly: true,
-    render: ({ phoneNumber }) => <bdi className="ph-num">{phoneNumber ?? '–'}</bdi>,
+    render: ({ phoneNumber, isPlatform }) => (
+      <bdi className="ph-num">{phoneNumber ?? (isPlatform ? 'The platform’s' : '–')}</bdi>
+    ),
   },
   { title: 'Status', width: '104px', render: ({ status }) => <StatusBadge status={status} /> },
   {

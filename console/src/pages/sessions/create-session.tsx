@@ -2,7 +2,7 @@ import { Input, Modal, SegmentedControl, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { SESSIONS } from './session-list.tsx'
+import { SESSIONS } from './paths.ts'
 
 type Props = { opened: boolean; onClose: () => void; onMade: (name: string) => void }
 

@@ -10,8 +10,8 @@ import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { CreateSession } from './create-session.tsx'
+import { SESSIONS } from './paths.ts'
 
-export const SESSIONS = '/api/v2/chatapp-sessions'
 const LOOK_EVERY_MS = 3_000
 
 export function SessionList() {

@@ -11,8 +11,8 @@ import { StatusBadge } from '../../parts/status-badge.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { Chats } from './chats.tsx'
 import { Pairing } from './pairing.tsx'
+import { SESSIONS } from './paths.ts'
 import { SessionFacts } from './session-facts.tsx'
-import { SESSIONS } from './session-list.tsx'
 
 /** While a phone is being linked each code is a short-lived one. */
 const PAIRING_EVERY_MS = 1_000

@@ -3,7 +3,7 @@ import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { tellDone } from '../../parts/toast.tsx'
-import { SMS_SENDERS } from './sms-senders.tsx'
+import { SMS_SENDERS } from './paths.ts'
 
 type Props = { opened: boolean; onClose: () => void }
 

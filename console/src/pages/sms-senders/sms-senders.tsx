@@ -1,17 +1,18 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { Plus, Signature } from 'lucide-react'
 import { useState } from 'react'
 import type { SmsSenderView } from '../../../../sdk/index.ts'
 import { useAction, useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
+import { DefaultChoice } from '../../parts/default-choice.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
+import { SMS_SENDERS } from './paths.ts'
 import { RequestSender } from './request-sender.tsx'
 
-export const SMS_SENDERS = '/api/v2/sms-senders'
 /** The operator may decide at any moment. */
 const LOOK_EVERY_MS = 3_000
 
@@ -50,17 +51,13 @@ export default function SmsSenders() {
             width: '116px',
             align: 'end',
             render: sender =>
-              sender.status === 'approved' &&
-              !sender.isDefault && (
-                <Button
-                  size="compact-sm"
-                  variant="subtle"
-                  aria-label={`Make default: ${sender.name}`}
-                  loading={prefer.isPending && prefer.variables.id === sender.id}
-                  onClick={() => prefer.mutate(sender, { onError: tellFault })}
-                >
-                  Make default
-                </Button>
+              sender.status === 'approved' && (
+                <DefaultChoice
+                  name={sender.name}
+                  isDefault={sender.isDefault}
+                  busy={prefer.isPending && prefer.variables.id === sender.id}
+                  onChoose={() => prefer.mutate(sender, { onError: tellFault })}
+                />
               ),
           },
         ]}
@@ -86,17 +83,10 @@ const COLUMNS: readonly Column<SmsSenderView>[] = [
   {
     title: 'Name',
     width: 'minmax(90px, 1.6fr)',
-    render: ({ name, isDefault }) => (
-      <Group gap="xs" wrap="nowrap">
-        <Text span fw={500} size="sm" truncate>
-          <bdi>{name}</bdi>
-        </Text>
-        {isDefault && (
-          <Badge size="sm" variant="light">
-            Default
-          </Badge>
-        )}
-      </Group>
+    render: ({ name }) => (
+      <Text span fw={500} size="sm" truncate>
+        <bdi>{name}</bdi>
+      </Text>
     ),
   },
   {

@@ -1,0 +1,1 @@
+export const BOTS = '/api/v2/botapp-bots'

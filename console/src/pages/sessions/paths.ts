@@ -1,0 +1,1 @@
+export const SESSIONS = '/api/v2/chatapp-sessions'

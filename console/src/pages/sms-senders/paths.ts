@@ -1,0 +1,1 @@
+export const SMS_SENDERS = '/api/v2/sms-senders'
