@@ -35,7 +35,11 @@ export function HeaderUpload({
     setFault(null)
     setName(file.name)
     try {
-      onAsset(await send(fetch, file))
+      const asset = await send(fetch, file)
+      const fits = asset.mediaType === type
+      onAsset(fits ? asset : null)
+      // Its bytes say what it is, whatever it is called.
+      if (!fits) setFault(`${file.name} is of type ${asset.mediaType}, not ${type}.`)
     } catch (thrown) {
       onAsset(null)
       setFault(faultOf(thrown).text)
