@@ -46,7 +46,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   unknown: 'odd',
 }
 
-const WORDS: Readonly<Record<string, string>> = { qr: 'Scan the code' }
+const WORDS: Readonly<Record<string, string>> = { qr: 'Scan the code', pairing_code: 'Type the code' }
 
 /** A status as a dot and a word: never by its colour alone. */
 export function StatusBadge({

@@ -18,6 +18,7 @@ export function LinkShown({
       title="The invitation"
       size="lg"
       closeOnClickOutside={false}
+      closeOnEscape={false}
     >
       {made && (
         <Stack>

@@ -37,7 +37,7 @@ export default function Members() {
   return (
     <Page
       title="Members"
-      lead="Owners may do everything. Members do what you let them; they see no wallet settings, members or audit log."
+      lead="Owners may do everything; members what you let them, and nothing of this page or the audit log."
       actions={
         <Button leftSection={<UserPlus size={16} />} onClick={() => setOpen({ what: 'invite' })}>
           Invite somebody
