@@ -5,6 +5,12 @@ import { type Console, findBarriers, setUp, startConsole, takePicture, type Wind
 
 const XSS = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>'
 
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 let server: Console
 let window: Window
 
@@ -60,6 +66,26 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'Write another one from it' }).click()
     await page.getByRole('heading', { name: 'New template' }).waitFor()
     expect(await page.getByLabel('Words').inputValue()).toBe('Only today, {{1}}: a fifth off.')
+  })
+
+  it('take a file for their header, and say when it is of another type', async () => {
+    const { page, go } = window
+    await go('/templates/new')
+    await page.getByText('WhatsApp Business', { exact: true }).click()
+    await page.getByText('Image', { exact: true }).click()
+    const file = page.locator('input[type=file]')
+    await file.setInputFiles({ name: 'photo.png', mimeType: 'text/plain', buffer: Buffer.from('no picture') })
+    await page.getByText('photo.png is of type document, not image.').waitFor()
+    await file.setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: PNG })
+    await page.getByRole('button', { name: 'Take the file away' }).waitFor()
+    const seen = page.getByRole('img', { name: 'The header' })
+    await seen.waitFor()
+    const width = await seen.evaluate(async element => {
+      const image = element as unknown as { decode(): Promise<void>; naturalWidth: number }
+      await image.decode()
+      return image.naturalWidth
+    })
+    expect(width).toBe(1)
   })
 
   it('that the API refuses say why at the field, and keep what was typed', async () => {
