@@ -3180,6 +3180,10 @@ export interface GetAdminSmsSendersQuery {
    */
   cursor?: string
   status?: SenderStatus
+  /**
+   * Of one account
+   */
+  accountId?: string
 }
 export interface PostAdminSmsSenders201 {
   success: true
@@ -5790,6 +5794,7 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }

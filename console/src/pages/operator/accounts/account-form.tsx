@@ -4,7 +4,7 @@ import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
-import { ACCOUNTS } from './account-list.tsx'
+import { ACCOUNTS } from './paths.ts'
 
 const STATUSES = [
   { value: 'active', label: 'Active' },

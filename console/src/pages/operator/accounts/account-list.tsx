@@ -12,8 +12,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { CreateAccount, type Made } from './create-account.tsx'
 import { KeysShown } from './keys-shown.tsx'
-
-export const ACCOUNTS = '/api/admin/accounts'
+import { ACCOUNTS } from './paths.ts'
 
 export function AccountList() {
   const [, go] = useLocation()

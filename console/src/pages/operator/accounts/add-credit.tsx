@@ -5,7 +5,7 @@ import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { formatMoney } from '../../../parts/money.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
-import { ACCOUNTS } from './account-list.tsx'
+import { ACCOUNTS } from './paths.ts'
 
 type Props = { account: AdminAccount; onClose: () => void }
 

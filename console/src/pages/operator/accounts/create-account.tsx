@@ -3,7 +3,7 @@ import type { Answer } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { ACCOUNTS } from './account-list.tsx'
+import { ACCOUNTS } from './paths.ts'
 
 export type Made = Answer<'/api/admin/accounts', 'post'>['data']
 type Props = { onClose: () => void; onMade: (made: Made) => void }

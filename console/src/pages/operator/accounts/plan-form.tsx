@@ -18,7 +18,7 @@ import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, type ApiForm as FormState, useApiForm } from '../../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../../parts/channel-name.ts'
 import { tellDone } from '../../../parts/toast.tsx'
-import { ACCOUNTS } from './account-list.tsx'
+import { ACCOUNTS } from './paths.ts'
 
 type Rate = 'bulkCeilingPerSecond' | 'rateLimitPerSecond' | 'verificationRateLimitPerSecond'
 type Values = Omit<AdminAccount['plan'], 'pool'> & { pool: { channels: Channel[]; limit: number }[] }

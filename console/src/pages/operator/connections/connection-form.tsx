@@ -15,7 +15,7 @@ import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { channelName } from '../../../parts/channel-name.ts'
 import { inWords } from '../../../parts/status-badge.tsx'
 import { useAccountNames } from '../account-names.tsx'
-import { CONNECTIONS } from './connection-list.tsx'
+import { CONNECTIONS } from './paths.ts'
 import { BadJson, type Drawn, fromDrawn, type Schema, toDrawn } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
 

@@ -10,12 +10,9 @@ import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { wholeList } from '../../../parts/whole-list.ts'
 import { AccountName, useAccountNames } from '../account-names.tsx'
+import { CIRCUIT_TONES, CIRCUIT_WORDS } from '../link-words.ts'
 import { LinkState } from './link-state.tsx'
-
-export const CONNECTIONS = '/api/admin/connections'
-/** One answer's most; nobody has so many. */
-export const MOST_CONNECTIONS = 500
-export const LOOK_EVERY_MS = 5_000
+import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './paths.ts'
 
 /** In the order in which they are tried. */
 export function ConnectionList() {
@@ -103,7 +100,3 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
     ),
   },
 ]
-
-/** An open circuit is one that lets nothing through: the badge's own words would say the contrary. */
-const CIRCUIT_TONES = { closed: 'good', open: 'bad', half_open: 'warn' } as const
-const CIRCUIT_WORDS = { closed: 'Works', open: 'Offered last', half_open: 'On trial' }

@@ -10,9 +10,9 @@ import { Card, Page } from '../../../parts/page.tsx'
 import { tellDone, tellFault } from '../../../parts/toast.tsx'
 import { ConnectionFacts } from './connection-facts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
-import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './connection-list.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
 import { LinkState } from './link-state.tsx'
+import { CONNECTIONS, LOOK_EVERY_MS, MOST_CONNECTIONS } from './paths.ts'
 
 /** One connection: how it fares, whether it works, what it is made of. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {

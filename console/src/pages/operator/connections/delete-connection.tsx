@@ -5,7 +5,7 @@ import type { ConnectionView } from '../../../../../sdk/index.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
-import { CONNECTIONS } from './connection-list.tsx'
+import { CONNECTIONS } from './paths.ts'
 
 export function DeleteConnection({
   connection,

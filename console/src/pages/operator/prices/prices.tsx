@@ -1,7 +1,7 @@
 import { Alert, Button, FileButton } from '@mantine/core'
 import { Download, Tags, TriangleAlert, Upload } from 'lucide-react'
 import { useState } from 'react'
-import type { PriceInput, PriceRow } from '../../../../../sdk/index.ts'
+import type { PriceRow } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useReadPages } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
@@ -12,15 +12,13 @@ import { Page } from '../../../parts/page.tsx'
 import { inWords } from '../../../parts/status-badge.tsx'
 import { tellFault } from '../../../parts/toast.tsx'
 import { DestinationText } from './destination.tsx'
-import { diffPrices, keyOf, type PriceDiff } from './price-diff.ts'
+import { PRICES } from './paths.ts'
+import { diffPrices, keyOf } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
 import { BadPrices, downloadPrices, readAllPrices, readPriceFile } from './price-file.ts'
-import { ReplacePrices } from './replace-prices.tsx'
+import { type Offer, ReplacePrices } from './replace-prices.tsx'
 
-export const PRICES = '/api/admin/prices'
 const ACCEPT = '.csv,.tsv,.txt,text/csv'
-
-export type Offer = { fileName: string; prices: PriceInput[]; diff: PriceDiff }
 
 /** What messages cost, out and in as a file; what a file changes is seen before it holds. */
 export default function Prices() {

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { PosthornError } from '../../../../../sdk/index.ts'
+import { PosthornError, type PriceInput } from '../../../../../sdk/index.ts'
 import { faultOf } from '../../../api/fault.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
@@ -10,13 +10,15 @@ import { inWords } from '../../../parts/status-badge.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { DestinationText } from './destination.tsx'
-import type { PriceChange } from './price-diff.ts'
+import { PRICES } from './paths.ts'
+import type { PriceChange, PriceDiff } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
 import { faultsOf, type PriceFault } from './price-file.ts'
-import { type Offer, PRICES } from './prices.tsx'
 
 const MOST_SHOWN = 200
 const TABLE_PX = 380
+
+export type Offer = { fileName: string; prices: PriceInput[]; diff: PriceDiff }
 
 /** What a file changes, seen before it holds. */
 export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose: () => void }) {

@@ -3,7 +3,7 @@ import type { AdminSender } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { SENDERS } from './senders.tsx'
+import { SENDERS } from './paths.ts'
 
 const MOST = 100
 

@@ -3,7 +3,7 @@ import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
-import { SENDERS } from './senders.tsx'
+import { SENDERS } from './paths.ts'
 
 export function PlatformSender({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (

@@ -4,7 +4,7 @@ import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
-import { SENDERS } from './senders.tsx'
+import { SENDERS } from './paths.ts'
 
 type Props = { onClose: () => void; onDone: (sender: AdminSender) => void }
 
@@ -51,9 +51,11 @@ function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
             <Button
               variant="light"
               color="gray"
-              size="compact-xs"
+              size="xs"
               h="auto"
-              styles={{ label: { whiteSpace: 'normal', textAlign: 'start' } }}
+              py={6}
+              fw={400}
+              styles={{ label: { whiteSpace: 'normal', textAlign: 'start', lineHeight: 1.35 } }}
               onClick={() => form.fields.setFieldValue('reason', text)}
             >
               {text}

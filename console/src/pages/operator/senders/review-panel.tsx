@@ -11,8 +11,8 @@ import { tellDone, tellFault } from '../../../parts/toast.tsx'
 import { AccountLink } from '../account-names.tsx'
 import { kindOf, rulesOf } from './name-rules.ts'
 import { OtherSenders } from './other-senders.tsx'
+import { SENDERS } from './paths.ts'
 import { RejectSender } from './reject-sender.tsx'
-import { SENDERS } from './senders.tsx'
 
 /** What one needs to decide on a name, and the decision. */
 export function ReviewPanel({

@@ -13,10 +13,10 @@ import { Time } from '../../../parts/time.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { kindOf } from './name-rules.ts'
+import { SENDERS } from './paths.ts'
 import { PlatformSender } from './platform-sender.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 
-export const SENDERS = '/api/admin/sms-senders'
 const LOOK_EVERY_MS = 10_000
 const WAITING = 'pending'
 /** What the filter says where it is cleared: else there would be no way to see all. */

@@ -1,0 +1,1 @@
+export const ACCOUNTS = '/api/admin/accounts'

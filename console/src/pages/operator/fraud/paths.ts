@@ -1,0 +1,1 @@
+export const FRAUD = '/api/admin/fraud'

@@ -1,0 +1,132 @@
+import type { FraudRules, FraudSettings, GuardedType, RuleMode } from '../../../../../sdk/index.ts'
+
+export type RuleName = Exclude<keyof FraudRules, 'safe'>
+type NumberField = { name: string; label: string }
+
+/** The rules as a person reads them, and the numbers that each has. */
+export const RULES: readonly {
+  name: RuleName
+  title: string
+  text: string
+  numbers: readonly NumberField[]
+}[] = [
+  {
+    name: 'recipient',
+    title: 'One recipient',
+    text: 'Too many codes to one recipient, resends included.',
+    numbers: [
+      { name: 'sends', label: 'Codes' },
+      { name: 'windowMinutes', label: 'Within minutes' },
+    ],
+  },
+  {
+    name: 'clientIp',
+    title: 'One address',
+    text: 'Too many codes asked for from one IP address.',
+    numbers: [
+      { name: 'sends', label: 'Codes' },
+      { name: 'windowMinutes', label: 'Within minutes' },
+    ],
+  },
+  {
+    name: 'prefix',
+    title: 'A range of numbers',
+    text: 'Codes that nobody confirms, to a range of 10,000 numbers, beyond what is usual for it.',
+    numbers: [{ name: 'unverified', label: 'Unconfirmed codes' }],
+  },
+  {
+    name: 'country',
+    title: 'A country',
+    text: 'Codes that nobody confirmed within two minutes, to one country, beyond what is usual for it.',
+    numbers: [{ name: 'unverified', label: 'Unconfirmed codes' }],
+  },
+  {
+    name: 'conversion',
+    title: 'Conversion',
+    text: 'A range whose codes are confirmed less often than this share of the rest of the account.',
+    numbers: [
+      { name: 'sends', label: 'Codes before it is judged' },
+      { name: 'share', label: 'Share, from 0 to 1' },
+    ],
+  },
+  {
+    name: 'numberType',
+    title: 'Kinds of numbers',
+    text: 'Numbers that no person reads codes on.',
+    numbers: [],
+  },
+  {
+    name: 'allowedCountries',
+    title: 'Countries',
+    text: 'Codes to any other country. Empty: every country is allowed.',
+    numbers: [],
+  },
+  {
+    name: 'spend',
+    title: 'Daily cap',
+    text: 'What an account spends on codes in a day, in its own currency. Empty: no cap.',
+    numbers: [{ name: 'dailyCap', label: 'At most' }],
+  },
+]
+
+export const MODES: readonly { value: RuleMode; label: string }[] = [
+  { value: 'off', label: 'Off' },
+  { value: 'monitor', label: 'Watch: note it, and send' },
+  { value: 'block', label: 'Block' },
+]
+
+const LISTS = { numberType: 'types', allowedCountries: 'countries' } as const
+
+export type Rule = { mode: RuleMode | null; list: string[]; [number: string]: unknown }
+export type Values = Record<RuleName, Rule> & { safe: string[] }
+
+/** What is set, with an empty place for what is not. */
+export function toValues(settings: FraudSettings): Values {
+  const rules = RULES.map(({ name, numbers }) => {
+    const rule = (settings[name] ?? {}) as Record<string, unknown>
+    const list = name in LISTS ? rule[LISTS[name as keyof typeof LISTS]] : null
+    return [
+      name,
+      {
+        mode: rule['mode'] ?? null,
+        list: [...((list as string[] | null | undefined) ?? [])],
+        ...Object.fromEntries(numbers.map(number => [number.name, rule[number.name] ?? ''])),
+      },
+    ]
+  })
+  return { ...Object.fromEntries(rules), safe: [...(settings.safe ?? [])] }
+}
+
+/** As the API takes it: what is empty is left out, and is then as it comes. */
+export function toSettings(values: Values): FraudSettings {
+  const rules = RULES.flatMap(({ name, numbers }) => {
+    const { mode, list } = values[name]
+    const rule = {
+      ...(mode !== null && { mode }),
+      ...Object.fromEntries(
+        numbers.map(number => [number.name, values[name][number.name]]).filter(([, value]) => value !== ''),
+      ),
+      ...(list.length > 0 && name in LISTS && { [LISTS[name as keyof typeof LISTS]]: list }),
+    }
+    return Object.keys(rule).length === 0 ? [] : [[name, rule]]
+  })
+  return { ...Object.fromEntries(rules), ...(values.safe.length > 0 && { safe: values.safe }) }
+}
+
+/** The API's path of a field as the form has it. */
+export function fieldOf(path: string): string {
+  return path.replace(/^safe\[\d+\]$/, 'safe').replace(/^(\w+)\.(?:types|countries)(?:\[\d+\])?$/, '$1.list')
+}
+
+export const NUMBER_TYPES: readonly GuardedType[] = [
+  'premium',
+  'shared_cost',
+  'unallocated',
+  'voip',
+  'toll_free',
+  'fixed',
+  'pager',
+  'personal',
+  'uan',
+  'voicemail',
+]

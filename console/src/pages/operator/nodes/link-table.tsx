@@ -1,0 +1,51 @@
+import { Anchor, Table, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { LinkView } from '../../../../../sdk/index.ts'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { WideTable } from '../../../parts/wide-table.tsx'
+import { CIRCUIT_TONES, CIRCUIT_WORDS, LINK_WORDS } from '../link-words.ts'
+
+export function LinkTable({ links }: { links: readonly LinkView[] }) {
+  if (links.length === 0) {
+    return <Text c="dimmed">None is open: links open with the first message that needs them.</Text>
+  }
+  return (
+    <WideTable label="Links" minWidth={760}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Connection</Table.Th>
+          <Table.Th>Provider</Table.Th>
+          <Table.Th>Link</Table.Th>
+          <Table.Th>Circuit</Table.Th>
+          <Table.Th ta="end">On their way</Table.Th>
+          <Table.Th ta="end">Waiting</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {links.map(({ connectionId, provider, link, circuit, detail, inFlight, waiting, resting }) => (
+          <Table.Tr key={connectionId}>
+            <Table.Td>
+              <Anchor component={Link} href={`/operator/connections/${connectionId}`} className="ph-mono">
+                {connectionId}
+              </Anchor>
+            </Table.Td>
+            <Table.Td>{provider}</Table.Td>
+            <Table.Td title={detail}>
+              <StatusBadge status={link} label={LINK_WORDS[link]} />
+              {resting && ' resting'}
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={circuit} tone={CIRCUIT_TONES[circuit]} label={CIRCUIT_WORDS[circuit]} />
+            </Table.Td>
+            <Table.Td ta="end" className="ph-num">
+              {inFlight.toLocaleString()}
+            </Table.Td>
+            <Table.Td ta="end" className="ph-num">
+              {waiting.toLocaleString()}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  )
+}

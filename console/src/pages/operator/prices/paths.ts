@@ -1,0 +1,1 @@
+export const PRICES = '/api/admin/prices'

@@ -1,0 +1,125 @@
+import { Anchor, SimpleGrid, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { Link } from 'wouter'
+import type { QueuesView, QueueView } from '../../../../../sdk/index.ts'
+import { useRead } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { ReadFault } from '../../../parts/fault-note.tsx'
+import { Card, Page } from '../../../parts/page.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { WideTable } from '../../../parts/wide-table.tsx'
+import { countUpTo } from '../counted.ts'
+
+const LOOK_EVERY_MS = 3_000
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
+/** From here on somebody waits for their code. */
+const SLOW_MS = 5_000
+const LATE_MS = 60_000
+
+/** What waits, where, and for how long. */
+export default function Queues() {
+  const read = useRead('/api/admin/queues', undefined, { everyMs: LOOK_EVERY_MS })
+  const data = read.data?.data
+  return (
+    <Page
+      title="Queues"
+      lead="What waits over each connection, and how long the one that has waited longest is due."
+    >
+      {!data && read.error && <ReadFault error={read.error} retry={read.refetch} />}
+      {!data && !read.error && <Skeleton h={300} />}
+      {data && (
+        <Stack gap="lg">
+          <Figures queues={data} />
+          <Card title="By connection" flush={data.connections.length > 0}>
+            <QueueTable queues={data.connections} />
+          </Card>
+        </Stack>
+      )}
+    </Page>
+  )
+}
+
+function Figures({ queues }: { queues: QueuesView }) {
+  const { connections, bulk, deliveries, parkedReceipts } = queues
+  const due = connections.reduce((sum, { due }) => sum + due, 0)
+  const lagMs = Math.max(0, ...connections.map(each => each.lagMs))
+  const figures: readonly (readonly [string, string])[] = [
+    ['Messages due', due.toLocaleString()],
+    ['Longest wait', inTime(lagMs)],
+    ['Webhook deliveries', countUpTo(deliveries.waiting)],
+    ['Bulk jobs running', bulk.running.toLocaleString()],
+    ['Bulk jobs waiting', (bulk.queued + bulk.validating + bulk.paused).toLocaleString()],
+    ['Receipts without a message', countUpTo(parkedReceipts)],
+  ]
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
+      {figures.map(([label, value]) => (
+        <div key={label} className="ph-card" style={{ padding: '12px 16px' }}>
+          <Text size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Text fz={22} fw={600} className="ph-num">
+            {value}
+          </Text>
+        </div>
+      ))}
+    </SimpleGrid>
+  )
+}
+
+function QueueTable({ queues }: { queues: readonly QueueView[] }) {
+  if (queues.length === 0) return <Text c="dimmed">Nothing waits anywhere.</Text>
+  return (
+    <WideTable label="Queues by connection" minWidth={720}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Connection</Table.Th>
+          <Table.Th>Channels</Table.Th>
+          <Table.Th ta="end">Due</Table.Th>
+          <Table.Th ta="end">For later</Table.Th>
+          <Table.Th ta="end">Unknown</Table.Th>
+          <Table.Th>Longest wait</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {queues.map(({ connectionId, name, channels, due, scheduled, unknown, lagMs }) => (
+          <Table.Tr key={connectionId}>
+            <Table.Td>
+              {name === null ? (
+                <span className="ph-mono">{connectionId} (deleted)</span>
+              ) : (
+                <Anchor component={Link} href={`/operator/connections/${connectionId}`} size="sm">
+                  <bdi>{name}</bdi>
+                </Anchor>
+              )}
+            </Table.Td>
+            <Table.Td>{channels.map(channelName).join(', ')}</Table.Td>
+            <Table.Td ta="end" className="ph-num">
+              {countUpTo(due)}
+            </Table.Td>
+            <Table.Td ta="end" className="ph-num">
+              {countUpTo(scheduled)}
+            </Table.Td>
+            <Table.Td ta="end" className="ph-num">
+              {countUpTo(unknown)}
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status="lag" tone={toneOf(lagMs)} label={inTime(lagMs)} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  )
+}
+
+function toneOf(lagMs: number): 'good' | 'warn' | 'bad' {
+  if (lagMs < SLOW_MS) return 'good'
+  return lagMs < LATE_MS ? 'warn' : 'bad'
+}
+
+function inTime(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
+  return `${Math.round(ms / MINUTE_MS).toLocaleString()} min`
+}

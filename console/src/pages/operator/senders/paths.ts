@@ -1,0 +1,1 @@
+export const SENDERS = '/api/admin/sms-senders'

@@ -1,0 +1,131 @@
+import { Text } from '@mantine/core'
+import { CircleHelp } from 'lucide-react'
+import { useState } from 'react'
+import type { UnknownMessage } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { CopyButton } from '../../../parts/copy-button.tsx'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { Money } from '../../../parts/money.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
+import { inWords, StatusBadge } from '../../../parts/status-badge.tsx'
+import { formatTime, Time } from '../../../parts/time.tsx'
+import { AccountLink } from '../account-names.tsx'
+
+const LOOK_EVERY_MS = 10_000
+
+/** Messages that may have left; the ones that close the soonest first. */
+export default function Unknown() {
+  const unknown = useReadPages('/api/admin/unknown', {}, { everyMs: LOOK_EVERY_MS })
+  const [opened, setOpened] = useState<UnknownMessage | null>(null)
+  return (
+    <Page
+      title="Unknown outcomes"
+      lead="These may have left, and no answer came. None is sent again; the provider is asked where it can be, and what stays open counts as sent in the end."
+    >
+      <DataList
+        label="Unknown outcomes"
+        read={unknown}
+        columns={COLUMNS}
+        rowKey={({ messageId, attempt }) => `${messageId} ${attempt}`}
+        onOpen={setOpened}
+        empty={
+          <EmptyNote
+            icon={CircleHelp}
+            title="Every outcome is known"
+            text="A message stands here when a provider fell silent after it was handed over."
+          />
+        }
+      />
+      <SidePanel
+        opened={opened !== null}
+        onClose={() => setOpened(null)}
+        title={<span dir="ltr">{opened?.to}</span>}
+        aside={<StatusBadge status="unknown" />}
+      >
+        {opened && <Known message={opened} />}
+      </SidePanel>
+    </Page>
+  )
+}
+
+function Known({ message }: { message: UnknownMessage }) {
+  const { messageId, accountId, accountName, detail, cost, currency } = message
+  return (
+    <Facts
+      facts={[
+        ['Account', <AccountLink key="a" id={accountId} name={accountName} />],
+        [
+          'Message',
+          <span key="m" className="ph-mono">
+            {messageId} <CopyButton text={messageId} what="the id" small />
+          </span>,
+        ],
+        ['Channel', channelName(message.channel)],
+        ['Type', inWords(message.messageType)],
+        ['Provider', message.provider],
+        [
+          'Connection',
+          <span key="c" className="ph-mono">
+            {message.connectionId}
+          </span>,
+        ],
+        ['Try', String(message.attempt)],
+        detail === null
+          ? null
+          : [
+              'What is known',
+              <span key="d" className="ph-words">
+                {detail}
+              </span>,
+            ],
+        ['Held for it', <Money key="h" amount={cost} currency={currency} />],
+        ['Unknown since', formatTime(message.unknownAt)],
+        ['Counts as sent', formatTime(message.closesAt)],
+        ['Provider asked', message.asks === 1 ? 'Once' : `${message.asks} times`],
+      ]}
+    />
+  )
+}
+
+const COLUMNS: readonly Column<UnknownMessage>[] = [
+  {
+    title: 'To',
+    width: 'minmax(130px, 1.4fr)',
+    render: ({ to }) => (
+      <Text span size="sm" fw={500} dir="ltr" truncate>
+        {to}
+      </Text>
+    ),
+  },
+  { title: 'Account', width: 'minmax(100px, 1.2fr)', render: ({ accountName }) => <bdi>{accountName}</bdi> },
+  {
+    title: 'Channel',
+    width: 'minmax(110px, 1fr)',
+    wideOnly: true,
+    render: ({ channel }) => channelName(channel),
+  },
+  { title: 'Provider', width: 'minmax(80px, 1fr)', wideOnly: true, render: ({ provider }) => provider },
+  {
+    title: 'Held',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ cost, currency }) => <Money amount={cost} currency={currency} />,
+  },
+  {
+    title: 'Since',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ unknownAt }) => <Time at={unknownAt} />,
+  },
+  {
+    title: 'Sent in the end',
+    width: '120px',
+    align: 'end',
+    render: ({ closesAt }) => <Time at={closesAt} />,
+  },
+]
