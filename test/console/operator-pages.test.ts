@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Download, Page } from 'playwright-core'
+import type { Download, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpPeer, startSmtpServer } from '../support/smtp-server.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
@@ -40,7 +40,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await panel.getByRole('button', { name: 'Reject…' }).click()
     const reject = page.getByRole('dialog', { name: 'Reject the name' })
     await reject.getByRole('button', { name: 'Reject the name' }).click()
-    await reject.getByText('at least 1').waitFor()
+    await reject.locator('.mantine-InputWrapper-error').waitFor()
     await reject.getByLabel('Reason').fill(`Not yours ${XSS}`)
     await reject.getByRole('button', { name: 'Reject the name' }).click()
     await panel.getByText(`Not yours ${XSS}`).waitFor()
@@ -153,18 +153,77 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'All connections' }).click()
     await row(page, 'Mail of ours').getByText('Disabled').waitFor()
   })
+
+  it('sets the rules of the guard, gives everybody a template, and finds both written down', async () => {
+    const { page, go } = window
+    await go('/operator/fraud')
+    const daily = page.getByRole('group', { name: 'Daily cap' })
+    await daily.getByLabel('At most').fill('25')
+    await choose(page, 'What happens', 'Block', daily)
+    await page.getByRole('button', { name: 'Save the rules' }).click()
+    await page.getByText('The rules hold').waitFor()
+    const { body } = await server.app.admin('GET', '/fraud')
+    expect(body['data']).toMatchObject({ settings: { spend: { mode: 'block', dailyCap: 25 } } })
+    await page.getByRole('link', { name: 'Platform templates' }).click()
+    await page.getByRole('button', { name: 'New platform template' }).first().click()
+    const form = page.getByRole('dialog', { name: 'New platform template' })
+    await form.getByLabel('Name').fill('Shouted')
+    await form.getByLabel('Words').fill(`{{1}} is your code ${XSS}`)
+    await form.getByRole('button', { name: 'Make the template' }).click()
+    await form.locator('.mantine-InputWrapper-error').waitFor()
+    await form.getByLabel('Name').fill('shared_code')
+    await form.getByRole('button', { name: 'Make the template' }).click()
+    await row(page, 'shared_code').click()
+    await page.getByRole('dialog', { name: 'shared_code' }).getByText(XSS).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await go('/operator/audit')
+    await row(page, 'fraud').first().waitFor()
+    await row(page, 'Templates: create').first().waitFor()
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+    expect(window.faults).toEqual([])
+  })
+
+  it('sees what waits, what is unknown, and which nodes work', async () => {
+    const { page, go } = window
+    await go('/operator/queues')
+    await page.getByText('Longest wait').first().waitFor()
+    await page.getByRole('link', { name: 'Nodes' }).click()
+    await page.getByText('(this one)').waitFor()
+    await page.getByRole('link', { name: 'Unknown outcomes' }).click()
+    await page.getByText('Every outcome is known').waitFor()
+  })
+})
+
+describe('a member', { timeout: 60_000 }, () => {
+  it('sees none of it', async () => {
+    const member = await server.open()
+    await member.go(await invitation())
+    const { page, go } = member
+    await page.getByLabel('Your name').fill('Grace')
+    await page.getByLabel('New password').fill('another long sentence')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.locator('nav a[href^="/operator"]').count()).toBe(0)
+    await go('/operator/connections')
+    await page.getByText('There is no such page for you here').waitFor()
+    expect(await page.evaluate(`fetch('/api/admin/connections').then(({ status }) => status)`)).toBe(403)
+    await member.context.close()
+  })
 })
 
 function row(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text })
 }
 
-async function choose(page: Page, label: string, option: string): Promise<void> {
-  await page
-    .getByRole('combobox', { name: label })
-    .or(page.getByLabel(label, { exact: true }))
-    .first()
-    .click()
+async function choose(
+  page: Page,
+  label: string,
+  option: string,
+  within: Locator = page.locator('body'),
+): Promise<void> {
+  const combobox = within.getByRole('combobox', { name: label })
+  const textbox = within.getByRole('textbox', { name: label })
+  await combobox.or(textbox).first().click()
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
@@ -187,4 +246,17 @@ async function askForSenders(names: readonly string[]): Promise<void> {
     })
     expect(status).toBe(201)
   }
+}
+
+/** The path of a link that an owner sends. */
+async function invitation(): Promise<string> {
+  const accounts = await server.app.admin('GET', '/accounts')
+  const demo = (accounts.body['data'] as { id: string; name: string }[]).find(({ name }) => name === 'Demo')
+  const invited = await server.app.admin('POST', '/members/invitations', {
+    email: 'grace@example.com',
+    role: 'member',
+    accountId: demo!.id,
+  })
+  const { pathname, hash } = new URL((invited.body['data'] as { link: string }).link)
+  return pathname + hash
 }
