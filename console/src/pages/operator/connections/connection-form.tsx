@@ -13,8 +13,8 @@ import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { channelName } from '../../../parts/channel-name.ts'
-import { inWords } from '../../../parts/status-badge.tsx'
 import { useAccountNames } from '../account-names.tsx'
+import { typeName } from '../type-name.ts'
 import { CONNECTIONS } from './paths.ts'
 import { BadJson, type Drawn, fromDrawn, type Schema, toDrawn } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
@@ -128,7 +128,7 @@ function General({
       <Checkbox.Group label="Carries" {...getInputProps('allowedTypes')}>
         <Group gap="lg" mt={6}>
           {provider.policy.allowedTypes.map(type => (
-            <Checkbox key={type} value={type} label={inWords(type)} />
+            <Checkbox key={type} value={type} label={typeName(type)} />
           ))}
         </Group>
       </Checkbox.Group>

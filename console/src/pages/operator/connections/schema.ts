@@ -36,11 +36,16 @@ export function choicesOf({ enum: words, anyOf }: Schema): string[] | null {
   return choices?.every(word => typeof word === 'string') ? (choices as string[]) : null
 }
 
-/** `systemId` is "System id". */
+/** Written large by everybody. */
+const SHORT = /\b(?:ca|dkim|http|id|ip|json|npi|sms|tls|ton|url|xml)\b/gi
+
+/** `systemId` is "System ID". */
 export function labelOf(name: string): string {
-  return inWords(
-    name.replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`),
+  const words = name.replaceAll(
+    /([a-z])([A-Z])/g,
+    (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
   )
+  return inWords(words).replaceAll(SHORT, short => short.toUpperCase())
 }
 
 export type Drawn = Record<string, unknown>

@@ -23,7 +23,13 @@ export function FraudForm({ view }: { view: FraudSettingsView }) {
   return (
     <ApiForm form={form} submitLabel="Save the rules">
       {RULES.map(rule => (
-        <RuleFields key={rule.name} rule={rule} form={form} effective={view.effective[rule.name]} />
+        <RuleFields
+          key={rule.name}
+          rule={rule}
+          form={form}
+          set={view.settings[rule.name] ?? {}}
+          effective={view.effective[rule.name]}
+        />
       ))}
       <Fieldset legend="Never blocked">
         <TagsInput
@@ -39,14 +45,18 @@ export function FraudForm({ view }: { view: FraudSettingsView }) {
 function RuleFields({
   rule: { name, title, text, numbers },
   form,
+  set,
   effective,
 }: {
   rule: (typeof RULES)[number]
   form: FormState<Values>
+  set: Record<string, unknown>
   effective: Record<string, unknown>
 }) {
   const { getInputProps } = form.fields
-  const now = MODES.find(({ value }) => value === effective['mode'])?.label
+  /** What holds where nothing is set; unknown where something is. */
+  const preset = (field: string) => (set[field] === undefined ? effective[field] : undefined)
+  const mode = MODES.find(({ value }) => value === preset('mode'))?.label
   return (
     <Fieldset legend={title}>
       <Text size="sm" c="dimmed" mb="sm">
@@ -56,7 +66,7 @@ function RuleFields({
         <Select
           label="What happens"
           data={[...MODES]}
-          placeholder={`As it comes: ${now}`}
+          placeholder={mode === undefined ? 'As it comes' : `As it comes: ${mode}`}
           clearable
           {...getInputProps(`${name}.mode`)}
         />
@@ -64,7 +74,7 @@ function RuleFields({
           <NumberInput
             key={number.name}
             label={number.label}
-            placeholder={effective[number.name] === null ? 'None' : String(effective[number.name])}
+            placeholder={String(preset(number.name) ?? (number.name === 'dailyCap' ? 'None' : 'As it comes'))}
             min={0}
             hideControls
             {...getInputProps(`${name}.${number.name}`)}
@@ -75,9 +85,7 @@ function RuleFields({
         <MultiSelect
           mt="sm"
           label="Kinds"
-          placeholder={
-            form.fields.values.numberType.list.length === 0 ? listed(effective['types']) : undefined
-          }
+          placeholder={form.fields.values.numberType.list.length === 0 ? listed(preset('types')) : undefined}
           data={NUMBER_TYPES.map(value => ({ value, label: inWords(value) }))}
           clearable
           {...getInputProps('numberType.list')}
@@ -96,5 +104,5 @@ function RuleFields({
 }
 
 function listed(types: unknown): string {
-  return (types as string[]).map(inWords).join(', ')
+  return Array.isArray(types) ? types.map(inWords).join(', ') : 'As it comes'
 }

@@ -9,8 +9,8 @@ import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { Page } from '../../../parts/page.tsx'
-import { inWords } from '../../../parts/status-badge.tsx'
 import { tellFault } from '../../../parts/toast.tsx'
+import { typeName } from '../type-name.ts'
 import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
 import { diffPrices, keyOf } from './price-diff.ts'
@@ -130,7 +130,7 @@ const COLUMNS: readonly Column<PriceRow>[] = [
     title: 'Type',
     width: 'minmax(90px, 1fr)',
     wideOnly: true,
-    render: ({ messageType }) => (messageType === '*' ? 'All types' : inWords(messageType)),
+    render: ({ messageType }) => typeName(messageType),
   },
   {
     title: 'Price',

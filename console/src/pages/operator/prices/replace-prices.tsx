@@ -6,9 +6,9 @@ import { faultOf } from '../../../api/fault.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { Money } from '../../../parts/money.tsx'
-import { inWords } from '../../../parts/status-badge.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
+import { typeName } from '../type-name.ts'
 import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
 import type { PriceChange, PriceDiff } from './price-diff.ts'
@@ -102,7 +102,7 @@ function ChangeTable({ changes }: { changes: readonly PriceChange[] }) {
               <Table.Td>
                 <DestinationText {...row} />
               </Table.Td>
-              <Table.Td>{row.messageType === '*' ? 'All types' : inWords(row.messageType)}</Table.Td>
+              <Table.Td>{typeName(row.messageType)}</Table.Td>
               <Table.Td ta="end">
                 <Side amount={before} currency={row.currency} none="New" />
               </Table.Td>

@@ -71,7 +71,7 @@ function QueueTable({ queues }: { queues: readonly QueueView[] }) {
   if (queues.length === 0) return <Text c="dimmed">Nothing waits anywhere.</Text>
   return (
     <WideTable label="Queues by connection" minWidth={720}>
-      <Table.Thead>
+      <Table.Thead style={{ whiteSpace: 'nowrap' }}>
         <Table.Tr>
           <Table.Th>Connection</Table.Th>
           <Table.Th>Channels</Table.Th>

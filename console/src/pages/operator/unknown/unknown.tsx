@@ -10,9 +10,10 @@ import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
-import { inWords, StatusBadge } from '../../../parts/status-badge.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { formatTime, Time } from '../../../parts/time.tsx'
 import { AccountLink } from '../account-names.tsx'
+import { typeName } from '../type-name.ts'
 
 const LOOK_EVERY_MS = 10_000
 
@@ -64,7 +65,7 @@ function Known({ message }: { message: UnknownMessage }) {
           </span>,
         ],
         ['Channel', channelName(message.channel)],
-        ['Type', inWords(message.messageType)],
+        ['Type', typeName(message.messageType)],
         ['Provider', message.provider],
         [
           'Connection',

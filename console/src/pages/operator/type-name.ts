@@ -1,0 +1,7 @@
+import { inWords } from '../../parts/status-badge.tsx'
+
+/** A type of messages, as people write it; `*` is any. */
+export function typeName(messageType: string): string {
+  if (messageType === '*') return 'All types'
+  return messageType === 'otp' ? 'OTP' : inWords(messageType)
+}
