@@ -1,11 +1,15 @@
 import { Anchor, Table, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { LinkView } from '../../../../../sdk/index.ts'
+import { useRead } from '../../../api/use-read.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
+import { CONNECTIONS, MOST_CONNECTIONS } from '../connections/paths.ts'
 import { CIRCUIT_TONES, CIRCUIT_WORDS, LINK_WORDS } from '../link-words.ts'
 
 export function LinkTable({ links }: { links: readonly LinkView[] }) {
+  const connections = useRead(CONNECTIONS, { query: { limit: MOST_CONNECTIONS } })
+  const names = new Map(connections.data?.data.map(({ id, name }) => [id, name]))
   if (links.length === 0) {
     return <Text c="dimmed">None is open: links open with the first message that needs them.</Text>
   }
@@ -25,8 +29,8 @@ export function LinkTable({ links }: { links: readonly LinkView[] }) {
         {links.map(({ connectionId, provider, link, circuit, detail, inFlight, waiting, resting }) => (
           <Table.Tr key={connectionId}>
             <Table.Td>
-              <Anchor component={Link} href={`/operator/connections/${connectionId}`} className="ph-mono">
-                {connectionId}
+              <Anchor component={Link} href={`/operator/connections/${connectionId}`} size="sm">
+                <bdi>{names.get(connectionId) ?? connectionId}</bdi>
               </Anchor>
             </Table.Td>
             <Table.Td>{provider}</Table.Td>
