@@ -1,19 +1,12 @@
-import type { LinkLog } from '../channels/provider.ts'
 import type { AccountSnapshot } from '../contract/caller.ts'
-import { Problem } from '../contract/errors.ts'
-import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
 import type { JobRef } from '../core/bulk/job.ts'
-import type { FailedRow, LaneLease, SendingJob } from '../core/bulk/lane-store.ts'
-import { type RowDeps, resolveRow, rowCaller } from '../core/bulk/row.ts'
+import type { LaneLease, SendingJob } from '../core/bulk/lane-store.ts'
 import type { RowAsk, StoredRow } from '../core/bulk/row-store.ts'
-import type { Accept } from '../core/messages/accept.ts'
-import type { AcceptMessage } from '../core/messages/accept-message.ts'
-import type { Prepared } from '../core/messages/prepare.ts'
-import { DatabaseUnavailable } from '../infra/db.ts'
-import { type Cancel, type Clock, pause } from '../lib/clock.ts'
-import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
+import { type Cancel, pause } from '../lib/clock.ts'
+import type { AccountId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
 import type { BulkGate } from './bulk-gate.ts'
+import { createHandOver, type HandOverDeps, type PauseWhy, RETRY_MS } from './bulk-hand-over.ts'
 import {
   createJobInHand,
   handedBelow,
@@ -39,44 +32,22 @@ export type BulkLane = {
   stop(): Promise<void>
 }
 
-export type BulkLaneDeps = {
-  clock: Clock
-  ids: Ids
-  log: LinkLog
-  /** What resolving a row needs. */
-  rows: RowDeps
+export type BulkLaneDeps = HandOverDeps & {
   gate: BulkGate
-  acceptMessage: AcceptMessage
-  accept: Accept<BulkAcceptRow, BulkVerdict>
   /** The next rows without an outcome. */
   fetch(ask: RowAsk): Promise<StoredRow[]>
-  /** False when it was not ours to say. */
-  fail(row: FailedRow): Promise<boolean>
   pause(job: JobRef, why: PauseWhy): Promise<void>
-  /** The first attempt of a message was recorded when it was stored, and nobody has made it, nor will. */
-  neverMade(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
-  /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
-  restsUntil(connectionId: ConnectionId, accountId: AccountId): number
-  /** The store knows better: the lane is another node's, or what it knows of its jobs is wrong. */
-  lost(accountId: AccountId): void
   /** A job has its share no longer, or is paused. */
   moved(accountId: AccountId): void
 }
 
-export type PauseWhy =
-  | { reason: 'insufficient_balance'; amount: number; channel: string }
-  | { reason: 'provider_rate_limit'; untilMs: number }
-
 /** Rows are fetched for some seconds at once. */
 const FETCH_SECONDS = 5
-const RETRY_MS = 1_000
 /**
  * A row counts from when its message was made, and as much later as its accept takes: but for a busy
  * machine, whose long accepts would cost every window their length.
  */
 const MOST_ACCEPT_MS = 8
-/** A rest that is shorter is waited for; a longer one is a pause. */
-const SHORT_REST_MS = 1_000
 /** The rows that another node handed over last are as old as that by the time this one begins. */
 const TAKE_OVER_MS = WINDOW_MS + 500
 
@@ -96,6 +67,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let stopped = false
   let planned = false
   let cancelNext: Cancel = () => {}
+  const send = createHandOver(lease, deps, { halt, haltFor })
 
   function update(sending: readonly SendingJob[], snapshot: AccountSnapshot): void {
     account = snapshot
@@ -213,7 +185,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     known.inFlight.add(row.n)
     window.take()
     known.window.take()
-    const done = await send(known, row).catch(error => noteTrouble(known, row, error))
+    const done = await send(known, row, account!)
     for (const each of [window, known.window]) {
       if (done === 'sent') each.used(Math.min(clock.monotonic(), row.leftMs! + MOST_ACCEPT_MS))
       else each.back()
@@ -226,76 +198,6 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     deps.gate.leave()
     if (underWay === 0) landed?.()
     runSoon()
-  }
-
-  async function send(known: JobInHand, row: RowInHand): Promise<Done> {
-    const { live, keyId, id } = known.job
-    const prepared = await resolveRow(row, id, rowCaller(account!, live, keyId), deps.rows)
-    if (prepared instanceof Problem) return fail(known, row, prepared.code, prepared.message)
-    if (rests(known, prepared)) return 'again'
-    const retried = row.tried !== undefined
-    row.tried ??= deps.ids.next('msg')
-    row.leftMs = clock.monotonic()
-    try {
-      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message => {
-        row.begun = message.begun && row.begun !== false
-        return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
-      })
-      return await conclude(known, row, prepared, verdict)
-    } catch (error) {
-      // What it carries is gone: what was stored of it before, if anything, stays as it is.
-      if (error instanceof Problem) return fail(known, row, error.code, error.message)
-      throw error
-    }
-  }
-
-  function conclude(
-    known: JobInHand,
-    row: RowInHand,
-    { amount, channel, connectionId }: Prepared,
-    verdict: BulkVerdict,
-  ): Done | Promise<Done> {
-    switch (verdict.kind) {
-      case 'accepted':
-        return 'sent'
-      case 'known':
-        if (row.begun) deps.neverMade({ accountId, id: row.tried!, connectionId })
-        return 'sent'
-      case 'insufficient':
-        halt(known, { reason: 'insufficient_balance', amount, channel })
-        return 'again'
-      case 'later':
-        return 'again'
-      case 'over':
-        known.halted = true
-        deps.moved(accountId)
-        return 'over'
-      case 'stale':
-        deps.lost(accountId)
-        return 'lost'
-      case 'faulty':
-        deps.log.warn({ err: verdict.cause, jobId: known.job.id, row: row.n }, 'a bulk row cannot be stored')
-        return fail(known, row, 'INTERNAL_ERROR', 'the message could not be stored')
-      default:
-        throw new Error(`a bulk row has no key, and yet it ${verdict.kind}`)
-    }
-  }
-
-  async function fail(known: JobInHand, row: RowInHand, code: string, message: string): Promise<Done> {
-    const ours = await deps.fail({ accountId, id: known.job.id, n: row.n, fence, code, message })
-    if (ours) return 'failed'
-    deps.lost(accountId)
-    return 'lost'
-  }
-
-  /** A provider that asked for patience gets it. */
-  function rests(known: JobInHand, { connectionId }: Prepared): boolean {
-    const untilMs = deps.restsUntil(connectionId, accountId)
-    const leftMs = untilMs - clock.now()
-    if (leftMs <= 0) return false
-    if (leftMs >= SHORT_REST_MS) halt(known, { reason: 'provider_rate_limit', untilMs })
-    else haltFor(known, leftMs)
-    return true
   }
 
   function halt(known: JobInHand, why: PauseWhy): void {
@@ -313,19 +215,10 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   function haltFor(known: JobInHand, forMs: number): void {
     known.halted = true
     clock.after(Math.max(1, forMs), () => {
-      known.halted = false
+      // Unless it was paused meanwhile: then the store says when it goes on.
+      if (!known.paused) known.halted = false
       run()
     })
-  }
-
-  function noteTrouble(known: JobInHand, row: RowInHand, error: unknown): Done {
-    const level = error instanceof DatabaseUnavailable ? 'debug' : 'warn'
-    deps.log[level](
-      { err: error, jobId: known.job.id, row: row.n },
-      'a bulk row was not handed over; it is tried again',
-    )
-    if (!known.halted) haltFor(known, RETRY_MS)
-    return 'again'
   }
 
   // --- how it stands -----------------------------------------------------------------
@@ -358,6 +251,3 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
 /** A job, and its part of the account's ceiling. */
 type Dealt = { known: JobInHand; share: number }
-
-/** What came of a hand-over. */
-type Done = 'sent' | 'failed' | 'again' | 'over' | 'lost'

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowStatus } from '../../../src/contract/bulk.ts'
-import { listRows } from '../../../src/core/bulk/row-store.ts'
+import { listRows, readRows, readWaiting } from '../../../src/core/bulk/row-store.ts'
 import { viewRow } from '../../../src/core/bulk/view.ts'
+import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -58,3 +59,67 @@ test.each([
     }
   },
 )
+
+type Plan = { 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[] }
+
+/** Rows that all steps of a plan hand on. */
+function rowsIn(plan: Plan): number {
+  return (
+    plan['Actual Rows'] * plan['Actual Loops'] +
+    (plan.Plans ?? []).reduce((sum, each) => sum + rowsIn(each), 0)
+  )
+}
+
+let asked = 0
+
+/** What a query passes on its way, by the plan that it has from the sixth time on: one for any job. */
+async function passedBy(ask: (db: Db) => Promise<unknown>): Promise<number> {
+  return database.db.transaction(async tx => {
+    await tx.query({ name: 't_generic', text: 'set local plan_cache_mode = force_generic_plan' })
+    let passed = 0
+    await ask({
+      async query({ text, values = [] }) {
+        const nth = ++asked
+        await tx.query({ name: `t_prepare_${nth}`, text: `prepare asked as ${text}` })
+        const given = values.map(value => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
+        const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
+          name: `t_explain_${nth}`,
+          text: `explain (analyze, format json) execute asked (${given})`,
+        })
+        await tx.query({ name: 't_deallocate', text: 'deallocate asked' })
+        passed += rowsIn(rows[0]!['QUERY PLAN'][0].Plan)
+        return { rows: [], rowCount: 0 }
+      },
+    })
+    return passed
+  })
+}
+
+test('a page costs what a page costs, however large its job is, and although nobody has analysed it', async () => {
+  const job = { accountId: ids.next('acc'), id: ids.next('job') }
+  const values = [toUuid(job.accountId), toUuid(job.id)]
+  const fill = (name: string, text: string) => database.db.query({ name, text, values })
+  await fill(
+    't_large_job',
+    `insert into bulk_jobs (account_id, id, live, key_id, status, total, handed_below)
+     values ($1, $2, true, $1, 'running', 20000, 10000)`,
+  )
+  await fill(
+    't_large_rows',
+    `insert into bulk_rows select $1, $2, n, '{"to":"x"}' from generate_series(0, 19999) as n`,
+  )
+  await fill(
+    't_large_outcomes',
+    `insert into bulk_outcomes (account_id, job_id, n, state) select $1, $2, n, 'sent' from generate_series(0, 9999) as n`,
+  )
+  const pages: Record<string, (db: Db) => Promise<unknown>> = {
+    all: db => listRows(db, job, undefined, false, 4_999, 51),
+    sent: db => listRows(db, job, 'sent', false, 4_999, 51),
+    pending: db => listRows(db, job, 'pending', false, 4_999, 51),
+    checked: db => readRows(db, job, 5_000, 50),
+    waiting: db => readWaiting(db, [{ ...job, from: 10_000, limit: 50 }]),
+  }
+  for (const [name, page] of Object.entries(pages)) {
+    expect(await passedBy(page), name).toBeLessThan(1_000)
+  }
+})

@@ -1,0 +1,148 @@
+import type { LinkLog } from '../channels/provider.ts'
+import type { AccountSnapshot } from '../contract/caller.ts'
+import { Problem } from '../contract/errors.ts'
+import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
+import type { FailedRow, LaneLease } from '../core/bulk/lane-store.ts'
+import { type RowDeps, resolveRow, rowCaller } from '../core/bulk/row.ts'
+import type { Accept } from '../core/messages/accept.ts'
+import type { AcceptMessage } from '../core/messages/accept-message.ts'
+import type { Prepared } from '../core/messages/prepare.ts'
+import { DatabaseUnavailable } from '../infra/db.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
+import type { JobInHand, RowInHand } from './bulk-job.ts'
+
+export type HandOverDeps = {
+  clock: Clock
+  ids: Ids
+  log: LinkLog
+  /** What resolving a row needs. */
+  rows: RowDeps
+  acceptMessage: AcceptMessage
+  accept: Accept<BulkAcceptRow, BulkVerdict>
+  /** False when it was not ours to say. */
+  fail(row: FailedRow): Promise<boolean>
+  /** The first attempt of a message was recorded when it was stored, and nobody has made it, nor will. */
+  neverMade(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
+  /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
+  restsUntil(connectionId: ConnectionId, accountId: AccountId): number
+  /** The store knows better: the lane is another node's, or what it knows of its jobs is wrong. */
+  lost(accountId: AccountId): void
+  /** A job has its share no longer, or is paused. */
+  moved(accountId: AccountId): void
+}
+
+export type PauseWhy =
+  | { reason: 'insufficient_balance'; amount: number; channel: string }
+  | { reason: 'provider_rate_limit'; untilMs: number }
+
+/** What the lane does with a job whose row could not go. */
+type Halts = {
+  /** Until the store says that it goes on. */
+  halt(job: JobInHand, why: PauseWhy): void
+  haltFor(job: JobInHand, forMs: number): void
+}
+
+/** What came of a hand-over. */
+export type Done =
+  | 'sent'
+  | 'failed'
+  /** It is to be tried again, in its turn. */
+  | 'again'
+  /** Its job has ended. */
+  | 'over'
+  /** It is not ours to judge. */
+  | 'lost'
+
+/** What went wrong is tried again so much later. */
+export const RETRY_MS = 1_000
+/** A rest that is shorter is waited for; a longer one is a pause. */
+const SHORT_REST_MS = 1_000
+
+/** Makes a row of a lane the message that it is; never rejects. */
+export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDeps, lane: Halts) {
+  const { clock } = deps
+
+  async function send(known: JobInHand, row: RowInHand, account: AccountSnapshot): Promise<Done> {
+    const { live, keyId, id } = known.job
+    const prepared = await resolveRow(row, id, rowCaller(account, live, keyId), deps.rows)
+    if (prepared instanceof Problem) return fail(known, row, prepared.code, prepared.message)
+    if (rests(known, prepared)) return 'again'
+    const retried = row.tried !== undefined
+    row.tried ??= deps.ids.next('msg')
+    row.leftMs = clock.monotonic()
+    try {
+      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message => {
+        row.begun = message.begun && row.begun !== false
+        return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
+      })
+      return await conclude(known, row, prepared, verdict)
+    } catch (error) {
+      // What it carries is gone: what was stored of it before, if anything, stays as it is.
+      if (error instanceof Problem) return fail(known, row, error.code, error.message)
+      throw error
+    }
+  }
+
+  function conclude(
+    known: JobInHand,
+    row: RowInHand,
+    { amount, channel, connectionId }: Prepared,
+    verdict: BulkVerdict,
+  ): Done | Promise<Done> {
+    switch (verdict.kind) {
+      case 'accepted':
+        return 'sent'
+      case 'known':
+        if (row.begun) deps.neverMade({ accountId, id: row.tried!, connectionId })
+        return 'sent'
+      case 'insufficient':
+        lane.halt(known, { reason: 'insufficient_balance', amount, channel })
+        return 'again'
+      case 'later':
+        return 'again'
+      case 'over':
+        known.halted = true
+        deps.moved(accountId)
+        return 'over'
+      case 'stale':
+        deps.lost(accountId)
+        return 'lost'
+      case 'faulty':
+        deps.log.warn({ err: verdict.cause, jobId: known.job.id, row: row.n }, 'a bulk row cannot be stored')
+        return fail(known, row, 'INTERNAL_ERROR', 'the message could not be stored')
+      default:
+        throw new Error(`a bulk row has no key, and yet it ${verdict.kind}`)
+    }
+  }
+
+  async function fail(known: JobInHand, row: RowInHand, code: string, message: string): Promise<Done> {
+    const ours = await deps.fail({ accountId, id: known.job.id, n: row.n, fence, code, message })
+    if (ours) return 'failed'
+    deps.lost(accountId)
+    return 'lost'
+  }
+
+  /** A provider that asked for patience gets it. */
+  function rests(known: JobInHand, { connectionId }: Prepared): boolean {
+    const untilMs = deps.restsUntil(connectionId, accountId)
+    const leftMs = untilMs - clock.now()
+    if (leftMs <= 0) return false
+    if (leftMs >= SHORT_REST_MS) lane.halt(known, { reason: 'provider_rate_limit', untilMs })
+    else lane.haltFor(known, leftMs)
+    return true
+  }
+
+  function noteTrouble(known: JobInHand, row: RowInHand, error: unknown): Done {
+    const level = error instanceof DatabaseUnavailable ? 'debug' : 'warn'
+    deps.log[level](
+      { err: error, jobId: known.job.id, row: row.n },
+      'a bulk row was not handed over; it is tried again',
+    )
+    if (!known.halted) lane.haltFor(known, RETRY_MS)
+    return 'again'
+  }
+
+  return (known: JobInHand, row: RowInHand, account: AccountSnapshot): Promise<Done> =>
+    send(known, row, account).catch(error => noteTrouble(known, row, error))
+}
