@@ -44,8 +44,8 @@ const MINUTE_MS = 60_000
 
 export function createGuard({ clock, rules: book, tallies, turns, blocks }: GuardDeps): WorkingGuard {
   const maturing = createMaturing()
-  /** Sends that passed and were counted; what becomes of them is told by the same object. */
-  const counted = new WeakMap<GuardedSend, Counted>()
+  /** Sends that passed, until it is told, by the same object, what becomes of them. */
+  const counted = new Map<GuardedSend, Counted>()
 
   async function judge(send: GuardedSend): Promise<GuardVerdict> {
     if (send.mode === 'test') return PASS
@@ -66,7 +66,8 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
       count(send, keys, -1)
       return { verdict: 'block', ...late }
     }
-    counted.set(send, { keys, turnAtMs, watched: late ? [...breaches, late] : breaches })
+    const watched = late ? [...breaches, late] : breaches
+    if (keys || turnAtMs !== null || watched.length > 0) counted.set(send, { keys, turnAtMs, watched })
     return PASS
   }
 
