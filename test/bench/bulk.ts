@@ -321,15 +321,22 @@ async function startJobs(system: System, rows: number): Promise<Started[]> {
     })
     const { id } = (await response.json()) as { id: string }
     jobs.push({ id, key })
-    // Validated jobs begin at once: the first ones must not be at their end when the last one begins.
-    if (jobs.length < system.keys.length) {
-      await fetch(`${system.url}/api/v2/messages/bulk/${id}/pause`, {
-        method: 'POST',
-        headers: { 'x-api-key': key },
-      })
-    }
+    await stopJob(system, id, key)
   }
   return jobs
+}
+
+/** Validated jobs begin at once: the first ones must not be at their end when the last one begins. */
+async function stopJob(system: System, id: string, key: string): Promise<void> {
+  for (;;) {
+    const { ok } = await fetch(`${system.url}/api/v2/messages/bulk/${id}/pause`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+    })
+    if (ok) return
+    // It is not validated yet.
+    await pause(5)
+  }
 }
 
 async function untilAllRun(system: System): Promise<void> {
