@@ -413,7 +413,9 @@ function nothingLeaked(io: ObservedIo, secrets: readonly string[]): void {
 /** The markers that show up in a value, plainly or in base64, however deep. */
 function leaks(value: unknown, secrets: readonly string[]): string[] {
   const shown = inspect(value, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: true })
-  return [...secrets, VAULT_SECRET, BODY_MARKER].filter(marker => spellings(marker).some(one => shown.includes(one)))
+  return [...secrets, VAULT_SECRET, BODY_MARKER].filter(marker =>
+    spellings(marker).some(one => shown.includes(one)),
+  )
 }
 
 /** Base64 shifts with what stands in front; the middle of each shift is enough to find it. */

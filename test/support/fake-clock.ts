@@ -6,6 +6,8 @@ export type FakeClock = Clock & {
    * order, and letting the promises it settled run before the next one.
    */
   advance(ms: number): Promise<void>
+  /** Lets `ms` pass unseen: what came due meanwhile runs, late, when time moves on next. */
+  skip(ms: number): void
   /** Sets the wall clock on, or back, by `ms`, as people and time servers do: no timer goes off for it. */
   jump(ms: number): void
   /** Timers still pending. */
@@ -44,12 +46,15 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
       await settled()
       for (let timer = nextDue(untilMs); timer; timer = nextDue(untilMs)) {
         timers.delete(timer)
-        nowMs = timer.atMs
+        nowMs = Math.max(nowMs, timer.atMs)
         timer.run()
         await settled()
       }
       nowMs = untilMs
       await settled()
+    },
+    skip(ms) {
+      nowMs += ms
     },
     jump(ms) {
       jumpedMs += ms

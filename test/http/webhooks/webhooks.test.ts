@@ -409,7 +409,10 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
     const early = await create()
     await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
     await settled(early.id, 2)
-    const times = receiver.got.map(({ body }) => body['timestamp'] as string)
+    // What another test's endpoint refused may come again meanwhile.
+    const times = receiver.got
+      .filter(({ body }) => body['type'] !== 'webhook.test')
+      .map(({ body }) => body['timestamp'] as string)
     const late = await create({ url: receiver.url('/late') })
     const replay = (body: object) => call('POST', `/${late.id}/replay`, body)
     const end = (time: string) => new Date(Date.parse(time) + 1).toISOString()
