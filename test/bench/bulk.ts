@@ -21,8 +21,6 @@ const QUICK_SENDERS = 100
 /** Messages a second of each job. */
 const RATE = 10
 const SAMPLE_EVERY_MS = 20
-/** The flags of `npm start`: without them the young generation grows to 128 MB, whatever it holds. */
-const AS_NPM_START = ['--max-semi-space-size=16']
 
 /** Bulk jobs: rows a second into the store and through the validation, and many jobs at once. */
 export async function measureBulk(quick: boolean): Promise<Figure[]> {
@@ -87,7 +85,7 @@ async function measureIntake(dir: string, quick: boolean): Promise<Figure[]> {
 
 /** In a process of its own: what the validation of one size leaves to the collector is not the next one's. */
 async function takeInAlone(dir: string, rows: number): Promise<Intake> {
-  const system = await startSystem({ accounts: 1, nodeFlags: AS_NPM_START })
+  const system = await startSystem({ accounts: 1 })
   try {
     const template = await addTemplate(system)
     await takeIn(system, dir, template, 2_000)
@@ -252,7 +250,7 @@ async function copyByPsql(system: System, file: string): Promise<number> {
 async function measureSenders(quick: boolean): Promise<Figure[]> {
   const senders = quick ? QUICK_SENDERS : SENDERS
   const seconds = quick ? 5 : 20
-  const system = await startSystem({ accounts: senders, nodeFlags: AS_NPM_START })
+  const system = await startSystem({ accounts: senders })
   try {
     note(`Bulk: ${senders.toLocaleString('en')} accounts with a job of ${RATE} a second each`)
     const jobs = await startJobs(system, RATE * (seconds + 30))
