@@ -1,0 +1,170 @@
+import type { Links } from '../channels/links.ts'
+import type { Provider } from '../channels/provider.ts'
+import { WHATSAPP_WEB } from '../channels/whatsapp-web.ts'
+import type { Caller } from '../contract/caller.ts'
+import type { Channel } from '../contract/enums.ts'
+import type { SingleSendBody } from '../contract/send.ts'
+import { PLATFORM, PLATFORM_UUID } from '../core/accounts/platform.ts'
+import type { ConnectionSnapshot } from '../core/connections/snapshot.ts'
+import type { Media } from '../core/media/media.ts'
+import { assetIdsOf } from '../core/messages/assets.ts'
+import type { Planned, World } from '../core/messages/prepare.ts'
+import type { ResolveDeps } from '../core/messages/resolve.ts'
+import { withinMs } from '../lib/clock.ts'
+import { type AccountId, type ConnectionId, fromUuid } from '../lib/ids.ts'
+import type { AccountRooms } from './accounts.ts'
+import type { BotRooms } from './bots.ts'
+import type { ConsentRooms } from './consent.ts'
+import type { Foundation } from './foundation.ts'
+import type { TemplateRooms } from './templates.ts'
+
+/** What every send, batch, estimate and bulk row is resolved with. */
+export function createPlanning(
+  base: Foundation,
+  rooms: AccountRooms,
+  consent: ConsentRooms,
+  media: Media,
+  templates: TemplateRooms,
+  bots: BotRooms,
+  providers: ReadonlyMap<string, Provider>,
+  links: Links,
+  circuitReady: (id: ConnectionId) => boolean,
+): ResolveDeps {
+  return {
+    clock: base.clock,
+    world: (caller, body) =>
+      withConversation(
+        withAssets(worldOf(rooms, templates, caller), media, caller, body),
+        bots,
+        caller,
+        body,
+      ),
+    checksRecipient: (planned: Planned) =>
+      CHECKED.has(planned.channel) && links.get(planned.connectionId)?.link.reaches !== undefined,
+    reaches: (planned: Planned) => reaches(base, links, planned),
+    phones: base.phones,
+    checkUrl: base.guarded.check,
+    sandboxForLive: base.config.sandbox,
+    bareSessions: bareSessionsOf(providers),
+    suppressedOn: consent.suppressedOn,
+    windowOpen: consent.windows.isOpen,
+    mayLeaveAt: consent.mayLeaveAt,
+    ready: id => links.get(id) !== undefined && circuitReady(id),
+  }
+}
+
+/** What a send depends on; at once when the caches are warm. */
+function worldOf(
+  rooms: AccountRooms,
+  { templateSnapshots }: TemplateRooms,
+  { account }: Pick<Caller, 'account'>,
+): World | Promise<World> {
+  const connections = rooms.connections.forAccount(account.id)
+  const senders = rooms.senders.forAccount(account.id)
+  const templates = templateSnapshots.forAccount(account.id)
+  const sessions = rooms.sessions.forAccount(account.id)
+  const prices = rooms.prices.table()
+  if (
+    !(connections instanceof Promise) &&
+    !(senders instanceof Promise) &&
+    !(templates instanceof Promise) &&
+    !(sessions instanceof Promise) &&
+    !(prices instanceof Promise)
+  ) {
+    return { connections, senders, templates, sessions, prices }
+  }
+  return Promise.all([connections, senders, templates, sessions, prices]).then(
+    ([connections, senders, templates, sessions, prices]) => ({
+      connections,
+      senders,
+      templates,
+      sessions,
+      prices,
+    }),
+  )
+}
+
+/** Uploaded files are looked up where a body names them: few do, and they may be gone. */
+async function findAssets(
+  world: World | Promise<World>,
+  media: Media,
+  accountId: AccountId,
+  ids: readonly string[],
+) {
+  const [known, assets] = await Promise.all([world, media.find(accountId, ids)])
+  return { ...known, assets }
+}
+
+function withAssets(
+  world: World | Promise<World>,
+  media: Media,
+  { account }: Pick<Caller, 'account'>,
+  body: SingleSendBody | undefined,
+): World | Promise<World> {
+  const ids = body ? assetIdsOf(body) : []
+  return ids.length === 0 ? world : findAssets(world, media, account.id, ids)
+}
+
+/** So are bots and their chats, of which there may be millions: one look-up, for those who name one. */
+async function findNamed(
+  world: World | Promise<World>,
+  { findConversation }: BotRooms,
+  accountId: AccountId,
+  named: NonNullable<SingleSendBody['conversationContext']>,
+) {
+  const [known, conversation] = await Promise.all([world, findConversation(accountId, named)])
+  return { ...known, conversation }
+}
+
+function withConversation(
+  world: World | Promise<World>,
+  bots: BotRooms,
+  { account }: Pick<Caller, 'account'>,
+  body: SingleSendBody | undefined,
+): World | Promise<World> {
+  const named = body?.conversationContext
+  return named?.moduleType === 'botapp_bot' ? findNamed(world, bots, account.id, named) : world
+}
+
+/** The channels on which not everybody who has a number can be reached. */
+const CHECKED: ReadonlySet<Channel> = new Set(['official_chatapp', 'user_chatapp_session'])
+/** A provider that does not say by then is asked by the send itself. */
+const REACHES_TIMEOUT_MS = 2_000
+
+async function reaches(base: Foundation, links: Links, planned: Planned): Promise<boolean | null> {
+  const link = links.get(planned.connectionId)?.link
+  if (!link?.reaches) return null
+  const giveUp = new AbortController()
+  const asked = link.reaches(planned.recipient, giveUp.signal).then(
+    answer => ({ answer }),
+    error => {
+      base.log.debug(
+        { err: error, connectionId: planned.connectionId },
+        'a provider could not say whether it reaches a recipient',
+      )
+      return { answer: null }
+    },
+  )
+  const inTime = await withinMs(base.clock, REACHES_TIMEOUT_MS, asked)
+  if (!inTime) giveUp.abort()
+  return inTime ? inTime.answer : null
+}
+
+/** Web sessions by their defaults: what the operator's own connection would say otherwise. */
+function bareSessionsOf(providers: ReadonlyMap<string, Provider>): ConnectionSnapshot {
+  const { key, channels, policy } = providers.get(WHATSAPP_WEB)!
+  return {
+    id: fromUuid('cnn', PLATFORM_UUID),
+    accountId: PLATFORM,
+    provider: key,
+    name: 'Web sessions',
+    channels,
+    config: {},
+    enabled: true,
+    priorityOrder: 100,
+    retryPolicy: policy.retryPolicy,
+    allowedTypes: policy.allowedTypes,
+    sendModeByType: policy.sendModeByType,
+    revision: 0,
+  }
+}
