@@ -1,5 +1,7 @@
-// Writes sdk/api.ts: the types of everything that our API takes and answers. `npm run sdk`.
+// Writes sdk/api.ts, the types of everything that our API takes and answers, and sdk/words.ts. `npm run sdk`.
 import { writeFileSync } from 'node:fs'
-import { SDK_TYPES, sdkTypes } from './sdk/read.ts'
+import { SDK_TYPES, SDK_WORDS, sdkTypes, sdkWords } from './sdk/read.ts'
 
-writeFileSync(SDK_TYPES, await sdkTypes())
+const types = await sdkTypes()
+writeFileSync(SDK_TYPES, types)
+writeFileSync(SDK_WORDS, await sdkWords(types))

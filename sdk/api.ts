@@ -513,7 +513,21 @@ export interface GetMessagesQuery {
   status?: MessageStatus
   channel?: Channel
   messageType?: MessageType
+  /**
+   * The kind of key that sent it; both where absent.
+   */
+  mode?: 'live' | 'test'
   to?: string
+  /**
+   * Why it failed.
+   */
+  errorCode?:
+    | 'RECIPIENT_REJECTED'
+    | 'RECIPIENT_SUPPRESSED'
+    | 'CHATAPP_NOT_REGISTERED'
+    | 'MESSAGE_REJECTED'
+    | 'PROVIDER_UNAVAILABLE'
+    | 'INTERNAL_ERROR'
   templateId?: string
   bulkJobId?: string
   /**
@@ -524,6 +538,42 @@ export interface GetMessagesQuery {
    * ISO 8601, UTC, milliseconds.
    */
   createdBefore?: string
+}
+export interface GetMessagesEventsQuery {
+  status?: MessageStatus
+  channel?: Channel
+  messageType?: MessageType
+  /**
+   * The kind of key that sent it; both where absent.
+   */
+  mode?: 'live' | 'test'
+  to?: string
+  /**
+   * Why it failed.
+   */
+  errorCode?:
+    | 'RECIPIENT_REJECTED'
+    | 'RECIPIENT_SUPPRESSED'
+    | 'CHATAPP_NOT_REGISTERED'
+    | 'MESSAGE_REJECTED'
+    | 'PROVIDER_UNAVAILABLE'
+    | 'INTERNAL_ERROR'
+  templateId?: string
+  bulkJobId?: string
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdAfter?: string
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdBefore?: string
+}
+export interface GetMessagesEventsHeader {
+  /**
+   * Where an earlier stream broke off.
+   */
+  'Last-Event-ID'?: string
 }
 export interface ProviderMessagePolicy {
   providerKey: string
@@ -1164,6 +1214,7 @@ export interface SmsSenderView {
   status: SenderStatus
   isDefault: boolean
   webhookConfigured: boolean
+  reason: string | null
 }
 export interface OfficialSender {
   /**
@@ -3409,6 +3460,12 @@ export interface DeleteAdminTemplatesById200 {
 export interface DeleteAdminTemplatesByIdPath {
   id: string
 }
+export interface PostAdminTemplatesMedia201 {
+  success: true
+  data: {
+    asset: MediaAsset
+  }
+}
 export interface ConnectionState {
   link: 'closed' | 'connecting' | 'up' | 'down'
   detail: string
@@ -4675,6 +4732,19 @@ export interface Paths {
       }
     }
   }
+  '/api/v2/messages/events': {
+    get: {
+      parameters: { path?: never; query?: GetMessagesEventsQuery; header?: GetMessagesEventsHeader }
+      responses: {
+        200: { content: { 'text/event-stream': string } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
   '/api/v2/messages/policies': {
     get: {
       parameters: { path?: never; query?: never; header?: never }
@@ -5914,6 +5984,21 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/admin/templates/media': {
+    post: {
+      parameters: { path?: never; query?: never; header?: never }
+      requestBody: { content: { 'multipart/form-data': FormData } }
+      responses: {
+        201: { content: { 'application/json': PostAdminTemplatesMedia201 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }

@@ -7,6 +7,7 @@ import { createRetryingFetch, type RetryOptions } from './retries.ts'
 export type * from './api.ts'
 export type { Answer, CallInit, PathsWith } from './calls.ts'
 export { type ErrorCode, type ErrorDetail, PosthornError, PosthornUnreachable } from './error.ts'
+export * from './words.ts'
 
 export type PosthornOptions = RetryOptions & {
   /** Where the server is, such as `https://messages.example.com`; in a browser, by default where the page came from. */

@@ -15,7 +15,7 @@ export type OpenApi = {
   components: { schemas: Record<string, Json> }
 }
 
-const HEAD = `// Made by "npm run sdk" from the table of routes, and never by hand.
+export const HEAD = `// Made by "npm run sdk" from the table of routes, and never by hand.
 
 `
 

@@ -13,7 +13,12 @@ export const AuditEntry = Type.Object({
     name: Type.String({ description: 'As they were called then' }),
   }),
   action: Type.String({ description: 'As in `api_key.create`' }),
-  target: nullable(Type.String({ description: 'The id of what was changed' })),
+  target: nullable(
+    Type.String({
+      description:
+        'The id of what was changed, or its name where that is how it is called; `platform` for what holds for all',
+    }),
+  ),
   changes: Type.Record(Type.String(), Type.Unknown(), {
     description: 'What was asked for, without secrets',
   }),

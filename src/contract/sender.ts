@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { nullable } from './envelope.ts'
 
 export const SENDER_STATUSES = ['pending', 'approved', 'rejected'] as const
 export type SenderStatus = (typeof SENDER_STATUSES)[number]
@@ -10,6 +11,7 @@ export const SmsSenderView = Type.Object({
   status: Type.Enum(SENDER_STATUSES),
   isDefault: Type.Boolean(),
   webhookConfigured: Type.Boolean(),
+  reason: nullable(Type.String({ description: 'Why it was rejected, in the operator’s words' })),
 })
 export type SmsSenderView = Static<typeof SmsSenderView>
 

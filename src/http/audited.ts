@@ -6,6 +6,9 @@ import type { Route } from './route.ts'
 /** Takes what was changed, by whom; never refuses. */
 export type AuditTrail = { note(entry: AuditNote): Promise<void> }
 
+/** As the filters of the log call it. */
+const PLATFORM_NAME = 'platform'
+
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** The same handler, whose success is noted before it is answered: the one place in which changes are. */
@@ -20,7 +23,7 @@ export function audited(route: Route, handler: Handler, trail: AuditTrail): Hand
 function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): AuditNote {
   const target = targetOf(route, request, reply, answer)
   return {
-    accountId: accountOf(route, request, answer) ?? (target !== null && isId('acc', target) ? target : null),
+    accountId: accountOf(route, request, answer) ?? (isId('acc', target) ? target : null),
     actor: actorOf(request),
     action: route.audit!.action,
     target,
@@ -49,23 +52,25 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
 }
 
 /** What a create made; else what the path names, the last of it unless the route says which. */
-function targetOf(
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: unknown,
-): string | null {
+function targetOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): string {
   const params = request.params as Record<string, string>
-  if (route.audit!.target !== undefined) return params[route.audit!.target] ?? null
-  const made = reply.statusCode === 201 ? idIn(answer) : null
-  return made ?? Object.values(params).at(-1) ?? idIn(answer)
+  const { target } = route.audit!
+  if (target !== undefined) return params[target] ?? wordIn(answer, target) ?? ownerOf(request)
+  const made = reply.statusCode === 201 ? wordIn(answer, 'id') : null
+  return made ?? Object.values(params).at(-1) ?? wordIn(answer, 'id') ?? ownerOf(request)
 }
 
-function idIn(answer: unknown): string | null {
-  const id = namesOf(answer)
-    .map(name => name['id'])
+function wordIn(answer: unknown, field: string): string | null {
+  const word = namesOf(answer)
+    .map(name => name[field])
     .find(each => typeof each === 'string')
-  return (id as string | undefined) ?? null
+  return (word as string | undefined) ?? null
+}
+
+/** What is nobody's part but one's own as a whole: `platform` where it is for all, such as the prices. */
+function ownerOf({ caller, signedIn, url }: FastifyRequest): string {
+  if (caller) return caller.account.id
+  return signedIn && url.startsWith('/api/console/') ? signedIn.userId : PLATFORM_NAME
 }
 
 /** `data` of an answer, and the objects that stand in it by name: `{key: {id}, apiKey}`. */

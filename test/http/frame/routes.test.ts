@@ -51,6 +51,7 @@ const UNNOTED = new Set([
   'POST /api/v2/verification/resend',
   'POST /api/v2/verification/verify',
   'POST /api/v2/templates/media',
+  'POST /api/admin/templates/media',
   'DELETE /api/v2/templates/media/:assetId',
   'POST /api/v2/templates/:id/preview',
   'POST /api/v2/webhooks/:id/test',

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { success } from '../../contract/envelope.ts'
+import { MediaAsset } from '../../contract/media.ts'
+import type { Media } from '../../core/media/media.ts'
+import { defineRoute } from '../route.ts'
+
+/** `POST /api/admin/templates/media`: a file for the header of a template of the platform. */
+export const adminTemplatesMediaCreate = (deps: { media: Media }) =>
+  defineRoute({
+    method: 'POST',
+    url: '/api/admin/templates/media',
+    auth: { operator: true },
+    form: { files: ['file'], only: true, keeps: true },
+    schema: {
+      summary: 'Upload a file of the platform',
+      description:
+        'For the `headerAssetId` of a platform template. Types and sizes are those of `POST /api/v2/templates/media`.',
+      tags: ['Operator'],
+      response: { 201: success(Type.Object({ asset: MediaAsset })) },
+    },
+    handler(request, reply) {
+      reply.code(201)
+      return { success: true, data: { asset: deps.media.view(request.upload!.asset) } }
+    },
+  })
