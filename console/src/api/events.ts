@@ -1,10 +1,16 @@
 export type ServerEvent = { event: string; data: string }
 
+/** Where a stream that broke off can go on: the last `id` that it brought. */
+export type Place = { id: string }
+
 /** The largest unfinished event that is held, in characters. */
 const MOST_CHARACTERS = 4_000_000
 
-/** The events of a `text/event-stream` body, as they come. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+/** The events of a `text/event-stream` body, as they come; `place` is kept up to date. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  place: Place = { id: '' },
+): AsyncGenerator<ServerEvent> {
   let rest = ''
   const text = body.pipeThrough(
     new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>,
@@ -14,7 +20,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
     rest = blocks.pop()!
     if (rest.length > MOST_CHARACTERS) throw new Error('an event without an end')
     for (const block of blocks) {
-      const event = parse(block)
+      const event = parse(block, place)
       if (event) yield event
     }
   }
@@ -35,10 +41,11 @@ async function* iterate<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
 }
 
 /** Null for a comment, which only keeps the connection open. */
-function parse(block: string): ServerEvent | null {
+function parse(block: string, place: Place): ServerEvent | null {
   const data: string[] = []
   let event = 'message'
   for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith('id:')) place.id = line.slice(3).trim()
     if (line.startsWith('event:')) event = line.slice(6).trim()
     if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
   }

@@ -1,66 +1,123 @@
 import { useEffect, useRef, useState } from 'react'
 import { useApiContext } from './context.tsx'
-import { readEvents, type ServerEvent } from './events.ts'
+import { type Place, readEvents, type ServerEvent } from './events.ts'
 
 export type LiveState = 'live' | 'polling' | 'off'
 
+export type LiveOptions = {
+  onEvent(event: ServerEvent): void
+  /** Asks, where no stream gets through. */
+  poll(): unknown
+  /** There is always more to come: a stream that ends is opened again. */
+  endless?: boolean
+}
+
 const POLL_MS = 2_000
-/** After so many streams that broke at once it only asks. */
+/** After so many streams that broke without an event it asks, and tries a stream only now and then. */
 const MOST_FAILURES = 3
+const TRY_AGAIN_MS = 30_000
 
 /**
  * Follows `path` by server-sent events, and asks instead where these do not get
- * through: a proxy in between may hold them back.
+ * through: a proxy in between may hold them back. Only while somebody looks:
+ * browsers allow few connections to a server, and a hidden tab needs none.
  *
  *     const live = useLive(`/api/v2/messages/bulk/${id}/events`, {
  *       onEvent: ({ data }) => setJob(JSON.parse(data)),
  *       poll: () => job.refetch(),
  *     })
  */
-export function useLive(
-  path: string | null,
-  { onEvent, poll }: { onEvent: (event: ServerEvent) => void; poll: () => unknown },
-): LiveState {
+export function useLive(path: string | null, options: LiveOptions): LiveState {
   const { fetch } = useApiContext()
   const [state, setState] = useState<LiveState>('off')
-  const handlers = useRef({ onEvent, poll })
-  handlers.current = { onEvent, poll }
+  const handlers = useRef(options)
+  handlers.current = options
 
   useEffect(() => {
     if (path === null) return setState('off')
-    const end = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-
-    async function follow(failures: number): Promise<void> {
-      if (end.signal.aborted) return
-      try {
-        const request = new Request(new URL(path!, location.origin), { signal: end.signal })
-        const answer = await fetch(request)
-        if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`)
-        setState('live')
-        for await (const event of readEvents(answer.body)) handlers.current.onEvent(event)
-        // Its end is an end: a job that is over has nothing more to tell.
-        if (!end.signal.aborted) setState('off')
-        handlers.current.poll()
-      } catch {
-        if (end.signal.aborted) return
-        setState('polling')
-        handlers.current.poll()
-        timer = setTimeout(() => (failures < MOST_FAILURES ? void follow(failures + 1) : ask()), POLL_MS)
-      }
-    }
-
-    function ask(): void {
-      handlers.current.poll()
-      timer = setTimeout(ask, POLL_MS)
-    }
-
-    void follow(0)
+    const line = createLine({ path, fetch, handlers, setState })
+    const onLook = () => (document.hidden ? line.rest() : line.open())
+    document.addEventListener('visibilitychange', onLook)
+    onLook()
     return () => {
-      end.abort()
-      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onLook)
+      line.rest()
     }
   }, [path, fetch])
 
   return state
+}
+
+type LineDeps = {
+  path: string
+  fetch: (request: Request) => Promise<Response>
+  handlers: { current: LiveOptions }
+  setState(state: LiveState): void
+}
+
+/** One stream after the other, or questions in their place; at rest, neither. */
+function createLine({ path, fetch, handlers, setState }: LineDeps) {
+  const place: Place = { id: '' }
+  let current: AbortController | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let failures = 0
+  let failedAtMs = 0
+  let isOver = false
+
+  function open(): void {
+    if (current || isOver) return
+    current = new AbortController()
+    failures = 0
+    void follow(current.signal)
+  }
+
+  function rest(): void {
+    current?.abort()
+    current = null
+    clearTimeout(timer)
+  }
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    try {
+      const headers = place.id === '' ? {} : { 'Last-Event-ID': place.id }
+      const answer = await fetch(new Request(new URL(path, location.origin), { signal, headers }))
+      if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`)
+      setState('live')
+      for await (const event of readEvents(answer.body, place)) {
+        failures = 0
+        handlers.current.onEvent(event)
+      }
+      if (!signal.aborted) onEnd(signal)
+    } catch {
+      if (signal.aborted) return
+      failures++
+      failedAtMs = performance.now()
+      setState('polling')
+      ask(signal)
+    }
+  }
+
+  function onEnd(signal: AbortSignal): void {
+    if (handlers.current.endless) return later(() => void follow(signal))
+    // Its end is an end: a job that is over has nothing more to tell.
+    isOver = true
+    setState('off')
+    handlers.current.poll()
+  }
+
+  function ask(signal: AbortSignal): void {
+    handlers.current.poll()
+    later(() => {
+      const worthIt = failures < MOST_FAILURES || performance.now() - failedAtMs > TRY_AGAIN_MS
+      if (worthIt) void follow(signal)
+      else ask(signal)
+    })
+  }
+
+  function later(run: () => void): void {
+    clearTimeout(timer)
+    timer = setTimeout(run, POLL_MS)
+  }
+
+  return { open, rest }
 }

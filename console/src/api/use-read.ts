@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-query'
 import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
 import { useApiContext } from './context.tsx'
+import { FIRST_PAGE, nextStart, type Pages, type PageStart, type Placing, placeRows, rowsLetGo } from './pages.ts'
 
 type ReadPath = PathsWith<'get'>
 type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
@@ -44,6 +45,8 @@ type PagedQuery = Record<string, string | number | undefined>
 const PAGE_ROWS = 100
 /** A longer list is not read anew by itself: that would be every page of it, again and again. */
 const MOST_LIVE_PAGES = 2
+/** Whoever goes further down lets go of what lies furthest behind; it is read again when they come back. */
+const MOST_PAGES = 40
 
 /** All rows of a list, page by page as they are wanted. Empty filters are left out. */
 export function useReadPages<P extends PagedPath>(
@@ -54,22 +57,17 @@ export function useReadPages<P extends PagedPath>(
   const { api } = useApiContext()
   const query = { limit: PAGE_ROWS, ...withoutEmpty(init.query ?? {}) }
   const queryKey = useKey(path, { ...init, query })
-  const pages = useInfiniteQuery<
-    Answer<P, 'get'>,
-    Error,
-    InfiniteData<Answer<P, 'get'>>,
-    readonly unknown[],
-    string | null
-  >({
+  type Answered = { data: Row<P>[]; nextCursor: string | null }
+  const pages = useInfiniteQuery<Answered, Error, Pages<Row<P>>, readonly unknown[], PageStart>({
     queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      read(api, path, {
-        ...init,
-        query: { ...query, ...(pageParam !== null && { cursor: pageParam }) },
-        signal,
-      } as never),
-    initialPageParam: null,
-    getNextPageParam: last => (last as { nextCursor: string | null }).nextCursor,
+    queryFn: async ({ pageParam: { cursor }, signal }) => {
+      const asked = { ...query, ...(cursor !== null && { cursor }) }
+      return (await read(api, path, { ...init, query: asked, signal } as never)) as unknown as Answered
+    },
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: (last, _, start) => nextStart(last, start),
+    getPreviousPageParam: (_, __, start) => start.previous,
+    maxPages: MOST_PAGES,
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: ({ state }) => isShort(state.data),
@@ -78,11 +76,22 @@ export function useReadPages<P extends PagedPath>(
   const client = useQueryClient()
   /** Forgets all but the first page, which is then live again. */
   function rewind(): void {
-    if (isShort(pages.data)) return
-    client.setQueryData<typeof pages.data>(queryKey, data => data && firstOf(data))
+    if (rowsLetGo(pages.data) > 0) void client.resetQueries({ queryKey, exact: true })
+    else if (!isShort(pages.data)) client.setQueryData<Pages<Row<P>>>(queryKey, data => data && firstOf(data))
   }
-  const rows = (pages.data?.pages ?? []).flatMap(page => (page as unknown as { data: Row<P>[] }).data)
-  return { ...pages, rows, rewind }
+  /** Reads it anew, unless whoever looks at it has gone far down. */
+  function freshen(): void {
+    if (isShort(pages.data)) void pages.refetch()
+  }
+  /** Puts rows in their places that are known to have changed; new ones on top, while that is what is looked at. */
+  function place(rows: readonly Row<P>[], { keyOf, fits }: Omit<Placing<Row<P>>, 'insert'>): void {
+    client.setQueryData<Pages<Row<P>>>(
+      queryKey,
+      data => data && placeRows(data, rows, { keyOf, fits, insert: isShort(data) && rowsLetGo(data) === 0 }),
+    )
+  }
+  const rows = (pages.data?.pages ?? []).flatMap(page => page.data)
+  return { ...pages, rows, rowsLetGo: rowsLetGo(pages.data), rewind, freshen, place }
 }
 
 export type PagedRead<R> = {
@@ -96,6 +105,10 @@ export type PagedRead<R> = {
   refetch(): unknown
   /** Where a list can grow long; see `useReadPages`. */
   rewind?(): void
+  /** Rows above the first that is held. */
+  rowsLetGo?: number
+  isFetchingPreviousPage?: boolean
+  fetchPreviousPage?(): unknown
 }
 
 /**
@@ -128,7 +141,7 @@ export function useForget(): (paths: readonly string[]) => void {
     })
 }
 
-function isShort(data: InfiniteData<unknown> | undefined): boolean {
+function isShort(data: InfiniteData<unknown, unknown> | undefined): boolean {
   return (data?.pages.length ?? 0) <= MOST_LIVE_PAGES
 }
 

@@ -1,6 +1,6 @@
 import { Button, Loader, Skeleton } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
@@ -49,20 +49,20 @@ export function DataList<R>({
   height?: string
 }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = read
+  const { rows, rowsLetGo = 0 } = read
+  const rowAt = (index: number): R | undefined => rows[index - rowsLetGo]
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: rowsLetGo + rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
-    getItemKey: index => rowKey(rows[index]!),
+    getItemKey(index) {
+      const row = rowAt(index)
+      return row === undefined ? index : rowKey(row)
+    },
   })
   const seen = virtual.getVirtualItems()
-  const last = seen.at(-1)?.index ?? 0
-
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= rows.length - NEAR_END_ROWS) fetchNextPage()
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+  usePagesNear(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
   function onScroll(): void {
     if (scroller.current?.scrollTop === 0) read.rewind?.()
@@ -70,7 +70,7 @@ export function DataList<R>({
 
   if (read.isPending) return <ListSkeleton />
   if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
-  if (rows.length === 0) return <div className="ph-card">{empty}</div>
+  if (rows.length === 0) return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
 
   const shown = window.matchMedia(PHONE).matches
     ? columns.filter(column => column.wideOnly !== true)
@@ -104,7 +104,8 @@ export function DataList<R>({
           </div>
           <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
             {seen.map(item => {
-              const row = rows[item.index]!
+              const row = rowAt(item.index)
+              if (row === undefined) return <RowToCome key={item.key} startPx={item.start} />
               const key = rowKey(row)
               return (
                 <div
@@ -116,7 +117,7 @@ export function DataList<R>({
                   data-clickable={onOpen !== undefined || undefined}
                   style={{ ...template, transform: `translateY(${item.start}px)` }}
                   tabIndex={onOpen ? 0 : undefined}
-                  onClick={onOpen && (() => onOpen(row))}
+                  onClick={onOpen && (event => isOfRow(event) && onOpen(row))}
                   onKeyDown={onOpen && (event => onRowKey(event, () => onOpen(row)))}
                 >
                   {shown.map(column => (
@@ -131,6 +132,50 @@ export function DataList<R>({
         </div>
       </div>
       <ListFoot read={read} />
+    </div>
+  )
+}
+
+/** Not a click on a button in the row, or in what such a button has opened. */
+function isOfRow({ target, currentTarget }: MouseEvent<HTMLElement>): boolean {
+  return currentTarget.contains(target as Node) && (target as Element).closest('a, button') === null
+}
+
+/** Fetches the page behind the last row that is seen, and the one before the first, as one comes near. */
+function usePagesNear<R>(read: PagedRead<R>, first: number, last: number): void {
+  const { rows, rowsLetGo = 0, hasNextPage, isFetchingNextPage, isFetchingPreviousPage, error } = read
+  const nearEnd = last >= rowsLetGo + rows.length - NEAR_END_ROWS
+  const nearStart = rowsLetGo > 0 && first < rowsLetGo + NEAR_END_ROWS
+  const isBusy = isFetchingNextPage || isFetchingPreviousPage === true
+  const { fetchNextPage, fetchPreviousPage } = read
+  useEffect(() => {
+    // What went wrong is tried again by hand.
+    if (isBusy || error !== null) return
+    if (nearStart) fetchPreviousPage?.()
+    else if (nearEnd && hasNextPage) fetchNextPage()
+  }, [nearStart, nearEnd, hasNextPage, isBusy, error, fetchNextPage, fetchPreviousPage])
+}
+
+/** One that was let go, until it is read again. */
+function RowToCome({ startPx }: { startPx: number }) {
+  return (
+    <div role="row" className={classes.row} style={{ transform: `translateY(${startPx}px)` }}>
+      <Skeleton h={12} w="60%" />
+    </div>
+  )
+}
+
+/** What is rare is looked for page by page. */
+function StillLooking<R>({ read }: { read: PagedRead<R> }) {
+  return (
+    <div className={classes.foot} aria-live="polite">
+      <Loader size={12} aria-hidden />
+      <span>Nothing yet: looking further back…</span>
+      {read.error !== null && (
+        <Button size="compact-xs" variant="subtle" onClick={() => read.fetchNextPage()}>
+          That could not be read: try again
+        </Button>
+      )}
     </div>
   )
 }
@@ -150,7 +195,7 @@ function ListFoot<R>({ read }: { read: PagedRead<R> }) {
   return (
     <div className={classes.foot} aria-live="polite">
       <span className="ph-num">
-        {rows.length.toLocaleString()}
+        {((read.rowsLetGo ?? 0) + rows.length).toLocaleString()}
         {hasNextPage ? ' so far' : rows.length === 1 ? ' row' : ' rows'}
       </span>
       {isFetchingNextPage && <Loader size={12} aria-label="Loading more" />}

@@ -1,33 +1,45 @@
 import { Badge, Button } from '@mantine/core'
+import type { Column } from './data-list.tsx'
+import { tellFault } from './toast.tsx'
+
+type Choosing<R> = {
+  isPending: boolean
+  variables: R | undefined
+  mutate(row: R, options: { onError: (error: Error) => void }): void
+}
 
 /** In the row of a sender: that it is the default, or the way to make it so. */
-export function DefaultChoice({
-  name,
-  isDefault,
-  busy,
-  onChoose,
+export function defaultColumn<R extends { id: string; isDefault: boolean }>({
+  nameOf,
+  may,
+  choose,
 }: {
-  name: string
-  isDefault: boolean
-  busy: boolean
-  onChoose: () => void
-}) {
-  if (isDefault) {
-    return (
-      <Badge size="sm" variant="light" me={10}>
-        Default
-      </Badge>
-    )
+  nameOf: (row: R) => string
+  /** Whether this one can be made the default. */
+  may: (row: R) => boolean
+  choose: Choosing<R>
+}): Column<R> {
+  return {
+    title: '',
+    width: '116px',
+    align: 'end',
+    render: row =>
+      row.isDefault ? (
+        <Badge size="sm" variant="light" me={10}>
+          Default
+        </Badge>
+      ) : (
+        may(row) && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            aria-label={`Make default: ${nameOf(row)}`}
+            loading={choose.isPending && choose.variables?.id === row.id}
+            onClick={() => choose.mutate(row, { onError: tellFault })}
+          >
+            Make default
+          </Button>
+        )
+      ),
   }
-  return (
-    <Button
-      size="compact-sm"
-      variant="subtle"
-      aria-label={`Make default: ${name}`}
-      loading={busy}
-      onClick={onChoose}
-    >
-      Make default
-    </Button>
-  )
 }

@@ -4,11 +4,17 @@ import { useLocation, useSearch } from 'wouter'
 /**
  * Filters that live in the URL: a link has them, and so has "back".
  *
- *     const [filters, setFilters] = useFilters(['status', 'channel', 'to'])
+ *     const [filters, setFilters, clear] = useFilters(['status', 'channel', 'to'])
+ *
+ * `clear` takes all of them away, and is null where there are none.
  */
 export function useFilters<const N extends string>(
   names: readonly N[],
-): [Partial<Record<N, string>>, (change: Partial<Record<N, string | null>>) => void] {
+): [
+  filters: Partial<Record<N, string>>,
+  change: (change: Partial<Record<N, string | null>>) => void,
+  clear: (() => void) | null,
+] {
   const search = useSearch()
   const [path, go] = useLocation()
   const wanted = names.join(' ')
@@ -32,5 +38,6 @@ export function useFilters<const N extends string>(
     },
     [search, path, go],
   )
-  return [filters, change]
+  const clear = () => change(Object.fromEntries(names.map(name => [name, null])) as Record<N, null>)
+  return [filters, change, Object.keys(filters).length === 0 ? null : clear]
 }

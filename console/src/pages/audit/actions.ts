@@ -1,7 +1,7 @@
 import { inWords } from '../../parts/status-badge.tsx'
 
 /** By what was changed; the API takes the first part of an action for all of its group. */
-const NAMES: Readonly<Record<string, string>> = {
+const OF_ACCOUNTS: Readonly<Record<string, string>> = {
   api_key: 'API keys',
   member: 'Members',
   invitation: 'Invitations',
@@ -15,14 +15,26 @@ const NAMES: Readonly<Record<string, string>> = {
   web_session: 'Web sessions',
   wallet: 'Wallet',
   account: 'Account',
-  connection: 'Connections',
+  fraud: 'Fraud rules',
 }
-export const GROUPS = Object.entries(NAMES).map(([value, label]) => ({ value, label }))
+/** Of the platform, or of somebody's login. */
+const OF_THE_PLATFORM: Readonly<Record<string, string>> = {
+  connection: 'Connections',
+  price: 'Prices',
+  person: 'People',
+  login: 'Logins',
+}
+const NAMES: typeof OF_ACCOUNTS = { ...OF_ACCOUNTS, ...OF_THE_PLATFORM }
+
+const choices = (names: typeof NAMES) => Object.entries(names).map(([value, label]) => ({ value, label }))
+export const ACCOUNT_GROUPS = choices(OF_ACCOUNTS)
+export const ALL_GROUPS = choices(NAMES)
 
 const VERBS: Readonly<Record<string, string>> = {
   create: 'created',
   update: 'changed',
   delete: 'removed',
+  replace: 'replaced',
   revoke: 'revoked',
   rotate: 'rotated',
   accept: 'accepted',
@@ -37,6 +49,13 @@ const VERBS: Readonly<Record<string, string>> = {
   resume: 'resumed',
   cancel: 'cancelled',
   credit: 'credited',
+  reset: 'given a new way in',
+  setup: 'the first one made',
+  enter: 'signed in',
+  password: 'password changed',
+  totp_on: 'second factor on',
+  totp_off: 'second factor off',
+  session_end: 'signed out elsewhere',
 }
 
 /** `api_key.create` is "API keys: created". */

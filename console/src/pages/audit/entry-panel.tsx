@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import type { AuditEntry } from '../../../../sdk/index.ts'
 import { Snippet } from '../../parts/code.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { formatTime } from '../../parts/time.tsx'
 import { actionInWords } from './actions.ts'
@@ -41,14 +41,7 @@ export function EntryPanel({
             facts={[
               ['Who', <bdi key="w">{entry.actor.name}</bdi>],
               ['How', KINDS[entry.actor.type]],
-              entry.target === null
-                ? null
-                : [
-                    'To',
-                    <span key="t" className="ph-mono">
-                      {entry.target} <CopyButton text={entry.target} what="the id" small />
-                    </span>,
-                  ],
+              entry.target === null ? null : ['To', <CopyId key="t" id={entry.target} />],
               ['When', formatTime(entry.at)],
               [
                 'From',
@@ -62,12 +55,7 @@ export function EntryPanel({
                   {entry.action}
                 </span>,
               ],
-              [
-                'Request',
-                <span key="r" className="ph-mono">
-                  {entry.requestId} <CopyButton text={entry.requestId} what="the request id" small />
-                </span>,
-              ],
+              ['Request', <CopyId key="r" id={entry.requestId} what="the request id" />],
             ]}
           />
           {Object.keys(entry.changes).length > 0 && (

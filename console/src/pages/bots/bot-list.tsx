@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Bot, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -6,6 +6,7 @@ import type { BotView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell, SandboxBadge } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
@@ -72,18 +73,7 @@ const COLUMNS: readonly Column<BotView>[] = [
   {
     title: 'Name',
     width: 'minmax(104px, 1.6fr)',
-    render: ({ name, sandbox }) => (
-      <Group gap="xs" wrap="nowrap">
-        <Text span fw={500} size="sm" truncate>
-          <bdi>{name}</bdi>
-        </Text>
-        {sandbox && (
-          <Badge size="sm" color="brass" variant="light">
-            Sandbox
-          </Badge>
-        )}
-      </Group>
-    ),
+    render: ({ name, sandbox }) => <NameCell name={name} badge={sandbox && <SandboxBadge />} />,
   },
   {
     title: 'Username',

@@ -6,6 +6,7 @@ import type { BotView } from '../../../../sdk/index.ts'
 import { useAction, useReadPages } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card, Page } from '../../parts/page.tsx'
@@ -101,12 +102,7 @@ function BotFacts({ bot }: { bot: BotView }) {
             : ['Hears by', mode === 'webhook' ? 'Telegram calling here' : 'asking Telegram'],
           ['Last heard', <MaybeTime key="l" at={lastUpdateAt} none="Never" />],
           ['Added', <Time key="a" at={createdAt} />],
-          [
-            'Id',
-            <span key="i" className="ph-mono">
-              {id} <CopyButton text={id} what="the id" small />
-            </span>,
-          ],
+          ['Id', <CopyId key="i" id={id} />],
         ]}
       />
     </Card>

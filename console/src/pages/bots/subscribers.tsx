@@ -1,17 +1,18 @@
-import { Button, Group, Pagination, Stack, Text } from '@mantine/core'
-import { SendHorizontal, Users } from 'lucide-react'
+import { Group, Pagination, Stack, Text } from '@mantine/core'
+import { Users } from 'lucide-react'
 import { useRef } from 'react'
-import { Link } from 'wouter'
 import type { BotSubscriber, BotView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
-import { writeLink } from '../../parts/conversation.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { wholeList } from '../../parts/whole-list.ts'
+import { WriteTo } from '../../parts/write-to.tsx'
 
 const PAGE_ROWS = 50
 const LOOK_EVERY_MS = 3_000
@@ -58,15 +59,11 @@ export function Subscribers({ bot }: { bot: BotView }) {
             filters.q === undefined ? (
               <NoSubscribers bot={bot} />
             ) : (
-              <EmptyNote
+              <NothingFits
                 icon={Users}
                 title="Nobody fits"
                 text="A part of the name, of the @username or of the chat id is enough."
-                action={
-                  <Button variant="default" onClick={clear}>
-                    Clear filters
-                  </Button>
-                }
+                onClear={clear}
               />
             )
           }
@@ -112,11 +109,7 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
   {
     title: 'Name',
     width: 'minmax(130px, 1.5fr)',
-    render: subscriber => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{nameOf(subscriber)}</bdi>
-      </Text>
-    ),
+    render: subscriber => <NameCell name={nameOf(subscriber)} />,
   },
   {
     title: 'Username',
@@ -154,16 +147,7 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
     align: 'end',
     render: subscriber =>
       subscriber.blockedAt === null && (
-        <Button
-          component={Link}
-          href={writeLink(subscriber.conversationContext)}
-          size="compact-sm"
-          variant="subtle"
-          leftSection={<SendHorizontal size={13} />}
-          aria-label={`Write to ${nameOf(subscriber)}`}
-        >
-          Write to
-        </Button>
+        <WriteTo name={nameOf(subscriber)} conversation={subscriber.conversationContext} />
       ),
   },
 ]

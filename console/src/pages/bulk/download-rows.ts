@@ -1,4 +1,5 @@
 import type { BulkJob, BulkRow, Posthorn, RowStatus } from '../../../../sdk/index.ts'
+import { saveCsv } from '../../parts/save-file.ts'
 import { toCsv } from './csv.ts'
 
 const PAGE = 500
@@ -17,7 +18,7 @@ export async function downloadRows(api: Posthorn, job: BulkJob, status: RowStatu
       row.messageId ?? '',
     ])
   }
-  save(toCsv(lines), `${job.name || job.id}-${status}.csv`)
+  saveCsv(toCsv(lines), `${job.name || job.id}-${status}.csv`)
 }
 
 async function* readRows(api: Posthorn, jobId: string, status: RowStatus): AsyncGenerator<BulkRow> {
@@ -33,11 +34,4 @@ async function* readRows(api: Posthorn, jobId: string, status: RowStatus): Async
     yield* page.data
     cursor = page.nextCursor
   } while (cursor !== null)
-}
-
-function save(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  URL.revokeObjectURL(url)
 }

@@ -1,11 +1,12 @@
 import { Button, Text } from '@mantine/core'
 import { Plus, Rows3 } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
-import type { BulkJob } from '../../../../sdk/index.ts'
+import { BULK_STATUSES, type BulkJob } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -14,23 +15,12 @@ import { useSession } from '../../session/context.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { BULK } from './path.ts'
 
-const STATUSES = [
-  'running',
-  'queued',
-  'paused',
-  'validating',
-  'accepting',
-  'completed',
-  'rejected',
-  'cancelled',
-]
 const LOOK_EVERY_MS = 2_000
 
 export function JobList() {
   const [, go] = useLocation()
-  const [filters, setFilters] = useFilters(['status'])
+  const [filters, setFilters, clear] = useFilters(['status'])
   const jobs = useReadPages(BULK, { query: filters }, { everyMs: LOOK_EVERY_MS })
-  const filtered = filters.status !== undefined
   const { can } = useSession()
   const mayRun = can('messages:create')
   return (
@@ -45,11 +35,11 @@ export function JobList() {
         )
       }
     >
-      <FilterBar onClear={filtered ? () => setFilters({ status: null }) : null}>
+      <FilterBar onClear={clear}>
         <ChoiceFilter
           label="Status"
           value={filters.status}
-          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={BULK_STATUSES.map(value => ({ value, label: inWords(value) }))}
           onChange={status => setFilters({ status })}
         />
       </FilterBar>
@@ -60,28 +50,22 @@ export function JobList() {
         rowKey={job => job.id}
         onOpen={job => go(`/bulk/${job.id}`)}
         empty={
-          <EmptyNote
-            icon={Rows3}
-            title={filtered ? 'No job has this status' : 'No bulk jobs yet'}
-            text={
-              filtered
-                ? undefined
-                : 'Drop a CSV or Excel file, say what its columns are, see what it costs, and run it.'
-            }
-            action={
-              filtered ? (
-                <Button variant="default" onClick={() => setFilters({ status: null })}>
-                  Clear filters
-                </Button>
-              ) : (
+          clear ? (
+            <NothingFits icon={Rows3} title="No job has this status" onClear={clear} />
+          ) : (
+            <EmptyNote
+              icon={Rows3}
+              title="No bulk jobs yet"
+              text="Drop a CSV or Excel file, say what its columns are, see what it costs, and run it."
+              action={
                 mayRun && (
                   <Button component={Link} href="/bulk/new">
                     New job
                   </Button>
                 )
-              )
-            }
-          />
+              }
+            />
+          )
         }
       />
     </Page>

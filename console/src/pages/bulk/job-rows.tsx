@@ -2,24 +2,24 @@ import { Anchor, Button, Text } from '@mantine/core'
 import { Download, Rows3 } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { BulkJob, BulkRow, RowStatus } from '../../../../sdk/index.ts'
+import { type BulkJob, type BulkRow, ROW_STATUSES, type RowStatus } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { tellFault } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { downloadRows } from './download-rows.ts'
 
-const STATUSES: readonly RowStatus[] = ['pending', 'sent', 'failed', 'cancelled', 'invalid']
 const LOOK_EVERY_MS = 3_000
 
 /** The rows, each with what became of it. */
 export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
   const api = useApi()
-  const [filters, setFilters] = useFilters(['status'])
+  const [filters, setFilters, clear] = useFilters(['status'])
   const [busy, setBusy] = useState(false)
   const invalid = job.errorCode === 'VALIDATION_FAILED'
   const status = filters.status ?? (invalid ? 'invalid' : undefined)
@@ -44,11 +44,11 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
 
   return (
     <div>
-      <FilterBar onClear={filters.status === undefined ? null : () => setFilters({ status: null })}>
+      <FilterBar onClear={clear}>
         <ChoiceFilter
           label="All rows"
           value={status}
-          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={ROW_STATUSES.map(value => ({ value, label: inWords(value) }))}
           onChange={chosen => setFilters({ status: chosen })}
         />
         {hasBad && (
@@ -71,11 +71,17 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
         rowKey={row => String(row.index)}
         height="520px"
         empty={
-          <EmptyNote
-            icon={Rows3}
-            title={status === undefined ? 'No rows' : `No row is ${inWords(status).toLowerCase()}`}
-            text={job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined}
-          />
+          clear && status !== undefined ? (
+            <NothingFits icon={Rows3} title={`No row is ${inWords(status).toLowerCase()}`} onClear={clear} />
+          ) : (
+            <EmptyNote
+              icon={Rows3}
+              title="No rows"
+              text={
+                job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined
+              }
+            />
+          )
         }
       />
     </div>

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { Conversation } from './conversation.tsx'
@@ -84,12 +84,7 @@ function MessageFacts({ message }: { message: InboundMessageView }) {
               </Anchor>,
             ]
           : null,
-        [
-          'Id',
-          <span key="i" className="ph-mono">
-            {id} <CopyButton text={id} what="the id" small />
-          </span>,
-        ],
+        ['Id', <CopyId key="i" id={id} />],
       ]}
     />
   )

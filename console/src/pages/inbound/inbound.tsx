@@ -3,14 +3,16 @@ import { Inbox, Paperclip } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
-import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
+import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { PERIODS, periodStart } from '../messages/periods.ts'
+import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { ConversationPanel } from './conversation-panel.tsx'
 
 export const INBOUND = '/api/v2/inbound'
@@ -20,7 +22,7 @@ const NAMES = ['from', 'to', 'channel', 'conversationKey', 'period'] as const
 /** What people wrote; one conversation beside the list. */
 export default function InboundPage({ inboundId }: { inboundId?: string }) {
   const [, go] = useLocation()
-  const [filters, setFilters] = useFilters(NAMES)
+  const [filters, setFilters, clear] = useFilters(NAMES)
   const { period, ...query } = filters
   const createdAfter = periodStart(period)
   const inbound = useReadPages(
@@ -28,28 +30,15 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
     { query: { ...query, ...(createdAfter !== null && { createdAfter }) } },
     { everyMs: LOOK_EVERY_MS },
   )
-  const filtered = Object.keys(filters).length > 0
-  const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
   const open = (id: string | null) => go((id === null ? '/inbound' : `/inbound/${id}`) + location.search)
 
   return (
     <Page title="Inbound" lead="What people write to your numbers, official senders, web sessions and bots.">
-      <FilterBar onClear={filtered ? clear : null}>
+      <FilterBar onClear={clear}>
         <TextFilter label="From" value={filters.from} onChange={from => setFilters({ from })} width={180} />
         <TextFilter label="To" value={filters.to} onChange={to => setFilters({ to })} width={180} />
-        <ChoiceFilter
-          label="Channel"
-          value={filters.channel}
-          options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
-          onChange={channel => setFilters({ channel })}
-        />
-        <ChoiceFilter
-          label="Any time"
-          value={filters.period}
-          options={PERIODS}
-          onChange={value => setFilters({ period: value })}
-          width={150}
-        />
+        <ChannelFilter value={filters.channel} onChange={channel => setFilters({ channel })} />
+        <PeriodFilter value={filters.period} onChange={value => setFilters({ period: value })} />
         {filters.conversationKey !== undefined && (
           <span style={{ color: 'var(--ph-quiet)' }}>One conversation</span>
         )}
@@ -61,25 +50,20 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
         rowKey={message => message.id}
         onOpen={message => open(message.id)}
         opened={inboundId ?? null}
-        empty={filtered ? <NothingFits onClear={clear} /> : <NothingYet />}
+        empty={
+          clear ? (
+            <NothingFits
+              icon={Inbox}
+              text="Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id."
+              onClear={clear}
+            />
+          ) : (
+            <NothingYet />
+          )
+        }
       />
       <ConversationPanel inboundId={inboundId ?? null} onClose={() => open(null)} />
     </Page>
-  )
-}
-
-function NothingFits({ onClear }: { onClear: () => void }) {
-  return (
-    <EmptyNote
-      icon={Inbox}
-      title="Nothing fits these filters"
-      text="Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id."
-      action={
-        <Button variant="default" onClick={onClear}>
-          Clear filters
-        </Button>
-      }
-    />
   )
 }
 

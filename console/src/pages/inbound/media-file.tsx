@@ -3,6 +3,7 @@ import { Download, Paperclip } from 'lucide-react'
 import { useState } from 'react'
 import type { InboundMediaView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { inWords } from '../../parts/status-badge.tsx'
 import { tellFault } from '../../parts/toast.tsx'
 import classes from './conversation.module.css'
@@ -23,7 +24,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
         path: { inboundId: place[1]!, index: place[2]! },
         parseAs: 'blob',
       })
-      saveAs(bytes as unknown as Blob, name)
+      saveFile(bytes as unknown as Blob, name)
     } catch (error) {
       tellFault(error)
     } finally {
@@ -60,15 +61,6 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
       )}
     </div>
   )
-}
-
-function saveAs(bytes: Blob, name: string): void {
-  const url = URL.createObjectURL(bytes)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }
 
 function sizeInWords(bytes: number): string {

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Text } from '@mantine/core'
+import { ActionIcon, Button, Menu } from '@mantine/core'
 import { Ellipsis, KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { ApiKey } from '../../../../sdk/index.ts'
@@ -6,6 +6,7 @@ import { useAction, useReadPages } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
@@ -104,11 +105,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   {
     title: 'Name',
     width: 'minmax(140px, 2fr)',
-    render: key => (
-      <Text fw={500} size="sm" truncate>
-        {key.name}
-      </Text>
-    ),
+    render: ({ name }) => <NameCell name={name} />,
   },
   {
     title: 'Key',

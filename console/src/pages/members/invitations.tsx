@@ -1,14 +1,11 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core'
-import { MailPlus, Undo2 } from 'lucide-react'
+import { Button } from '@mantine/core'
+import { MailPlus } from 'lucide-react'
 import { useState } from 'react'
 import type { Invitation } from '../../../../sdk/index.ts'
-import { useAction, useReadPages } from '../../api/use-read.ts'
-import { ConfirmDialog } from '../../parts/confirm.tsx'
-import { type Column, DataList } from '../../parts/data-list.tsx'
+import { useReadPages } from '../../api/use-read.ts'
+import { DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
-import { Time } from '../../parts/time.tsx'
-import { tellDone } from '../../parts/toast.tsx'
+import { INVITATION_COLUMNS, WithdrawInvitation, withdrawColumn } from './invitation-rows.tsx'
 
 const PATH = '/api/v2/members/invitations'
 /** Somebody may accept at any moment. */
@@ -17,10 +14,6 @@ const LOOK_EVERY_MS = 10_000
 export function Invitations({ onInvite }: { onInvite: () => void }) {
   const invitations = useReadPages(PATH, {}, { everyMs: LOOK_EVERY_MS })
   const [asked, setAsked] = useState<Invitation | null>(null)
-  const withdraw = useAction(
-    (api, id: string) => api.delete('/api/v2/members/invitations/{id}', { path: { id } }),
-    { changes: [PATH], onDone: () => tellDone('The link works no more.') },
-  )
   return (
     <>
       <DataList
@@ -28,27 +21,7 @@ export function Invitations({ onInvite }: { onInvite: () => void }) {
         read={invitations}
         rowKey={({ id }) => id}
         height="400px"
-        columns={[
-          ...COLUMNS,
-          {
-            title: '',
-            width: '40px',
-            align: 'end',
-            render: invitation =>
-              invitation.status === 'pending' && (
-                <Tooltip label="Take it back">
-                  <ActionIcon
-                    variant="subtle"
-                    color="gray"
-                    aria-label={`Take back the invitation of ${invitation.email}`}
-                    onClick={() => setAsked(invitation)}
-                  >
-                    <Undo2 size={15} />
-                  </ActionIcon>
-                </Tooltip>
-              ),
-          },
-        ]}
+        columns={[...INVITATION_COLUMNS, withdrawColumn(setAsked)]}
         empty={
           <EmptyNote
             icon={MailPlus}
@@ -62,39 +35,12 @@ export function Invitations({ onInvite }: { onInvite: () => void }) {
           />
         }
       />
-      <ConfirmDialog
-        opened={asked !== null}
+      <WithdrawInvitation
+        invitation={asked}
         onClose={() => setAsked(null)}
-        title="Take this invitation back?"
-        text={
-          asked && (
-            <>
-              The link that <bdi>{asked.email}</bdi> has works no more.
-            </>
-          )
-        }
-        confirmLabel="Take it back"
-        run={() => (asked ? withdraw.mutateAsync(asked.id) : Promise.resolve())}
+        changes={[PATH]}
+        withdraw={(api, id) => api.delete('/api/v2/members/invitations/{id}', { path: { id } })}
       />
     </>
   )
 }
-
-const COLUMNS: readonly Column<Invitation>[] = [
-  { title: 'E-mail', width: 'minmax(150px, 1.6fr)', render: ({ email }) => <bdi>{email}</bdi> },
-  { title: 'As', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
-  { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
-  {
-    title: 'By',
-    width: 'minmax(120px, 1fr)',
-    wideOnly: true,
-    render: ({ invitedBy }) => <bdi>{invitedBy}</bdi>,
-  },
-  {
-    title: 'Ends',
-    width: '100px',
-    align: 'end',
-    wideOnly: true,
-    render: ({ status, expiresAt }) => (status === 'pending' ? <Time at={expiresAt} /> : '–'),
-  },
-]

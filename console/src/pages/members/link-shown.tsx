@@ -3,19 +3,25 @@ import { MailCheck, MailX } from 'lucide-react'
 import { Snippet } from '../../parts/code.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-/** The link of an invitation, which is shown this once. */
+export type LinkMade = { link: string; mail: string; email: string }
+
+/** The link of an invitation, or one to a new password, which is shown this once. */
 export function LinkShown({
   made,
   onClose,
+  title = 'The invitation',
+  note = 'It works once, for seven days, and lets in whoever has it: give it to them alone. It is not shown again; inviting them anew makes another.',
 }: {
-  made: { link: string; mail: string; email: string } | null
+  made: LinkMade | null
   onClose: () => void
+  title?: string
+  note?: string
 }) {
   return (
     <Modal
       opened={made !== null}
       onClose={onClose}
-      title="The invitation"
+      title={title}
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -25,8 +31,7 @@ export function LinkShown({
           <MailNote mail={made.mail} email={made.email} />
           <Snippet code={made.link} label="The link" />
           <Text size="sm" c="dimmed">
-            It works once, for seven days, and lets in whoever has it: give it to them alone. It is not shown
-            again; inviting them anew makes another.
+            {note}
           </Text>
           <Group justify="flex-end">
             <CopyButton text={made.link} label="Copy the link" />

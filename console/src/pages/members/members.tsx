@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Stack, Title } from '@mantine/core'
 import { UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
 import type { Member } from '../../../../sdk/index.ts'
@@ -6,6 +6,7 @@ import { useAction, useReadPages } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
@@ -109,16 +110,16 @@ function nameColumn(ownId: string): Column<Member> {
     title: 'Name',
     width: 'minmax(130px, 1.3fr)',
     render: ({ id, name }) => (
-      <Group gap="xs" wrap="nowrap">
-        <Text span fw={500} size="sm" truncate>
-          <bdi>{name}</bdi>
-        </Text>
-        {id === ownId && (
-          <Badge size="sm" variant="default">
-            You
-          </Badge>
-        )}
-      </Group>
+      <NameCell
+        name={name}
+        badge={
+          id === ownId && (
+            <Badge size="sm" variant="default">
+              You
+            </Badge>
+          )
+        }
+      />
     ),
   }
 }

@@ -10,11 +10,11 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Page } from '../../parts/page.tsx'
+import { PERIODS, periodStart } from '../../parts/periods.ts'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { MessagePanel } from './message-panel.tsx'
-import { PERIODS, periodStart } from './periods.ts'
 
 const STATUSES: readonly MessageStatus[] = [
   'scheduled',

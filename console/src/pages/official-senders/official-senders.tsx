@@ -1,14 +1,14 @@
-import { Text } from '@mantine/core'
 import { BadgeCheck } from 'lucide-react'
 import type { OfficialSender } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { DefaultChoice } from '../../parts/default-choice.tsx'
+import { defaultColumn } from '../../parts/default-choice.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { tellDone } from '../../parts/toast.tsx'
 import { wholeList } from '../../parts/whole-list.ts'
 import { useSession } from '../../session/context.tsx'
 
@@ -37,20 +37,11 @@ export default function OfficialSenders() {
         rowKey={sender => sender.id}
         columns={[
           ...COLUMNS,
-          {
-            title: '',
-            width: '116px',
-            align: 'end',
-            render: sender =>
-              (sender.isDefault || can('messages:create')) && (
-                <DefaultChoice
-                  name={sender.displayName}
-                  isDefault={sender.isDefault}
-                  busy={prefer.isPending && prefer.variables.id === sender.id}
-                  onChoose={() => prefer.mutate(sender, { onError: tellFault })}
-                />
-              ),
-          },
+          defaultColumn({
+            nameOf: ({ displayName }) => displayName,
+            may: () => can('messages:create'),
+            choose: prefer,
+          }),
         ]}
         empty={
           <EmptyNote
@@ -71,11 +62,7 @@ const COLUMNS: readonly Column<OfficialSender>[] = [
   {
     title: 'Name',
     width: 'minmax(88px, 1.6fr)',
-    render: ({ displayName }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{displayName}</bdi>
-      </Text>
-    ),
+    render: ({ displayName }) => <NameCell name={displayName} />,
   },
   {
     title: 'Number',

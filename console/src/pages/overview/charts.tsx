@@ -1,60 +1,40 @@
 import '@mantine/charts/styles.css'
-import { BarChart } from '@mantine/charts'
+import { AreaChart } from '@mantine/charts'
 import type { MessageStats } from '../../../../sdk/index.ts'
+import { labelOf, toPoints } from './points.ts'
 
 const SERIES = [
-  { name: 'Delivered', color: 'verdigris.6' },
-  { name: 'Sent, no receipt', color: 'verdigris.3' },
+  { name: 'Sent', color: 'verdigris.3' },
+  { name: 'Delivered', color: 'verdigris.7' },
   { name: 'Failed', color: 'var(--ph-bad)' },
   { name: 'Unknown', color: 'var(--ph-odd)' },
 ]
-const HOUR_MS = 3_600_000
-const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+/** From so many points on their dots would be one line. */
+const MOST_DOTS = 48
 
-/** What became of the messages of each hour or day. */
+/** What happened in each hour or day. A receipt counts when it comes, so nothing here is a part of anything else. */
 export default function Charts({ stats }: { stats: MessageStats }) {
+  const points = toPoints(stats)
+  const label = labelOf(stats)
   return (
-    <BarChart
+    <AreaChart
       h={260}
-      data={toPoints(stats)}
+      data={points}
       dataKey="at"
-      type="stacked"
       series={SERIES}
       withLegend
+      withDots={points.length <= MOST_DOTS}
+      dotProps={{ r: 2, strokeWidth: 0 }}
+      activeDotProps={{ r: 4 }}
+      curveType="monotone"
+      fillOpacity={0.12}
+      strokeWidth={1.75}
       tickLine="none"
-      barProps={{ isAnimationActive: false, maxBarSize: 28 }}
-      xAxisProps={{ minTickGap: 24 }}
+      areaProps={{ isAnimationActive: false }}
+      xAxisProps={{ minTickGap: 24, tickFormatter: label }}
       yAxisProps={{ allowDecimals: false, width: 44 }}
+      tooltipProps={{ labelFormatter: at => label(String(at)) }}
       valueFormatter={value => value.toLocaleString()}
     />
   )
-}
-
-/** Every step of the time, also those in which nothing was. */
-function toPoints({ from, to, interval, rows }: MessageStats) {
-  const stepMs = interval === 'hour' ? HOUR_MS : 24 * HOUR_MS
-  const byTime = new Map(rows.map(row => [new Date(row.at).getTime(), row]))
-  const firstMs = Math.floor(new Date(from).getTime() / stepMs) * stepMs
-  const lastMs = new Date(to).getTime()
-  const long = lastMs - firstMs > 48 * HOUR_MS
-  const points = []
-  for (let atMs = firstMs; atMs < lastMs; atMs += stepMs) {
-    const row = byTime.get(atMs)
-    const known = row ? row.delivered + row.undelivered + row.failed : 0
-    const at = new Date(atMs)
-    points.push({
-      at:
-        interval === 'day'
-          ? days.format(at)
-          : long
-            ? `${days.format(at)}, ${hours.format(at)}`
-            : hours.format(at),
-      Delivered: row?.delivered ?? 0,
-      'Sent, no receipt': row ? Math.max(0, row.sent - known) : 0,
-      Failed: row ? row.failed + row.undelivered : 0,
-      Unknown: row?.unknown ?? 0,
-    })
-  }
-  return points
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { SandboxMessage } from '../../../../sdk/index.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { Snippet } from '../../parts/code.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
 
@@ -29,12 +29,7 @@ export function SandboxPanel({ message, onClose }: { message: SandboxMessage | n
               ['From', message.sender ?? '–'],
               ['Came', <Time key="came" at={message.receivedAt} />],
               ['Tries', message.attempts],
-              [
-                'Message',
-                <span key="id" className="ph-mono">
-                  {message.messageId} <CopyButton text={message.messageId} what="the id" small />
-                </span>,
-              ],
+              ['Message', <CopyId key="id" id={message.messageId} />],
               message.template && ['Template', `${message.template.name} (${message.template.language})`],
             ]}
           />

@@ -8,16 +8,19 @@ import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 
 const LOOK_EVERY_MS = 2_000
 
 /** What the sandbox took instead of a provider, codes included. */
 export default function Sandbox() {
-  const [filters, setFilters] = useFilters(['to'])
+  const [filters, setFilters, clear] = useFilters(['to'])
+  const { can } = useSession()
   const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters }, { everyMs: LOOK_EVERY_MS })
   const [open, setOpen] = useState<SandboxMessage | null>(null)
   return (
@@ -25,7 +28,7 @@ export default function Sandbox() {
       title="Sandbox inbox"
       lead="What test keys sent, and live keys over channels that have no connection yet. Nothing of it left this server."
     >
-      <FilterBar onClear={filters.to === undefined ? null : () => setFilters({ to: null })}>
+      <FilterBar onClear={clear}>
         <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
       </FilterBar>
       <DataList
@@ -36,22 +39,27 @@ export default function Sandbox() {
         onOpen={setOpen}
         opened={open && `${open.messageId} ${open.attempts}`}
         empty={
-          <EmptyNote
-            icon={FlaskConical}
-            title={
-              filters.to === undefined ? 'Nothing has come in yet' : 'Nothing has come in for this recipient'
-            }
-            text={
-              filters.to === undefined
-                ? 'Send something in test mode, and it appears here at once.'
-                : 'Recipients are compared as a whole, as their message has them.'
-            }
-            action={
-              <Button component={Link} href="/send">
-                Send a message
-              </Button>
-            }
-          />
+          clear ? (
+            <NothingFits
+              icon={FlaskConical}
+              title="Nothing has come in for this recipient"
+              text="Recipients are compared as a whole, as their message has them."
+              onClear={clear}
+            />
+          ) : (
+            <EmptyNote
+              icon={FlaskConical}
+              title="Nothing has come in yet"
+              text="Send something in test mode, and it appears here at once."
+              action={
+                can('messages:create') && (
+                  <Button component={Link} href="/send">
+                    Send a message
+                  </Button>
+                )
+              }
+            />
+          )
         }
       />
       <SandboxPanel message={open} onClose={() => setOpen(null)} />

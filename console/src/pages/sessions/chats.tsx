@@ -1,14 +1,15 @@
-import { Button, SegmentedControl, Text } from '@mantine/core'
-import { MessagesSquare, SendHorizontal } from 'lucide-react'
+import { Button, SegmentedControl } from '@mantine/core'
+import { MessagesSquare } from 'lucide-react'
 import { Link } from 'wouter'
 import type { WebSessionChat, WebSessionView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
-import { writeLink } from '../../parts/conversation.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { FilterBar } from '../../parts/filter-bar.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { WriteTo } from '../../parts/write-to.tsx'
 
 const LOOK_EVERY_MS = 10_000
 const KINDS = [
@@ -67,11 +68,7 @@ const COLUMNS: readonly Column<WebSessionChat>[] = [
   {
     title: 'Chat',
     width: 'minmax(140px, 1.4fr)',
-    render: ({ name, chatId }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{name ?? chatId}</bdi>
-      </Text>
-    ),
+    render: ({ name, chatId }) => <NameCell name={name ?? chatId} />,
   },
   {
     title: 'Kind',
@@ -100,16 +97,7 @@ const COLUMNS: readonly Column<WebSessionChat>[] = [
     width: '104px',
     align: 'end',
     render: ({ conversationContext, name, chatId }) => (
-      <Button
-        component={Link}
-        href={writeLink(conversationContext)}
-        size="compact-sm"
-        variant="subtle"
-        leftSection={<SendHorizontal size={13} />}
-        aria-label={`Write to ${name ?? chatId}`}
-      >
-        Write to
-      </Button>
+      <WriteTo name={name ?? chatId} conversation={conversationContext} />
     ),
   },
 ]

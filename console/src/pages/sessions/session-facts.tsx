@@ -1,5 +1,5 @@
 import type { WebSessionView } from '../../../../sdk/index.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { formatTime, Time } from '../../parts/time.tsx'
@@ -23,12 +23,7 @@ export function SessionFacts({ session }: { session: WebSessionView }) {
           ['Pace', paceInWords(pace)],
           pairedAt === null ? null : ['Linked', <Time key="l" at={pairedAt} />],
           openedAt === null ? null : ['Open since', <Time key="o" at={openedAt} />],
-          [
-            'Connection',
-            <span key="c" className="ph-mono">
-              {connectionId} <CopyButton text={connectionId} what="the id of the connection" small />
-            </span>,
-          ],
+          ['Connection', <CopyId key="c" id={connectionId} what="the id of the connection" />],
         ]}
       />
     </Card>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Text } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { Plus, Smartphone, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -6,6 +6,7 @@ import type { WebSessionRow } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell, SandboxBadge } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -77,18 +78,7 @@ const COLUMNS: readonly Column<WebSessionRow>[] = [
   {
     title: 'Name',
     width: 'minmax(120px, 1.4fr)',
-    render: ({ name, sandbox }) => (
-      <Group gap="xs" wrap="nowrap">
-        <Text span fw={500} size="sm" truncate>
-          {name}
-        </Text>
-        {sandbox && (
-          <Badge size="sm" color="brass" variant="light">
-            Sandbox
-          </Badge>
-        )}
-      </Group>
-    ),
+    render: ({ name, sandbox }) => <NameCell name={name} badge={sandbox && <SandboxBadge />} />,
   },
   { title: 'State', width: '140px', render: ({ state }) => <StatusBadge status={state} /> },
   {

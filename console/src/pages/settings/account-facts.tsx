@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import type { AccountView } from '../../../../sdk/index.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -38,12 +38,7 @@ export function AccountFacts({ account }: { account: AccountView }) {
               </Group>
             ),
           ],
-          [
-            'Id',
-            <span key="i" className="ph-mono">
-              {id} <CopyButton text={id} what="the id of the account" small />
-            </span>,
-          ],
+          ['Id', <CopyId key="i" id={id} what="the id of the account" />],
         ]}
       />
       <Text size="sm" c="dimmed" mt="md">

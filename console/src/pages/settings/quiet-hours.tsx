@@ -1,4 +1,4 @@
-import { Alert, Group, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Text } from '@mantine/core'
 import { Lock } from 'lucide-react'
 import type { AccountView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
@@ -7,8 +7,7 @@ import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { Card } from '../../parts/page.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
-
-const USUAL = { start: '21:00', end: '08:00' }
+import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from './quiet-fields.tsx'
 
 /** When marketing waits. Members see it, owners set it. */
 export function QuietHours({ quietHours }: Pick<AccountView, 'quietHours'>) {
@@ -35,33 +34,17 @@ function QuietForm({ quietHours }: Pick<AccountView, 'quietHours'>) {
   const api = useApi()
   const forget = useForget()
   const form = useApiForm({
-    initial: { on: quietHours !== null, ...(quietHours ?? USUAL) },
-    send: ({ on, start, end }) =>
-      api.patch('/api/v2/account', { body: { quietHours: on ? { start, end } : null } }),
-    fieldOf: path => path.replace(/^quietHours\./, '').replace(/^quietHours$/, 'end'),
+    initial: quietDraft(quietHours),
+    send: draft => api.patch('/api/v2/account', { body: quietBody(draft) }),
+    fieldOf: quietField,
     onDone({ data }) {
       forget(['/api/v2/account'])
-      tellDone(
-        data.quietHours === null
-          ? 'Marketing goes at every hour.'
-          : `Marketing waits from ${data.quietHours.start} to ${data.quietHours.end}.`,
-      )
+      tellDone(quietInWords(data.quietHours))
     },
   })
-  const { getInputProps, values } = form.fields
   return (
     <ApiForm form={form} submitLabel="Save">
-      <Switch
-        label="Marketing waits at night"
-        description="Messages of the type marketing that fall into these hours go when they end"
-        {...getInputProps('on', { type: 'checkbox' })}
-      />
-      {values.on && (
-        <Group align="flex-start">
-          <TextInput label="From" type="time" w={140} {...getInputProps('start')} />
-          <TextInput label="Until" type="time" w={140} {...getInputProps('end')} />
-        </Group>
-      )}
+      <QuietFields form={form} />
       <Text size="sm" c="dimmed">
         By the clocks of the recipient’s country. Codes and utility messages go at every hour.
       </Text>

@@ -1,14 +1,17 @@
-import { Button, Text } from '@mantine/core'
-import { Plus, Signature } from 'lucide-react'
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { CircleAlert, Plus, Signature } from 'lucide-react'
 import { useState } from 'react'
 import type { SmsSenderView } from '../../../../sdk/index.ts'
 import { useAction, useReadPages } from '../../api/use-read.ts'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { DefaultChoice } from '../../parts/default-choice.tsx'
+import { defaultColumn } from '../../parts/default-choice.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { tellDone, tellFault } from '../../parts/toast.tsx'
+import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { SMS_SENDERS } from './paths.ts'
 import { RequestSender } from './request-sender.tsx'
@@ -22,6 +25,7 @@ export default function SmsSenders() {
   const owner = may('owner')
   const senders = useReadPages(SMS_SENDERS, {}, { everyMs: LOOK_EVERY_MS })
   const [asking, setAsking] = useState(false)
+  const [opened, setOpened] = useState<string | null>(null)
   const prefer = useAction(
     (api, { id }: SmsSenderView) => api.post('/api/v2/sms-senders/{id}/default', { path: { id } }),
     {
@@ -44,22 +48,15 @@ export default function SmsSenders() {
         label="SMS senders"
         read={senders}
         rowKey={sender => sender.id}
+        onOpen={({ id }) => setOpened(id)}
+        opened={opened}
         columns={[
           ...COLUMNS,
-          {
-            title: '',
-            width: '116px',
-            align: 'end',
-            render: sender =>
-              sender.status === 'approved' && (
-                <DefaultChoice
-                  name={sender.name}
-                  isDefault={sender.isDefault}
-                  busy={prefer.isPending && prefer.variables.id === sender.id}
-                  onChoose={() => prefer.mutate(sender, { onError: tellFault })}
-                />
-              ),
-          },
+          defaultColumn({
+            nameOf: ({ name }) => name,
+            may: ({ status }) => status === 'approved',
+            choose: prefer,
+          }),
         ]}
         empty={
           <EmptyNote
@@ -74,21 +71,17 @@ export default function SmsSenders() {
           />
         }
       />
+      <SenderPanel
+        sender={senders.rows.find(({ id }) => id === opened) ?? null}
+        onClose={() => setOpened(null)}
+      />
       <RequestSender opened={asking} onClose={() => setAsking(false)} />
     </Page>
   )
 }
 
 const COLUMNS: readonly Column<SmsSenderView>[] = [
-  {
-    title: 'Name',
-    width: 'minmax(90px, 1.6fr)',
-    render: ({ name }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{name}</bdi>
-      </Text>
-    ),
-  },
+  { title: 'Name', width: 'minmax(90px, 1fr)', render: ({ name }) => <NameCell name={name} /> },
   {
     title: 'Status',
     width: '94px',
@@ -97,20 +90,51 @@ const COLUMNS: readonly Column<SmsSenderView>[] = [
     ),
   },
   {
-    title: 'When decided',
-    width: 'minmax(160px, 1fr)',
+    title: 'What the operator says',
+    width: 'minmax(170px, 2fr)',
     wideOnly: true,
-    render: ({ webhookConfigured }) =>
-      webhookConfigured ? (
-        'Your address is called'
+    render: ({ reason, status }) =>
+      reason === null ? (
+        <span style={{ color: 'var(--ph-quiet)' }}>{status === 'pending' ? 'Nothing yet' : '–'}</span>
       ) : (
-        <span style={{ color: 'var(--ph-quiet)' }}>Look here</span>
+        <bdi title={reason}>{reason}</bdi>
       ),
   },
-  {
-    title: 'Id',
-    width: 'minmax(220px, 1.4fr)',
-    wideOnly: true,
-    render: ({ id }) => <span className="ph-mono">{id}</span>,
-  },
 ]
+
+/** One name: what was decided, and why. */
+function SenderPanel({ sender, onClose }: { sender: SmsSenderView | null; onClose: () => void }) {
+  return (
+    <SidePanel
+      opened={sender !== null}
+      onClose={onClose}
+      title={<bdi>{sender?.name}</bdi>}
+      aside={sender && <StatusBadge status={sender.status} />}
+    >
+      {sender && (
+        <Stack gap="lg">
+          {sender.status === 'rejected' && (
+            <Alert color="red" variant="light" icon={<CircleAlert size={16} />} title="Why it was rejected">
+              <span className="ph-words">{sender.reason ?? 'The operator gave no reason.'}</span>
+            </Alert>
+          )}
+          {sender.status === 'pending' && (
+            <Text c="dimmed">The operator looks at it; until then nothing is sent by it.</Text>
+          )}
+          <Facts
+            facts={[
+              ['Default', sender.isDefault ? 'Yes' : 'No'],
+              ['When decided', sender.webhookConfigured ? 'Your address is called' : 'It is told here'],
+              ['Id', <CopyId key="i" id={sender.id} />],
+            ]}
+          />
+          {sender.status === 'rejected' && (
+            <Text size="sm" c="dimmed">
+              A name that was rejected cannot be asked for again: ask for another one.
+            </Text>
+          )}
+        </Stack>
+      )}
+    </SidePanel>
+  )
+}

@@ -3,22 +3,24 @@ import { Ban, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { SuppressionSource, SuppressionView } from '../../../../sdk/index.ts'
 import { useAction, useReadPages } from '../../api/use-read.ts'
-import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { channelName } from '../../parts/channel-name.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { ChannelFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 import { AddSuppression } from './add-suppression.tsx'
 import { SUPPRESSIONS } from './path.ts'
 
 /** Recipients who get no marketing. */
 export default function Suppressions() {
-  const [filters, setFilters] = useFilters(['to', 'channel'])
+  const [filters, setFilters, clear] = useFilters(['to', 'channel'])
   const list = useReadPages(SUPPRESSIONS, { query: filters })
   const [adding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<SuppressionView | null>(null)
@@ -26,8 +28,6 @@ export default function Suppressions() {
     changes: [SUPPRESSIONS],
     onDone: () => tellDone('Marketing goes to them again.'),
   })
-  const filtered = Object.keys(filters).length > 0
-  const clear = () => setFilters({ to: null, channel: null })
   const { can } = useSession()
   const mayChange = can('messages:create')
   const columns = mayChange ? [...COLUMNS, leaveColumn(setLeaving)] : COLUMNS
@@ -43,14 +43,9 @@ export default function Suppressions() {
         )
       }
     >
-      <FilterBar onClear={filtered ? clear : null}>
+      <FilterBar onClear={clear}>
         <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
-        <ChoiceFilter
-          label="Channel"
-          value={filters.channel}
-          options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
-          onChange={channel => setFilters({ channel })}
-        />
+        <ChannelFilter value={filters.channel} onChange={channel => setFilters({ channel })} />
       </FilterBar>
       <DataList
         label="Suppressed recipients"
@@ -58,16 +53,12 @@ export default function Suppressions() {
         columns={columns}
         rowKey={row => row.id}
         empty={
-          filtered ? (
-            <EmptyNote
+          clear ? (
+            <NothingFits
               icon={Ban}
               title="Nobody here fits these filters"
               text="Recipients are compared as a whole: a phone number as E.164, with its plus."
-              action={
-                <Button variant="default" onClick={clear}>
-                  Clear filters
-                </Button>
-              }
+              onClear={clear}
             />
           ) : (
             <EmptyNote

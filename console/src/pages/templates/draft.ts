@@ -6,6 +6,7 @@ import type {
   TemplateView,
 } from '../../../../sdk/index.ts'
 import { type Kind, kindOf } from './kinds.ts'
+import { ownPath } from './own-path.ts'
 import { placesOf } from './places.ts'
 
 export type ButtonDraft = {
@@ -96,7 +97,7 @@ export function draftFrom(template: TemplateView): Draft {
     headerType: template.headerType ?? '',
     headerValue: template.headerValue ?? '',
     headerAssetId: template.headerAssetId ?? '',
-    headerPreview: template.headerPreviewUrl ?? '',
+    headerPreview: template.headerPreviewUrl === null ? '' : ownPath(template.headerPreviewUrl),
     footer: template.footer ?? '',
     buttons: (template.buttons ?? []).map(button => ({ ...NEW_BUTTON, ...button })),
     examples: template.parameters.map(example => example ?? ''),

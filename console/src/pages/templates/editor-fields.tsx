@@ -13,6 +13,7 @@ import {
 import type { OfficialSender } from '../../../../sdk/index.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { formatMoney } from '../../parts/money.tsx'
+import { useSession } from '../../session/context.tsx'
 import { ButtonFields } from './button-fields.tsx'
 import { type Draft, isPlatformsWords, placesIn } from './draft.ts'
 import classes from './editor.module.css'
@@ -20,15 +21,19 @@ import { HeaderFields } from './header-fields.tsx'
 import { KINDS, SUB_TYPES } from './kinds.ts'
 import { OtpFields } from './otp-fields.tsx'
 import { fill } from './places.ts'
+import type { UploadPath } from './upload.tsx'
 import { useParts } from './use-parts.ts'
 import { WordsField } from './words-field.tsx'
 
 export function EditorFields({
   form,
   senders,
+  uploadTo,
 }: {
   form: ApiForm<Draft>
-  senders: readonly OfficialSender[]
+  /** Null where there are none to choose from. */
+  senders: readonly OfficialSender[] | null
+  uploadTo: UploadPath
 }) {
   const { fields } = form
   const { kind, bound } = fields.values
@@ -74,7 +79,7 @@ export function EditorFields({
       ) : isPlatformsWords(fields.values) ? (
         <OtpFields fields={fields} />
       ) : (
-        <OwnWords fields={fields} />
+        <OwnWords fields={fields} uploadTo={uploadTo} />
       )}
     </>
   )
@@ -105,22 +110,24 @@ function SenderFields({
   senders,
 }: {
   fields: ApiForm<Draft>['fields']
-  senders: readonly OfficialSender[]
+  senders: readonly OfficialSender[] | null
 }) {
   return (
     <Group align="flex-end" gap="lg">
-      <Select
-        label="Official sender"
-        placeholder="The default"
-        clearable
-        w={280}
-        data={senders.map(({ id, label, displayName }) => ({ value: id, label: label ?? displayName }))}
-        {...fields.getInputProps('officialSenderId')}
-        value={fields.values.officialSenderId === '' ? null : fields.values.officialSenderId}
-        onChange={id => fields.setFieldValue('officialSenderId', id ?? '')}
-      />
+      {senders !== null && (
+        <Select
+          label="Official sender"
+          placeholder="The default"
+          clearable
+          w={280}
+          data={senders.map(({ id, label, displayName }) => ({ value: id, label: label ?? displayName }))}
+          {...fields.getInputProps('officialSenderId')}
+          value={fields.values.officialSenderId === '' ? null : fields.values.officialSenderId}
+          onChange={id => fields.setFieldValue('officialSenderId', id ?? '')}
+        />
+      )}
       <Checkbox
-        mb={9}
+        mb={senders === null ? 0 : 9}
         label="It stands at the provider already"
         {...fields.getInputProps('bound', { type: 'checkbox' })}
       />
@@ -143,7 +150,7 @@ function BoundFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   )
 }
 
-function OwnWords({ fields }: { fields: ApiForm<Draft>['fields'] }) {
+function OwnWords({ fields, uploadTo }: { fields: ApiForm<Draft>['fields']; uploadTo: UploadPath }) {
   const { kind, words } = fields.values
   const official = kind === 'official'
   return (
@@ -151,7 +158,9 @@ function OwnWords({ fields }: { fields: ApiForm<Draft>['fields'] }) {
       {kind === 'email' && (
         <TextInput label="Subject" maxLength={255} {...fields.getInputProps('emailSubject')} />
       )}
-      {(official || kind === 'chat') && <HeaderFields fields={fields} textOnly={!official} />}
+      {(official || kind === 'chat') && (
+        <HeaderFields fields={fields} textOnly={!official} uploadTo={uploadTo} />
+      )}
       <WordsField
         fields={fields}
         label={kind === 'email' ? 'Text or HTML' : 'Words'}
@@ -182,8 +191,10 @@ function OwnWords({ fields }: { fields: ApiForm<Draft>['fields'] }) {
 
 /** Counted by the server, with the examples in their places. */
 function Parts({ draft: { words, examples } }: { draft: Draft }) {
-  const parts = useParts(fill(words, examples), true)
+  const { membership } = useSession()
+  const parts = useParts(fill(words, examples), membership !== null)
   if (words === '') return 'A part has up to 160 characters, or 70 with letters beyond GSM-7'
+  if (membership === null) return `${words.length.toLocaleString()} characters`
   if (!parts?.sms) return 'Counting…'
   const { sms, billing } = parts
   return (

@@ -2,7 +2,8 @@ import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import type { HeaderType } from '../../../../sdk/index.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import type { Draft } from './draft.ts'
-import { HeaderUpload, ownPath } from './upload.tsx'
+import { ownPath } from './own-path.ts'
+import { HeaderUpload, type UploadPath } from './upload.tsx'
 
 const TYPES = [
   { value: '', label: 'None' },
@@ -13,7 +14,15 @@ const TYPES = [
 ]
 
 /** What stands above the words; a chat of our own has words alone there. */
-export function HeaderFields({ fields, textOnly }: { fields: ApiForm<Draft>['fields']; textOnly: boolean }) {
+export function HeaderFields({
+  fields,
+  textOnly,
+  uploadTo,
+}: {
+  fields: ApiForm<Draft>['fields']
+  textOnly: boolean
+  uploadTo: UploadPath
+}) {
   const { headerType, headerAssetId } = fields.values
   const type = textOnly && headerType !== 'text' ? '' : headerType
 
@@ -47,6 +56,7 @@ export function HeaderFields({ fields, textOnly }: { fields: ApiForm<Draft>['fie
           <HeaderUpload
             key={type}
             type={type}
+            uploadTo={uploadTo}
             assetId={headerAssetId}
             onAsset={asset =>
               fields.setValues({

@@ -6,8 +6,8 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { useSession } from '../../session/context.tsx'
 import { kindOf } from './kinds.ts'
 import { Mail } from './mail.tsx'
+import { ownPath } from './own-path.ts'
 import { Phone } from './phone.tsx'
-import { ownPath } from './upload.tsx'
 
 /** A template as the server would render it, with its examples. */
 export function SavedPreview({ template }: { template: TemplateView }) {

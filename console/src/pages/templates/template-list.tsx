@@ -1,10 +1,11 @@
 import { Badge, Button, Text, Tooltip } from '@mantine/core'
 import { LayoutTemplate, Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
-import type { TemplateView } from '../../../../sdk/index.ts'
+import { TEMPLATE_STATUSES, type TemplateView } from '../../../../sdk/index.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -14,7 +15,7 @@ import { KINDS, kindName, SUB_TYPES, subTypeName } from './kinds.ts'
 import { TemplateMenu } from './template-menu.tsx'
 import { useTemplates } from './use-templates.ts'
 
-const STATUSES = ['active', 'approved', 'pending', 'rejected', 'disabled'].map(value => ({
+const STATUSES = TEMPLATE_STATUSES.map(value => ({
   value,
   label: inWords(value),
 }))
@@ -22,23 +23,23 @@ const NAMES = ['search', 'kind', 'status', 'subType'] as const
 
 export function TemplateList() {
   const [, go] = useLocation()
-  const [filters, setFilters] = useFilters(NAMES)
+  const [filters, setFilters, clear] = useFilters(NAMES)
   const templates = useTemplates(filters)
   const { can } = useSession()
   const mayWrite = can('messages:create')
-  const filtered = Object.keys(filters).length > 0
-  const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
   return (
     <Page
       title="Templates"
       lead="What your messages may say, with numbered places for what changes from one to the next."
       actions={
-        <Button component={Link} href="/templates/new" leftSection={<Plus size={16} />}>
-          New template
-        </Button>
+        mayWrite && (
+          <Button component={Link} href="/templates/new" leftSection={<Plus size={16} />}>
+            New template
+          </Button>
+        )
       }
     >
-      <FilterBar onClear={filtered ? clear : null}>
+      <FilterBar onClear={clear}>
         <TextFilter
           label="Name or words"
           value={filters.search}
@@ -71,24 +72,20 @@ export function TemplateList() {
         columns={COLUMNS}
         rowKey={template => template.id}
         onOpen={template => go(`/templates/${template.id}`)}
-        empty={templates.all > 0 ? <NothingFits onClear={clear} /> : <NoTemplates mayWrite={mayWrite} />}
+        empty={
+          clear && templates.all > 0 ? (
+            <NothingFits
+              icon={LayoutTemplate}
+              title="No template fits these filters"
+              text="The search looks at names, subjects and words."
+              onClear={clear}
+            />
+          ) : (
+            <NoTemplates mayWrite={mayWrite} />
+          )
+        }
       />
     </Page>
-  )
-}
-
-function NothingFits({ onClear }: { onClear: () => void }) {
-  return (
-    <EmptyNote
-      icon={LayoutTemplate}
-      title="No template fits these filters"
-      text="The search looks at names, subjects and words."
-      action={
-        <Button variant="default" onClick={onClear}>
-          Clear filters
-        </Button>
-      }
-    />
   )
 }
 

@@ -20,9 +20,7 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
   const switches = provider !== 'official_provider' && !isPlatformTemplate
   if (!can('messages:create')) return null
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps a click from opening the row
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the same
-    <span onClick={event => event.stopPropagation()}>
+    <>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
@@ -77,7 +75,7 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
           onDeleted?.()
         }}
       />
-    </span>
+    </>
   )
 }
 

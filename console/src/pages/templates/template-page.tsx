@@ -1,9 +1,9 @@
-import { Alert, Anchor, Badge, Button, Grid, Group, Skeleton, Stack } from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Grid, Skeleton, Stack } from '@mantine/core'
 import { CircleAlert, CopyPlus, Hourglass } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import type { TemplateView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyId } from '../../parts/copy-id.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
@@ -151,13 +151,7 @@ function About({ template }: { template: TemplateView }) {
             ],
         template.isPlatformTemplate ? ['Made by', 'The platform, for every account'] : null,
         ['Made', <Time key="t" at={template.createdAt} />],
-        [
-          'Id',
-          <Group key="id" gap={4} component="span">
-            <span className="ph-mono">{template.id}</span>
-            <CopyButton text={template.id} what="the template’s id" small />
-          </Group>,
-        ],
+        ['Id', <CopyId key="id" id={template.id} what="the template’s id" />],
       ]}
     />
   )

@@ -12,14 +12,19 @@ const ACCEPT: Record<Exclude<HeaderType, 'text'>, string> = {
   document: '.pdf,.doc,.docx,.xls,.xlsx,.ppt,.pptx,.odt,.ods,.odp,.txt,.csv',
 }
 
+/** Whose the file is: an account's, or the platform's. */
+export type UploadPath = '/api/v2/templates/media' | '/api/admin/templates/media'
+
 /** A file goes up as soon as it is chosen; the form keeps its id. */
 export function HeaderUpload({
   type,
+  uploadTo,
   assetId,
   onAsset,
   error,
 }: {
   type: Exclude<HeaderType, 'text'>
+  uploadTo: UploadPath
   assetId: string
   onAsset: (asset: MediaAsset | null) => void
   error?: string
@@ -35,7 +40,7 @@ export function HeaderUpload({
     setFault(null)
     setName(file.name)
     try {
-      const asset = await send(fetch, file)
+      const asset = await send(fetch, uploadTo, file)
       const fits = asset.mediaType === type
       onAsset(fits ? asset : null)
       // Its bytes say what it is, whatever it is called.
@@ -84,19 +89,15 @@ export function HeaderUpload({
   )
 }
 
-async function send(fetch: (request: Request) => Promise<Response>, file: File): Promise<MediaAsset> {
+async function send(
+  fetch: (request: Request) => Promise<Response>,
+  path: UploadPath,
+  file: File,
+): Promise<MediaAsset> {
   const form = new FormData()
   form.set('file', file)
-  const answer = await fetch(
-    new Request(new URL('/api/v2/templates/media', location.origin), { method: 'POST', body: form }),
-  )
+  const answer = await fetch(new Request(new URL(path, location.origin), { method: 'POST', body: form }))
   const body = await answer.json()
   if (!answer.ok) throw new PosthornError(answer.status, body)
   return body.data.asset
-}
-
-/** The same file from the place that the page itself came from: its policy shows no other. */
-export function ownPath(url: string): string {
-  const { pathname, search } = new URL(url, location.origin)
-  return pathname + search
 }

@@ -7,6 +7,7 @@ import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -31,15 +32,12 @@ const NAMES = ['action', 'rule', 'to', 'country'] as const
 
 /** What the fraud guard refused, or would have. */
 export default function Blocks() {
-  const [filters, setFilters] = useFilters(NAMES)
+  const [filters, setFilters, clear] = useFilters(NAMES)
   const blocks = useReadPages('/api/v2/verification/blocks', { query: filters }, { everyMs: 10_000 })
   const [open, setOpen] = useState<BlockView | null>(null)
-  const filtered = Object.keys(filters).length > 0
   return (
     <Stack gap={0}>
-      <FilterBar
-        onClear={filtered ? () => setFilters(Object.fromEntries(NAMES.map(name => [name, null]))) : null}
-      >
+      <FilterBar onClear={clear}>
         <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
         <TextFilter
           label="Country, as in DE"
@@ -70,15 +68,15 @@ export default function Blocks() {
         opened={open?.id ?? null}
         height="calc(100dvh - 320px)"
         empty={
-          <EmptyNote
-            icon={ShieldAlert}
-            title={filtered ? 'No block fits these filters' : 'Nothing was blocked'}
-            text={
-              filtered
-                ? undefined
-                : 'The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded.'
-            }
-          />
+          clear ? (
+            <NothingFits icon={ShieldAlert} title="No block fits these filters" onClear={clear} />
+          ) : (
+            <EmptyNote
+              icon={ShieldAlert}
+              title="Nothing was blocked"
+              text="The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded."
+            />
+          )
         }
       />
       <BlockPanel block={open} onClose={() => setOpen(null)} />

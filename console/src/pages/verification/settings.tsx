@@ -1,17 +1,21 @@
-import { Alert, Anchor, Checkbox, Select, SimpleGrid, Skeleton, Slider, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Skeleton, Stack, Text } from '@mantine/core'
 import { Lock } from 'lucide-react'
 import { Link } from 'wouter'
-import type { AccountView, TemplateView, VerificationChannel } from '../../../../sdk/index.ts'
+import type { AccountView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget, useRead } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
-import { channelName } from '../../parts/channel-name.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Card } from '../../parts/page.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
-
-const CHANNELS: readonly VerificationChannel[] = ['local_sms', 'int_sms', 'official_chatapp', 'email_user']
+import {
+  type CodeTemplate,
+  SettingsFields,
+  settingsBody,
+  settingsDraft,
+  settingsField,
+} from './settings-fields.tsx'
 
 /** How the account's codes are made; they hold for the next one. */
 export default function Settings() {
@@ -44,25 +48,21 @@ function SettingsForm({
   templates,
 }: {
   settings: AccountView['verification']
-  templates: readonly TemplateView[]
+  templates: readonly CodeTemplate[]
 }) {
   const api = useApi()
   const forget = useForget()
   const { may } = useSession()
   const owner = may('owner')
   const form = useApiForm({
-    initial: { ...settings, channels: [...settings.channels], templateId: settings.templateId ?? '' },
-    send: ({ templateId, ...values }) =>
-      api.patch('/api/v2/account', {
-        body: { verification: { ...values, templateId: templateId === '' ? null : templateId } },
-      }),
-    fieldOf: path => path.replace(/^verification\./, '').replace(/^channels.*/, 'channels'),
+    initial: settingsDraft(settings),
+    send: draft => api.patch('/api/v2/account', { body: { verification: settingsBody(draft) } }),
+    fieldOf: settingsField,
     onDone() {
       forget(['/api/v2/account'])
       tellDone('This holds for the next code.')
     },
   })
-  const { getInputProps, values } = form.fields
   return (
     <ApiForm form={form} submitLabel="Save" disabled={!owner}>
       {!owner && (
@@ -70,80 +70,7 @@ function SettingsForm({
           Owners of the account change these.
         </Alert>
       )}
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" mb="sm">
-        <Scale
-          id="length"
-          label={`${values.codeLength} digits`}
-          min={4}
-          max={8}
-          disabled={!owner}
-          {...getInputProps('codeLength')}
-        />
-        <Scale
-          id="validity"
-          label={`Valid for ${values.validityMinutes} ${values.validityMinutes === 1 ? 'minute' : 'minutes'}`}
-          min={1}
-          max={10}
-          disabled={!owner}
-          {...getInputProps('validityMinutes')}
-        />
-      </SimpleGrid>
-      <Checkbox.Group
-        label="All of these at once"
-        description="As far as they fit the recipient. None: the one channel that routing chooses."
-        {...getInputProps('channels')}
-      >
-        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
-          {CHANNELS.map(value => (
-            <Checkbox key={value} value={value} label={channelName(value)} disabled={!owner} />
-          ))}
-        </SimpleGrid>
-      </Checkbox.Group>
-      <Select
-        label="Words"
-        description="A template of type OTP, on the channels that it is for"
-        placeholder="The default of each channel"
-        clearable
-        disabled={!owner}
-        data={templates.map(({ id, name, language }) => ({
-          value: id,
-          label: language === null ? name : `${name} (${language})`,
-        }))}
-        {...getInputProps('templateId')}
-        value={values.templateId === '' ? null : values.templateId}
-        onChange={id => form.fields.setFieldValue('templateId', id ?? '')}
-      />
+      <SettingsFields form={form} templates={templates} disabled={!owner} />
     </ApiForm>
-  )
-}
-
-function Scale({
-  id,
-  label,
-  min,
-  max,
-  ...props
-}: {
-  id: string
-  label: string
-  min: number
-  max: number
-  disabled: boolean
-  value?: number
-}) {
-  return (
-    <Stack gap={6} pb="sm">
-      <Text size="sm" fw={500} id={`verification-${id}`}>
-        {label}
-      </Text>
-      <Slider
-        min={min}
-        max={max}
-        label={null}
-        marks={[min, max].map(value => ({ value, label: String(value) }))}
-        thumbProps={{ 'aria-labelledby': `verification-${id}` }}
-        {...props}
-      />
-    </Stack>
   )
 }

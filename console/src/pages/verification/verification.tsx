@@ -1,7 +1,6 @@
-import { Tabs } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import { useLocation } from 'wouter'
-import { Page, PageSkeleton } from '../../parts/page.tsx'
+import { lazy } from 'react'
+import { Page } from '../../parts/page.tsx'
+import { UrlTabs } from '../../parts/url-tabs.tsx'
 import { useSession } from '../../session/context.tsx'
 import { Statistics } from './statistics.tsx'
 
@@ -15,39 +14,20 @@ const TABS = [
   { value: 'settings', label: 'Settings', view: <Settings /> },
   { value: 'try', label: 'Try it', view: <TryIt /> },
 ]
-const [FIRST] = TABS
 
 /** Codes: how many come back, which were refused, how they are made, and one to try. */
 export default function Verification({ tab }: { tab?: string }) {
-  const [, go] = useLocation()
   const { can } = useSession()
-  const tabs = TABS.filter(({ value }) => value !== 'try' || can('messages:create'))
-  const open = tabs.find(({ value }) => value === tab) ?? FIRST!
   return (
     <Page
       title="Verification"
       lead="Codes that are sent to somebody, come back through your app, and are right once."
     >
-      <Tabs
-        value={open.value}
-        onChange={value =>
-          go(value === FIRST!.value || value === null ? '/verification' : `/verification/${value}`)
-        }
-        keepMounted={false}
-      >
-        <Tabs.List mb="lg">
-          {tabs.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {tabs.map(({ value, view }) => (
-          <Tabs.Panel key={value} value={value}>
-            <Suspense fallback={<PageSkeleton />}>{view}</Suspense>
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <UrlTabs
+        path="/verification"
+        {...(tab !== undefined && { tab })}
+        tabs={TABS.filter(({ value }) => value !== 'try' || can('messages:create'))}
+      />
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, Text, Title } from '@mantine/core'
+import { Anchor, Text, Title } from '@mantine/core'
 import { Receipt } from 'lucide-react'
 import { Link } from 'wouter'
 import type { LedgerEntry } from '../../../../sdk/index.ts'
@@ -7,10 +7,12 @@ import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { formatMoney } from '../../parts/money.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
+import { periodStart } from '../../parts/periods.ts'
 import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { PERIODS, periodStart } from '../messages/periods.ts'
+import { PeriodFilter } from '../../parts/usual-filters.tsx'
 
 const LOOK_EVERY_MS = 10_000
 const SOURCES = [
@@ -21,7 +23,7 @@ const NAMES = ['source', 'when'] as const
 
 /** Every movement, the newest first. */
 export function Ledger() {
-  const [filters, setFilters] = useFilters(NAMES)
+  const [filters, setFilters, clear] = useFilters(NAMES)
   const createdAfter = periodStart(filters.when)
   const ledger = useReadPages(
     '/api/v2/wallet/ledger',
@@ -33,27 +35,19 @@ export function Ledger() {
     },
     { everyMs: LOOK_EVERY_MS },
   )
-  const filtered = Object.keys(filters).length > 0
-  const clear = () => setFilters({ source: null, when: null })
   return (
     <div>
       <Title order={2} size="h3" mb="sm">
         Movements
       </Title>
-      <FilterBar onClear={filtered ? clear : null}>
+      <FilterBar onClear={clear}>
         <ChoiceFilter
           label="Everything"
           value={filters.source}
           options={SOURCES}
           onChange={source => setFilters({ source })}
         />
-        <ChoiceFilter
-          label="Any time"
-          value={filters.when}
-          options={PERIODS}
-          onChange={when => setFilters({ when })}
-          width={150}
-        />
+        <PeriodFilter value={filters.when} onChange={when => setFilters({ when })} />
       </FilterBar>
       <DataList
         label="Movements of the wallet"
@@ -62,16 +56,8 @@ export function Ledger() {
         rowKey={({ id, type, createdAt, amount }) => `${id} ${type} ${createdAt} ${amount}`}
         height="560px"
         empty={
-          filtered ? (
-            <EmptyNote
-              icon={Receipt}
-              title="No movement fits these filters"
-              action={
-                <Button variant="default" onClick={clear}>
-                  Clear filters
-                </Button>
-              }
-            />
+          clear ? (
+            <NothingFits icon={Receipt} title="No movement fits these filters" onClear={clear} />
           ) : (
             <EmptyNote
               icon={Receipt}

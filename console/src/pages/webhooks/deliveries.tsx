@@ -1,16 +1,16 @@
 import { Text } from '@mantine/core'
 import { Inbox } from 'lucide-react'
-import type { DeliveryStatus, DeliveryView, WebhookView } from '../../../../sdk/index.ts'
+import { DELIVERY_STATUSES, type DeliveryView, type WebhookView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { EVENT_TYPES } from './event-types.ts'
+import { DELIVERED_TYPES } from './event-types.ts'
 
-const STATUSES: readonly DeliveryStatus[] = ['pending', 'delivered', 'failed', 'cancelled']
 const LOOK_EVERY_MS = 2_000
 
 /** What was sent to an endpoint, the newest first. */
@@ -23,27 +23,26 @@ export function Deliveries({
   opened: string | null
   onOpen: (id: string) => void
 }) {
-  const [filters, setFilters] = useFilters(['status', 'eventType'])
+  const [filters, setFilters, clear] = useFilters(['status', 'eventType'])
   const deliveries = useReadPages(
     '/api/v2/webhooks/{id}/deliveries',
     { path: { id: webhook.id }, query: filters },
     { everyMs: LOOK_EVERY_MS },
   )
-  const filtered = Object.keys(filters).length > 0
   return (
     <div>
-      <FilterBar onClear={filtered ? () => setFilters({ status: null, eventType: null }) : null}>
+      <FilterBar onClear={clear}>
         <ChoiceFilter
           label="Status"
           value={filters.status}
-          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+          options={DELIVERY_STATUSES.map(value => ({ value, label: inWords(value) }))}
           onChange={status => setFilters({ status })}
           width={140}
         />
         <ChoiceFilter
           label="Event"
           value={filters.eventType}
-          options={[...EVENT_TYPES, 'webhook.test' as const].map(value => ({ value, label: value }))}
+          options={DELIVERED_TYPES.map(value => ({ value, label: value }))}
           onChange={eventType => setFilters({ eventType })}
           width={220}
         />
@@ -57,13 +56,15 @@ export function Deliveries({
         opened={opened}
         height="calc(100dvh - 420px)"
         empty={
-          <EmptyNote
-            icon={Inbox}
-            title={filtered ? 'No delivery fits these filters' : 'Nothing was sent to it yet'}
-            text={
-              filtered ? undefined : '“Send a test” shows at once whether your receiver takes what we send.'
-            }
-          />
+          clear ? (
+            <NothingFits icon={Inbox} title="No delivery fits these filters" onClear={clear} />
+          ) : (
+            <EmptyNote
+              icon={Inbox}
+              title="Nothing was sent to it yet"
+              text="“Send a test” shows at once whether your receiver takes what we send."
+            />
+          )
         }
       />
     </div>

@@ -1,56 +1,32 @@
-import type { EventType, WebhookCreate } from '../../../../sdk/index.ts'
+import { EVENT_TYPES as ALL, type EventType, type WebhookCreate } from '../../../../sdk/index.ts'
 
 export type Listened = NonNullable<WebhookCreate['eventTypes']>[number]
 export const ANY = '*' satisfies Listened
 
-/** What may be listened to, by what it is about. */
-export const EVENT_GROUPS: readonly (readonly [string, readonly EventType[]])[] = [
-  [
-    'Messages',
-    [
-      'message.sent',
-      'message.delivered',
-      'message.read',
-      'message.undelivered',
-      'message.failed',
-      'message.unknown',
-      'message.cancelled',
-    ],
-  ],
-  [
-    'Inbound',
-    ['inbound.message', 'bot.subscriber.started', 'bot.subscriber.blocked', 'bot.subscriber.returned'],
-  ],
-  [
-    'Verification',
-    [
-      'verification.sent',
-      'verification.verified',
-      'verification.failed',
-      'verification.superseded',
-      'verification.blocked',
-    ],
-  ],
-  [
-    'Bulk',
-    ['bulk.queued', 'bulk.running', 'bulk.paused', 'bulk.rejected', 'bulk.completed', 'bulk.cancelled'],
-  ],
-  [
-    'Templates and senders',
-    [
-      'template.pending',
-      'template.approved',
-      'template.rejected',
-      'template.disabled',
-      'sms_sender.approved',
-      'sms_sender.rejected',
-    ],
-  ],
-  [
-    'Sessions and bots',
-    ['session.pairing', 'session.open', 'session.closed', 'session.logged_out', 'bot.unauthorized'],
-  ],
-  ['Account', ['suppression.created', 'suppression.deleted', 'wallet.low', 'webhook.disabled']],
-]
+/** Sent when somebody asks for it, whatever an endpoint listens to. */
+const TEST = 'webhook.test' satisfies EventType
 
-export const EVENT_TYPES: readonly EventType[] = EVENT_GROUPS.flatMap(([, types]) => types)
+/** What events are about, as people call it: by the first word of their type. */
+type Subject = EventType extends `${infer Word}.${string}` ? Word : never
+const SUBJECTS: Readonly<Record<Subject, string>> = {
+  message: 'Messages',
+  verification: 'Verification',
+  bulk: 'Bulk',
+  inbound: 'Inbound',
+  bot: 'Bots',
+  session: 'Web sessions',
+  template: 'Templates',
+  sms_sender: 'SMS senders',
+  suppression: 'Suppressions',
+  wallet: 'Wallet',
+  webhook: 'Webhooks',
+}
+
+/** What may be listened to. */
+export const EVENT_TYPES: readonly EventType[] = ALL.filter(type => type !== TEST)
+/** What may have been delivered. */
+export const DELIVERED_TYPES: readonly EventType[] = ALL
+
+export const EVENT_GROUPS = Object.entries(SUBJECTS)
+  .map(([subject, title]) => [title, EVENT_TYPES.filter(type => type.startsWith(`${subject}.`))] as const)
+  .filter(([, types]) => types.length > 0)

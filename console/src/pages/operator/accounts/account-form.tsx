@@ -15,9 +15,9 @@ const STATUSES = [
 export function AccountForm({ account }: { account: AdminAccount }) {
   const api = useApi()
   const forget = useForget()
-  const { id, name, status, homeCountry, phone } = account
+  const { id, name, status, homeCountry, currency, phone } = account
   const form = useApiForm({
-    initial: { name, status, homeCountry, number: phone.number ?? '', verified: phone.verified },
+    initial: { name, status, homeCountry, currency, number: phone.number ?? '', verified: phone.verified },
     send: ({ number, verified, ...body }) =>
       api.patch('/api/admin/accounts/{id}', {
         path: { id },
@@ -33,9 +33,22 @@ export function AccountForm({ account }: { account: AdminAccount }) {
   return (
     <ApiForm form={form} submitLabel="Save the account">
       <TextInput label="Name" autoComplete="off" {...getInputProps('name')} />
-      <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Select label="State" data={STATUSES} allowDeselect={false} {...getInputProps('status')} />
-        <TextInput label="Home country" maxLength={2} autoComplete="off" {...getInputProps('homeCountry')} />
+      <Select label="State" data={STATUSES} allowDeselect={false} {...getInputProps('status')} />
+      <SimpleGrid cols={2}>
+        <TextInput
+          label="Home country"
+          description="Two letters: SMS to it are local"
+          maxLength={2}
+          autoComplete="off"
+          {...getInputProps('homeCountry')}
+        />
+        <TextInput
+          label="Currency"
+          description="While nothing was ever credited"
+          maxLength={3}
+          autoComplete="off"
+          {...getInputProps('currency')}
+        />
       </SimpleGrid>
       <TextInput label="Phone" dir="ltr" autoComplete="off" {...getInputProps('number')} />
       <Checkbox label="The phone is verified" {...getInputProps('verified', { type: 'checkbox' })} />

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Building2, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -7,6 +7,7 @@ import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
+import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -67,11 +68,7 @@ const COLUMNS: readonly Column<AdminAccount>[] = [
   {
     title: 'Name',
     width: 'minmax(130px, 2fr)',
-    render: ({ name }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{name}</bdi>
-      </Text>
-    ),
+    render: ({ name }) => <NameCell name={name} />,
   },
   { title: 'State', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
   { title: 'Country', width: '80px', wideOnly: true, render: ({ homeCountry }) => homeCountry },

@@ -1,6 +1,6 @@
 import type { ConnectionView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
-import { CopyButton } from '../../../parts/copy-button.tsx'
+import { CopyId } from '../../../parts/copy-id.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { Facts } from '../../../parts/side-panel.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -31,9 +31,7 @@ export function ConnectionFacts({ connection }: { connection: ConnectionView }) 
           [
             'Receipts come to',
             url ? (
-              <span key="u" className="ph-mono" dir="ltr">
-                {url} <CopyButton text={url} what="the address" small />
-              </span>
+              <CopyId key="u" id={url} what="the address" />
             ) : (
               'No public address is configured, or it needs none'
             ),

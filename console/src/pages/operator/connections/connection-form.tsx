@@ -26,6 +26,9 @@ type Values = {
   priorityOrder: number
   retryPolicy: ConnectionView['retryPolicy']
   allowedTypes: MessageType[]
+  sendModeByType: ConnectionView['sendModeByType']
+  /** Secrets that go with the next saving. */
+  removed: string[]
   config: Drawn
 }
 
@@ -47,7 +50,7 @@ export function ConnectionForm({
   const schema = provider.config as Schema
   const form = useApiForm<Values, ConnectionView>({
     initial: initialOf(provider, connection),
-    async send({ accountId, config, ...body }) {
+    async send({ accountId, config, removed, ...body }) {
       const drawn = fromDrawn(schema, config)
       if (connection === null) {
         const whole = {
@@ -58,7 +61,7 @@ export function ConnectionForm({
         }
         return (await api.post(CONNECTIONS, { body: whole })).data.connection
       }
-      const given = { ...body, config: { ...clearedOf(provider, connection, drawn), ...drawn } }
+      const given = { ...body, config: { ...clearedOf(provider, connection, drawn, removed), ...drawn } }
       return (await api.patch('/api/admin/connections/{id}', { path: { id: connection.id }, body: given }))
         .data
     },
@@ -83,7 +86,12 @@ export function ConnectionForm({
         schema={schema}
         path="config"
         fields={form.fields}
-        secrets={{ names: provider.secrets, set: connection?.secretsSet ?? [] }}
+        secrets={{
+          names: provider.secrets,
+          set: connection?.secretsSet ?? [],
+          removed: form.fields.values.removed,
+          onRemoved: removed => form.fields.setFieldValue('removed', removed),
+        }}
       />
     </ApiForm>
   )
@@ -132,6 +140,7 @@ function General({
           ))}
         </Group>
       </Checkbox.Group>
+      <SendModes form={form} provider={provider} />
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         <NumberInput
           label="Order"
@@ -157,6 +166,36 @@ function General({
   )
 }
 
+/** Which types may be said by a template; the provider says of which it can be so. */
+function SendModes({ form: { fields }, provider }: { form: ApiForm<Values>; provider: ProviderView }) {
+  const { sendModeByType: modes, allowedTypes } = fields.values
+  const able = provider.policy.allowedTypes.filter(
+    type => provider.policy.sendModeByType[type] === 'template_optional' && allowedTypes.includes(type),
+  )
+  if (able.length === 0) return null
+  return (
+    <Checkbox.Group
+      label="By a template too"
+      description="Of the types that it carries; without, in plain words alone"
+      value={able.filter(type => modes[type] === 'template_optional')}
+      onChange={chosen =>
+        fields.setFieldValue('sendModeByType', {
+          ...modes,
+          ...Object.fromEntries(
+            able.map(type => [type, chosen.includes(type) ? 'template_optional' : 'plain_text']),
+          ),
+        })
+      }
+    >
+      <Group gap="lg" mt={6}>
+        {able.map(type => (
+          <Checkbox key={type} value={type} label={typeName(type)} />
+        ))}
+      </Group>
+    </Checkbox.Group>
+  )
+}
+
 function initialOf(provider: ProviderView, connection: ConnectionView | null): Values {
   const { channels, policy, config } = provider
   return {
@@ -166,14 +205,23 @@ function initialOf(provider: ProviderView, connection: ConnectionView | null): V
     priorityOrder: connection?.priorityOrder ?? DEFAULT_ORDER,
     retryPolicy: { ...(connection?.retryPolicy ?? policy.retryPolicy) },
     allowedTypes: [...(connection?.allowedTypes ?? policy.allowedTypes)],
+    sendModeByType: {
+      ...((connection?.sendModeByType ?? policy.sendModeByType) as ConnectionView['sendModeByType']),
+    },
+    removed: [],
     config: toDrawn(config as Schema, connection?.config ?? {}),
   }
 }
 
-/** What stood and was emptied: the API takes null for "no longer". An empty secret stays what it is. */
-function clearedOf(provider: ProviderView, connection: ConnectionView, drawn: Drawn): Drawn {
+/** What stood and was emptied: the API takes null for "no longer". An empty secret stays unless it was taken away. */
+function clearedOf(
+  provider: ProviderView,
+  connection: ConnectionView,
+  drawn: Drawn,
+  removed: readonly string[],
+): Drawn {
   const gone = Object.keys(connection.config).filter(
     name => !(name in drawn) && !provider.secrets.includes(name),
   )
-  return Object.fromEntries(gone.map(name => [name, null]))
+  return Object.fromEntries([...gone, ...removed].map(name => [name, null]))
 }

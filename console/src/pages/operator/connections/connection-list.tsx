@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Cable, Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import type { ConnectionView } from '../../../../../sdk/index.ts'
@@ -6,6 +6,7 @@ import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { wholeList } from '../../../parts/whole-list.ts'
@@ -71,11 +72,7 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
   {
     title: 'Name',
     width: 'minmax(120px, 1.6fr)',
-    render: ({ name }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{name}</bdi>
-      </Text>
-    ),
+    render: ({ name }) => <NameCell name={name} />,
   },
   { title: 'Provider', width: 'minmax(90px, 1fr)', wideOnly: true, render: ({ provider }) => provider },
   {

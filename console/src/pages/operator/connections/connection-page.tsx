@@ -84,7 +84,7 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
           {provider && (
             <ConnectionForm
               // Drawn anew only when somebody has saved it, not at every look at its state.
-              key={JSON.stringify([connection.config, connection.secretsSet, connection.priorityOrder])}
+              key={JSON.stringify({ ...connection, state: null, enabled: null })}
               provider={provider}
               connection={connection}
               onDone={({ name }) => tellDone(`${name} is changed; its links open anew.`)}

@@ -1,6 +1,9 @@
 import {
+  Button,
   Checkbox,
   Fieldset,
+  Input,
+  Group as MantineGroup,
   NumberInput,
   PasswordInput,
   Select,
@@ -11,6 +14,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import type { ReactNode } from 'react'
 import { choicesOf, type Drawn, kindOf, labelOf, type Schema, toDrawn } from './schema.ts'
 
 /** The form in which the drawn fields stand, whatever else it has. */
@@ -21,6 +25,9 @@ type Secrets = {
   names: readonly string[]
   /** Those that have a value. */
   set: readonly string[]
+  /** Those of them that are to have none any more. */
+  removed: readonly string[]
+  onRemoved: (removed: string[]) => void
 }
 
 /** The fields of an object as its schema describes them. */
@@ -39,19 +46,77 @@ export function SchemaFields({
   if (entries.length === 0) return <Text c="dimmed">It needs nothing.</Text>
   return (
     <Stack gap="md">
-      {entries.map(([name, field]) => (
-        <Field
-          key={name}
-          schema={field}
-          path={`${path}.${name}`}
-          label={labelOf(name)}
-          needed={schema.required?.includes(name) ?? false}
-          secret={secrets?.names.includes(name) ?? false}
-          stands={secrets?.set.includes(name) ?? false}
-          fields={fields}
-        />
-      ))}
+      {entries.map(([name, field]) => {
+        const label = labelOf(name)
+        const needed = schema.required?.includes(name) ?? false
+        const stands = secrets?.set.includes(name) ?? false
+        const drawn = (
+          <Field
+            key={name}
+            schema={field}
+            path={`${path}.${name}`}
+            label={label}
+            needed={needed}
+            secret={secrets?.names.includes(name) ?? false}
+            stands={stands}
+            fields={fields}
+          />
+        )
+        if (!stands || needed) return drawn
+        return (
+          <Removable key={name} name={name} label={label} secrets={secrets!}>
+            {drawn}
+          </Removable>
+        )
+      })}
     </Stack>
+  )
+}
+
+/** A secret that nobody needs may be taken away; in its place stands that it will be. */
+function Removable({
+  name,
+  label,
+  secrets: { removed, onRemoved },
+  children,
+}: {
+  name: string
+  label: string
+  secrets: Secrets
+  children: ReactNode
+}) {
+  if (removed.includes(name)) {
+    return (
+      <Input.Wrapper label={label} labelElement="div">
+        <MantineGroup gap="sm">
+          <Text size="sm" c="var(--ph-bad)">
+            Its value goes when you save.
+          </Text>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onRemoved(removed.filter(each => each !== name))}
+          >
+            Keep it
+          </Button>
+        </MantineGroup>
+      </Input.Wrapper>
+    )
+  }
+  return (
+    <div>
+      {children}
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        color="red"
+        mt={4}
+        aria-label={`Remove ${label}`}
+        onClick={() => onRemoved([...removed, name])}
+      >
+        Remove it
+      </Button>
+    </div>
   )
 }
 

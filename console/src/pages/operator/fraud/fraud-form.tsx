@@ -1,22 +1,34 @@
 import { Fieldset, MultiSelect, NumberInput, Select, SimpleGrid, TagsInput, Text } from '@mantine/core'
-import type { FraudSettingsView } from '../../../../../sdk/index.ts'
-import { useApi } from '../../../api/context.tsx'
+import { type FraudSettings, type FraudSettingsView, GUARDED_TYPES } from '../../../../../sdk/index.ts'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, type ApiForm as FormState, useApiForm } from '../../../parts/api-form.tsx'
 import { inWords } from '../../../parts/status-badge.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
+import { ACCOUNTS } from '../accounts/paths.ts'
 import { FRAUD } from './paths.ts'
-import { fieldOf, MODES, NUMBER_TYPES, RULES, toSettings, toValues, type Values } from './rules.ts'
+import { fieldOf, MODES, RULES, toSettings, toValues, type Values } from './rules.ts'
 
-export function FraudForm({ view }: { view: FraudSettingsView }) {
-  const api = useApi()
+/** What a rule is where nothing is set. */
+export type Usual = 'As it comes' | 'As for all'
+
+export function FraudForm({
+  view,
+  usual,
+  save,
+}: {
+  view: FraudSettingsView
+  usual: Usual
+  /** The settings in the place of those that stand. */
+  save: (settings: FraudSettings) => Promise<unknown>
+}) {
   const forget = useForget()
   const form = useApiForm<Values, unknown>({
     initial: toValues(view.settings),
-    send: values => api.put(FRAUD, { body: toSettings(values) }),
+    send: values => save(toSettings(values, view.settings)),
     fieldOf,
     onDone() {
-      forget([FRAUD])
+      // An account's are what the platform's are, where it has none of its own.
+      forget([FRAUD, ACCOUNTS])
       tellDone('The rules hold for the next code.')
     },
   })
@@ -27,6 +39,7 @@ export function FraudForm({ view }: { view: FraudSettingsView }) {
           key={rule.name}
           rule={rule}
           form={form}
+          usual={usual}
           set={view.settings[rule.name] ?? {}}
           effective={view.effective[rule.name]}
         />
@@ -45,11 +58,13 @@ export function FraudForm({ view }: { view: FraudSettingsView }) {
 function RuleFields({
   rule: { name, title, text, numbers },
   form,
+  usual,
   set,
   effective,
 }: {
   rule: (typeof RULES)[number]
   form: FormState<Values>
+  usual: Usual
   set: Record<string, unknown>
   effective: Record<string, unknown>
 }) {
@@ -66,7 +81,7 @@ function RuleFields({
         <Select
           label="What happens"
           data={[...MODES]}
-          placeholder={mode === undefined ? 'As it comes' : `As it comes: ${mode}`}
+          placeholder={mode === undefined ? usual : `${usual}: ${mode}`}
           clearable
           {...getInputProps(`${name}.mode`)}
         />
@@ -74,7 +89,7 @@ function RuleFields({
           <NumberInput
             key={number.name}
             label={number.label}
-            placeholder={String(preset(number.name) ?? (number.name === 'dailyCap' ? 'None' : 'As it comes'))}
+            placeholder={String(preset(number.name) ?? (number.name === 'dailyCap' ? 'None' : usual))}
             min={0}
             hideControls
             {...getInputProps(`${name}.${number.name}`)}
@@ -85,8 +100,10 @@ function RuleFields({
         <MultiSelect
           mt="sm"
           label="Kinds"
-          placeholder={form.fields.values.numberType.list.length === 0 ? listed(preset('types')) : undefined}
-          data={NUMBER_TYPES.map(value => ({ value, label: inWords(value) }))}
+          placeholder={
+            form.fields.values.numberType.list.length === 0 ? listed(preset('types'), usual) : undefined
+          }
+          data={GUARDED_TYPES.map(value => ({ value, label: inWords(value) }))}
           clearable
           {...getInputProps('numberType.list')}
         />
@@ -96,6 +113,11 @@ function RuleFields({
           mt="sm"
           label="Allowed"
           description="Two letters each, as in DE. Enter adds one."
+          placeholder={
+            form.fields.values.allowedCountries.list.length === 0
+              ? listed(preset('countries'), 'All of them')
+              : undefined
+          }
           {...getInputProps('allowedCountries.list')}
         />
       )}
@@ -103,6 +125,6 @@ function RuleFields({
   )
 }
 
-function listed(types: unknown): string {
-  return Array.isArray(types) ? types.map(inWords).join(', ') : 'As it comes'
+function listed(words: unknown, none: string): string {
+  return Array.isArray(words) && words.length > 0 ? words.map(inWords).join(', ') : none
 }

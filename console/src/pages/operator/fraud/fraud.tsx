@@ -1,4 +1,5 @@
 import { Skeleton } from '@mantine/core'
+import { useApi } from '../../../api/context.tsx'
 import { useRead } from '../../../api/use-read.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Page } from '../../../parts/page.tsx'
@@ -7,6 +8,7 @@ import { FRAUD } from './paths.ts'
 
 /** The rules of the guard for every account that has none of its own. */
 export default function Fraud() {
+  const api = useApi()
   const read = useRead(FRAUD)
   return (
     <Page
@@ -16,7 +18,9 @@ export default function Fraud() {
     >
       {!read.data && read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!read.data && !read.error && <Skeleton h={420} />}
-      {read.data && <FraudForm view={read.data.data} />}
+      {read.data && (
+        <FraudForm view={read.data.data} usual="As it comes" save={body => api.put(FRAUD, { body })} />
+      )}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import type { FraudRules, FraudSettings, GuardedType, RuleMode } from '../../../../../sdk/index.ts'
+import type { FraudRules, FraudSettings, RuleMode } from '../../../../../sdk/index.ts'
 
 export type RuleName = Exclude<keyof FraudRules, 'safe'>
 type NumberField = { name: string; label: string }
@@ -97,11 +97,12 @@ export function toValues(settings: FraudSettings): Values {
   return { ...Object.fromEntries(rules), safe: [...(settings.safe ?? [])] }
 }
 
-/** As the API takes it: what is empty is left out, and is then as it comes. */
-export function toSettings(values: Values): FraudSettings {
+/** As the API takes it: what is empty is left out, and is then as it comes, unless it was said to be none. */
+export function toSettings(values: Values, before: FraudSettings): FraudSettings {
   const rules = RULES.flatMap(({ name, numbers }) => {
     const { mode, list } = values[name]
     const rule = {
+      ...noneOf(before[name]),
       ...(mode !== null && { mode }),
       ...Object.fromEntries(
         numbers.map(number => [number.name, values[name][number.name]]).filter(([, value]) => value !== ''),
@@ -113,20 +114,12 @@ export function toSettings(values: Values): FraudSettings {
   return { ...Object.fromEntries(rules), ...(values.safe.length > 0 && { safe: values.safe }) }
 }
 
+/** No cap, all countries: what null says, the form shows as empty, and must not lose. */
+function noneOf(rule: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(rule).filter(([, value]) => value === null))
+}
+
 /** The API's path of a field as the form has it. */
 export function fieldOf(path: string): string {
   return path.replace(/^safe\[\d+\]$/, 'safe').replace(/^(\w+)\.(?:types|countries)(?:\[\d+\])?$/, '$1.list')
 }
-
-export const NUMBER_TYPES: readonly GuardedType[] = [
-  'premium',
-  'shared_cost',
-  'unallocated',
-  'voip',
-  'toll_free',
-  'fixed',
-  'pager',
-  'personal',
-  'uan',
-  'voicemail',
-]

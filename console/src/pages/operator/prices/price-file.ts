@@ -1,4 +1,5 @@
 import type { ErrorDetail, Posthorn, PriceInput, PriceRow } from '../../../../../sdk/index.ts'
+import { saveCsv } from '../../../parts/save-file.ts'
 import { toCsv } from '../../bulk/csv.ts'
 
 const NAMES = ['channel', 'country', 'prefix', 'messageType', 'price', 'currency'] as const
@@ -23,7 +24,7 @@ export class BadPrices extends Error {
 export async function downloadPrices(api: Posthorn): Promise<void> {
   const rows = await readAllPrices(api)
   const lines = rows.map(row => NAMES.map(name => String(row[name] ?? '')))
-  save(toCsv([[...NAMES], ...lines]), 'prices.csv')
+  saveCsv(toCsv([[...NAMES], ...lines]), 'prices.csv')
 }
 
 export async function readAllPrices(api: Posthorn): Promise<PriceRow[]> {
@@ -88,11 +89,4 @@ function toInput(cellOf: (name: Name) => string, price: number): PriceInput {
 
 function readNumber(text: string): number | null {
   return /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(text) ? Number(text) : null
-}
-
-function save(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  URL.revokeObjectURL(url)
 }

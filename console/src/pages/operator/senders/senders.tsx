@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Plus, Signature } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -7,6 +7,7 @@ import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../../parts/filter-bar.tsx'
+import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -104,11 +105,7 @@ const NAME_COLUMNS: readonly Column<AdminSender>[] = [
   {
     title: 'Name',
     width: 'minmax(110px, 1.3fr)',
-    render: ({ name }) => (
-      <Text span fw={600} size="sm" truncate>
-        <bdi>{name}</bdi>
-      </Text>
-    ),
+    render: ({ name }) => <NameCell name={name} />,
   },
   { title: 'Kind', width: '110px', wideOnly: true, render: ({ name }) => kindOf(name) },
 ]

@@ -1,12 +1,16 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { LayoutList, Plus, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, useState } from 'react'
+import { Link } from 'wouter'
 import type { TemplateStatus, TemplateView } from '../../../../../sdk/index.ts'
 import { useAction, useRead } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
+import { CopyId } from '../../../parts/copy-id.tsx'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar } from '../../../parts/filter-bar.tsx'
+import { NameCell } from '../../../parts/name-cell.tsx'
+import { NothingFits } from '../../../parts/nothing-fits.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { inWords, StatusBadge } from '../../../parts/status-badge.tsx'
@@ -14,21 +18,32 @@ import { Time } from '../../../parts/time.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { wholeList } from '../../../parts/whole-list.ts'
+import { draftFrom } from '../../templates/draft.ts'
+import { DraftPreview } from '../../templates/draft-preview.tsx'
 import { kindName, subTypeName } from '../../templates/kinds.ts'
-import { CreateTemplate } from './create-template.tsx'
 import { PLATFORM_TEMPLATES } from './paths.ts'
 
+const NewTemplate = lazy(() => import('./new-template.tsx'))
+
+const WRITE = (
+  <Button component={Link} href="/operator/templates/new" leftSection={<Plus size={16} />}>
+    New platform template
+  </Button>
+)
 const STATUSES = (['pending', 'rejected', 'disabled'] as const).map(value => ({
   value,
   label: inWords(value),
 }))
 
-/** Templates that every account may use. */
-export default function PlatformTemplates() {
-  const [filters, setFilters] = useFilters(['status'])
+/** Templates that every account may use; `/operator/templates/new` writes one. */
+export default function PlatformTemplates({ templateId }: { templateId?: string }) {
+  return templateId === 'new' ? <NewTemplate /> : <PlatformList />
+}
+
+function PlatformList() {
+  const [filters, setFilters, clear] = useFilters(['status'])
   const status = filters.status as TemplateStatus | undefined
   const read = useRead(PLATFORM_TEMPLATES, status === undefined ? {} : { query: { status } })
-  const [making, setMaking] = useState(false)
   const [opened, setOpened] = useState<TemplateView | null>(null)
   const [leaving, setLeaving] = useState<TemplateView | null>(null)
   const remove = useAction((api, id: string) => api.delete('/api/admin/templates/{id}', { path: { id } }), {
@@ -42,13 +57,9 @@ export default function PlatformTemplates() {
     <Page
       title="Platform templates"
       lead="Every account may send by them; a default is used where an account has chosen none of its own."
-      actions={
-        <Button leftSection={<Plus size={16} />} onClick={() => setMaking(true)}>
-          New platform template
-        </Button>
-      }
+      actions={WRITE}
     >
-      <FilterBar onClear={null}>
+      <FilterBar onClear={clear}>
         <ChoiceFilter
           label="Usable"
           value={status}
@@ -64,12 +75,16 @@ export default function PlatformTemplates() {
         onOpen={setOpened}
         opened={opened?.id ?? null}
         empty={
-          <EmptyNote
-            icon={LayoutList}
-            title={status === undefined ? 'No platform templates yet' : 'None has this status'}
-            text="A default for codes spares every account the first step."
-            action={<Button onClick={() => setMaking(true)}>New platform template</Button>}
-          />
+          clear ? (
+            <NothingFits icon={LayoutList} title="None has this status" onClear={clear} />
+          ) : (
+            <EmptyNote
+              icon={LayoutList}
+              title="No platform templates yet"
+              text="A default for codes spares every account the first step."
+              action={WRITE}
+            />
+          )
         }
       />
       <SidePanel
@@ -90,7 +105,6 @@ export default function PlatformTemplates() {
       >
         {opened && <Content template={opened} />}
       </SidePanel>
-      <CreateTemplate opened={making} onClose={() => setMaking(false)} />
       <ConfirmDialog
         opened={leaving !== null}
         onClose={() => setLeaving(null)}
@@ -104,7 +118,7 @@ export default function PlatformTemplates() {
 }
 
 function Content({ template }: { template: TemplateView }) {
-  const { language, emailSubject, statusReason, footer, createdAt } = template
+  const { language, statusReason, createdAt, id } = template
   return (
     <Stack gap="lg">
       <Facts
@@ -114,18 +128,11 @@ function Content({ template }: { template: TemplateView }) {
           language === null ? null : ['Language', language],
           ['Default', template.isDefault ? 'Yes' : 'No'],
           statusReason === null ? null : ['Why', <bdi key="w">{statusReason}</bdi>],
-          emailSubject === null ? null : ['Subject', <bdi key="s">{emailSubject}</bdi>],
           ['Made', <Time key="t" at={createdAt} />],
+          ['Id', <CopyId key="i" id={id} />],
         ]}
       />
-      <Text className="ph-words ph-card" p="md">
-        {template.body ?? template.content}
-      </Text>
-      {footer !== null && (
-        <Text size="sm" c="dimmed" className="ph-words">
-          {footer}
-        </Text>
-      )}
+      <DraftPreview draft={draftFrom(template)} from="The platform" />
     </Stack>
   )
 }
@@ -134,11 +141,7 @@ const COLUMNS: readonly Column<TemplateView>[] = [
   {
     title: 'Name',
     width: 'minmax(130px, 1.4fr)',
-    render: ({ name }) => (
-      <Text span fw={500} size="sm" truncate>
-        <bdi>{name}</bdi>
-      </Text>
-    ),
+    render: ({ name }) => <NameCell name={name} />,
   },
   { title: 'For', width: 'minmax(90px, 1fr)', render: kindName },
   {

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { UnknownMessage } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
-import { CopyButton } from '../../../parts/copy-button.tsx'
+import { CopyId } from '../../../parts/copy-id.tsx'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
@@ -58,12 +58,7 @@ function Known({ message }: { message: UnknownMessage }) {
     <Facts
       facts={[
         ['Account', <AccountLink key="a" id={accountId} name={accountName} />],
-        [
-          'Message',
-          <span key="m" className="ph-mono">
-            {messageId} <CopyButton text={messageId} what="the id" small />
-          </span>,
-        ],
+        ['Message', <CopyId key="m" id={messageId} />],
         ['Channel', channelName(message.channel)],
         ['Type', typeName(message.messageType)],
         ['Provider', message.provider],

@@ -1,0 +1,115 @@
+import { Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { AuditEntry } from '../../../../sdk/index.ts'
+import type { PagedRead } from '../../api/use-read.ts'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
+import { Page } from '../../parts/page.tsx'
+import { periodStart } from '../../parts/periods.ts'
+import { Time } from '../../parts/time.tsx'
+import { useFilters } from '../../parts/use-filters.ts'
+import { PeriodFilter } from '../../parts/usual-filters.tsx'
+import { actionInWords } from './actions.ts'
+import { EntryPanel } from './entry-panel.tsx'
+
+export const LOOK_EVERY_MS = 10_000
+const NAMES = ['action', 'actorId', 'when', 'accountId'] as const
+type Filters = ReturnType<typeof useFilters<(typeof NAMES)[number]>>
+
+/** The filters in the URL, and what they ask the API for. */
+export function useAuditFilters(): { filters: Filters; query: Record<string, string> } {
+  const filters = useFilters(NAMES)
+  const { when, ...query } = filters[0]
+  const from = periodStart(when)
+  return { filters, query: { ...query, ...(from !== null && { from }) } }
+}
+
+/** Who did what, when and from where; one entry beside the list. */
+export function AuditLog<E extends AuditEntry>({
+  title,
+  lead,
+  nothing,
+  filters: [filters, setFilters, clear],
+  entries,
+  groups,
+  accountFilter,
+  aside,
+}: {
+  title: string
+  lead: string
+  /** What will stand here, once there is something. */
+  nothing: { icon: Parameters<typeof NothingFits>[0]['icon']; text: string }
+  filters: Filters
+  entries: PagedRead<E>
+  /** What can be changed here. */
+  groups: readonly { value: string; label: string }[]
+  /** Before the other filters. */
+  accountFilter?: ReactNode
+  /** A column before the time. */
+  aside: Column<E>
+}) {
+  const [opened, setOpened] = useState<E | null>(null)
+  return (
+    <Page title={title} lead={lead}>
+      <FilterBar onClear={clear}>
+        {accountFilter}
+        <ChoiceFilter
+          label="Everything"
+          value={filters.action}
+          options={groups}
+          onChange={action => setFilters({ action })}
+        />
+        <PeriodFilter value={filters.when} onChange={when => setFilters({ when })} />
+        {filters.actorId !== undefined && (
+          <Text size="sm" c="dimmed">
+            One person or key
+          </Text>
+        )}
+      </FilterBar>
+      <DataList
+        label={title}
+        read={entries}
+        columns={[...COLUMNS, aside, WHEN]}
+        rowKey={({ id }) => id}
+        onOpen={setOpened}
+        opened={opened?.id ?? null}
+        empty={
+          clear ? (
+            <NothingFits icon={nothing.icon} onClear={clear} />
+          ) : (
+            <EmptyNote icon={nothing.icon} title="Nothing was changed yet" text={nothing.text} />
+          )
+        }
+      />
+      <EntryPanel
+        entry={opened}
+        onClose={() => setOpened(null)}
+        onActor={actorId => {
+          setOpened(null)
+          setFilters({ actorId })
+        }}
+      />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'Who', width: 'minmax(84px, 1.1fr)', render: ({ actor }) => <NameCell name={actor.name} /> },
+  { title: 'Did', width: 'minmax(130px, 1.5fr)', render: ({ action }) => actionInWords(action) },
+  {
+    title: 'To',
+    width: 'minmax(170px, 1.5fr)',
+    wideOnly: true,
+    render: ({ target }) => (target === null ? '–' : <bdi className="ph-mono">{target}</bdi>),
+  },
+]
+
+const WHEN: Column<AuditEntry> = {
+  title: 'When',
+  width: '92px',
+  align: 'end',
+  render: ({ at }) => <Time at={at} />,
+}

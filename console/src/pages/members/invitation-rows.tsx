@@ -1,0 +1,80 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { Undo2 } from 'lucide-react'
+import type { Invitation, Posthorn } from '../../../../sdk/index.ts'
+import { useAction } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import type { Column } from '../../parts/data-list.tsx'
+import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { Time } from '../../parts/time.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+
+/** An invitation, wherever it is listed. */
+export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
+  { title: 'E-mail', width: 'minmax(150px, 1.6fr)', render: ({ email }) => <bdi>{email}</bdi> },
+  { title: 'As', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
+  { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'By',
+    width: 'minmax(120px, 1fr)',
+    wideOnly: true,
+    render: ({ invitedBy }) => <bdi>{invitedBy}</bdi>,
+  },
+  {
+    title: 'Ends',
+    width: '100px',
+    align: 'end',
+    wideOnly: true,
+    render: ({ status, expiresAt }) => (status === 'pending' ? <Time at={expiresAt} /> : '–'),
+  },
+]
+
+export function withdrawColumn<R extends Invitation>(onAsk: (invitation: R) => void): Column<R> {
+  return {
+    title: '',
+    width: '40px',
+    align: 'end',
+    render: invitation =>
+      invitation.status === 'pending' && (
+        <Tooltip label="Take it back">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Take back the invitation of ${invitation.email}`}
+            onClick={() => onAsk(invitation)}
+          >
+            <Undo2 size={15} />
+          </ActionIcon>
+        </Tooltip>
+      ),
+  }
+}
+
+export function WithdrawInvitation({
+  invitation,
+  onClose,
+  withdraw,
+  changes,
+}: {
+  invitation: Invitation | null
+  onClose: () => void
+  withdraw: (api: Posthorn, id: string) => Promise<unknown>
+  changes: readonly string[]
+}) {
+  const act = useAction(withdraw, { changes, onDone: () => tellDone('The link works no more.') })
+  return (
+    <ConfirmDialog
+      opened={invitation !== null}
+      onClose={onClose}
+      title="Take this invitation back?"
+      text={
+        invitation && (
+          <>
+            The link that <bdi>{invitation.email}</bdi> has works no more.
+          </>
+        )
+      }
+      confirmLabel="Take it back"
+      run={() => (invitation ? act.mutateAsync(invitation.id) : Promise.resolve())}
+    />
+  )
+}

@@ -1,0 +1,63 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { UserPlus, Users } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { AdminAccount, Person } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { inWords } from '../../../parts/status-badge.tsx'
+import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
+import { InvitePerson } from '../people/invite-person.tsx'
+import { PEOPLE } from '../people/paths.ts'
+import { PERSON_COLUMNS } from '../people/person-columns.tsx'
+
+/** Who acts for the account; its first owner is invited here. */
+export default function AccountPeople({ account }: { account: AdminAccount }) {
+  const [, go] = useLocation()
+  const people = useReadPages(PEOPLE, { query: { accountId: account.id } })
+  const [inviting, setInviting] = useState(false)
+  const [made, setMade] = useState<LinkMade | null>(null)
+  const invite = (
+    <Button leftSection={<UserPlus size={16} />} onClick={() => setInviting(true)}>
+      Invite somebody
+    </Button>
+  )
+  const role: Column<Person> = {
+    title: 'Role',
+    width: '90px',
+    render: ({ memberships }) =>
+      inWords(memberships.find(({ accountId }) => accountId === account.id)?.role ?? 'member'),
+  }
+  return (
+    <Stack gap="sm">
+      <DataList
+        label="People of the account"
+        read={people}
+        columns={[...PERSON_COLUMNS, role]}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => go(`/operator/people/${id}`)}
+        height="480px"
+        empty={
+          <EmptyNote
+            icon={Users}
+            title="Nobody acts for it yet"
+            text="Invite its first owner: they invite everybody else, and make its keys."
+            action={invite}
+          />
+        }
+      />
+      {people.rows.length > 0 && <Group>{invite}</Group>}
+      <InvitePerson
+        opened={inviting}
+        accountId={account.id}
+        onClose={() => setInviting(false)}
+        onMade={link => {
+          setInviting(false)
+          setMade(link)
+        }}
+      />
+      <LinkShown made={made} onClose={() => setMade(null)} />
+    </Stack>
+  )
+}

@@ -1,0 +1,126 @@
+import { NumberInput, Skeleton, Stack, Text } from '@mantine/core'
+import type { AdminAccount } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget, useRead } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { Card } from '../../../parts/page.tsx'
+import { tellDone } from '../../../parts/toast.tsx'
+import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from '../../settings/quiet-fields.tsx'
+import {
+  type CodeTemplate,
+  SettingsFields,
+  settingsBody,
+  settingsDraft,
+  settingsField,
+} from '../../verification/settings-fields.tsx'
+import { PLATFORM_TEMPLATES } from '../templates/paths.ts'
+import { ACCOUNTS } from './paths.ts'
+
+/** How the account sends: what its owners may change too. */
+export default function AccountSending({ account }: { account: AdminAccount }) {
+  return (
+    <Stack gap="lg" maw={760}>
+      <Card title="Codes">
+        <Codes account={account} />
+      </Card>
+      <Card title="Quiet hours">
+        <Quiet account={account} />
+      </Card>
+      <Card title="Low balance">
+        <LowBalance account={account} />
+      </Card>
+    </Stack>
+  )
+}
+
+function Codes({ account: { id, verification } }: { account: AdminAccount }) {
+  const templates = useCodeTemplates(verification.templateId)
+  if (!templates) return <Skeleton h={260} />
+  return <CodesForm id={id} verification={verification} templates={templates} />
+}
+
+/** Those that every account may use; the operator sees no account's own, save by its id. */
+function useCodeTemplates(chosen: string | null): readonly CodeTemplate[] | null {
+  const read = useRead(PLATFORM_TEMPLATES)
+  if (read.isPending) return null
+  const shared = (read.data?.data ?? []).filter(({ subType }) => subType === 'otp')
+  if (chosen === null || shared.some(({ id }) => id === chosen)) return shared
+  return [...shared, { id: chosen, name: chosen, language: null }]
+}
+
+function CodesForm({
+  id,
+  verification,
+  templates,
+}: Pick<AdminAccount, 'id' | 'verification'> & { templates: readonly CodeTemplate[] }) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: settingsDraft(verification),
+    send: draft =>
+      api.patch('/api/admin/accounts/{id}', { path: { id }, body: { verification: settingsBody(draft) } }),
+    fieldOf: settingsField,
+    onDone() {
+      forget([ACCOUNTS])
+      tellDone('This holds for the account’s next code.')
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Save how codes are made">
+      <SettingsFields form={form} templates={templates} />
+    </ApiForm>
+  )
+}
+
+function Quiet({ account: { id, quietHours } }: { account: AdminAccount }) {
+  const api = useApi()
+  const forget = useForget()
+  const form = useApiForm({
+    initial: quietDraft(quietHours),
+    send: draft => api.patch('/api/admin/accounts/{id}', { path: { id }, body: quietBody(draft) }),
+    fieldOf: quietField,
+    onDone({ data }) {
+      forget([ACCOUNTS])
+      tellDone(quietInWords(data.quietHours))
+    },
+  })
+  return (
+    <ApiForm form={form} submitLabel="Save the quiet hours">
+      <QuietFields form={form} />
+    </ApiForm>
+  )
+}
+
+function LowBalance({ account: { id, wallet } }: { account: AdminAccount }) {
+  const api = useApi()
+  const form = useApiForm({
+    initial: { lowBalance: '' as number | string },
+    send: ({ lowBalance }) =>
+      api.patch('/api/admin/accounts/{id}/wallet', {
+        path: { id },
+        body: lowBalance === '' ? {} : { lowBalance: Number(lowBalance) },
+      }),
+    onDone: ({ data }) =>
+      tellDone(
+        data.lowBalance === 0
+          ? 'The account is never told that its balance is low.'
+          : 'The account is told when its balance falls below this.',
+      ),
+  })
+  return (
+    <ApiForm form={form} submitLabel="Save the threshold" disabled={form.fields.values.lowBalance === ''}>
+      <NumberInput
+        label={`Tell below, in ${wallet.currency}`}
+        description="In the place of what the account has set; 0 is never"
+        min={0}
+        decimalScale={6}
+        hideControls
+        maw={300}
+        {...form.fields.getInputProps('lowBalance')}
+      />
+      <Text size="sm" c="dimmed">
+        Its webhook endpoints are told by wallet.low, once each time the balance falls below it.
+      </Text>
+    </ApiForm>
+  )
+}

@@ -1,0 +1,50 @@
+import { MailPlus } from 'lucide-react'
+import { useState } from 'react'
+import type { AdminInvitation } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { INVITATION_COLUMNS, WithdrawInvitation, withdrawColumn } from '../../members/invitation-rows.tsx'
+
+const PATH = '/api/admin/members/invitations'
+/** Somebody may accept at any moment. */
+const LOOK_EVERY_MS = 10_000
+
+/** Who was invited to what, by whomever. */
+export function EveryInvitation() {
+  const invitations = useReadPages(PATH, {}, { everyMs: LOOK_EVERY_MS })
+  const [asked, setAsked] = useState<AdminInvitation | null>(null)
+  return (
+    <>
+      <DataList
+        label="Invitations"
+        read={invitations}
+        rowKey={({ id }) => id}
+        height="400px"
+        columns={[
+          ...INVITATION_COLUMNS,
+          {
+            title: 'To',
+            width: 'minmax(110px, 1fr)',
+            wideOnly: true,
+            render: ({ accountName }) => <bdi>{accountName ?? 'This server'}</bdi>,
+          },
+          withdrawColumn<AdminInvitation>(setAsked),
+        ]}
+        empty={
+          <EmptyNote
+            icon={MailPlus}
+            title="Nobody is invited"
+            text="Whom you invite gets a link from you, and chooses a password of their own."
+          />
+        }
+      />
+      <WithdrawInvitation
+        invitation={asked}
+        onClose={() => setAsked(null)}
+        changes={[PATH]}
+        withdraw={(api, id) => api.delete('/api/admin/members/invitations/{id}', { path: { id } })}
+      />
+    </>
+  )
+}

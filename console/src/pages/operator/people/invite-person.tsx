@@ -1,0 +1,100 @@
+import { Checkbox, Input, Modal, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import type { Permission } from '../../../../../sdk/index.ts'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import type { LinkMade } from '../../members/link-shown.tsx'
+import { RIGHTS, USUAL_RIGHTS } from '../../members/rights.ts'
+import { rightsField } from '../../members/rights-fields.tsx'
+import { useAccountNames } from '../account-names.tsx'
+import { PEOPLE } from './paths.ts'
+
+type Values = {
+  email: string
+  role: 'owner' | 'member' | 'operator'
+  accountId: string | null
+  permissions: Permission[]
+}
+type Props = {
+  /** Where they are invited to one account alone. */
+  accountId?: string
+  onClose: () => void
+  onMade: (made: LinkMade) => void
+}
+
+const ROLES = [
+  { value: 'owner', label: 'Owner' },
+  { value: 'member', label: 'Member' },
+]
+const OPERATOR = { value: 'operator', label: 'Operator' }
+
+export function InvitePerson({ opened, ...props }: Props & { opened: boolean }) {
+  return (
+    <Modal opened={opened} onClose={props.onClose} title="Invite somebody">
+      <InviteForm {...props} />
+    </Modal>
+  )
+}
+
+function InviteForm({ accountId, onMade }: Props) {
+  const api = useApi()
+  const forget = useForget()
+  const names = useAccountNames()
+  const form = useApiForm<Values, { data: { link: string; invitation: { email: string } } }>({
+    initial: { email: '', role: 'owner', accountId: accountId ?? null, permissions: USUAL_RIGHTS },
+    send: values => api.post('/api/admin/members/invitations', { body: toBody(values) }),
+    fieldOf: rightsField,
+    onDone({ data }) {
+      forget([PEOPLE])
+      onMade({ link: data.link, mail: 'not_asked', email: data.invitation.email })
+    },
+  })
+  const { getInputProps, values } = form.fields
+  return (
+    <ApiForm form={form} submitLabel="Invite">
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="off"
+        dir="ltr"
+        data-autofocus
+        {...getInputProps('email')}
+      />
+      <Input.Wrapper label="As" labelElement="div">
+        <SegmentedControl
+          fullWidth
+          aria-label="As"
+          data={accountId === undefined ? [...ROLES, OPERATOR] : ROLES}
+          {...getInputProps('role')}
+        />
+      </Input.Wrapper>
+      {accountId === undefined && values.role !== 'operator' && (
+        <Select
+          label="Of the account"
+          searchable
+          placeholder="Choose one"
+          data={[...names].map(([value, label]) => ({ value, label }))}
+          {...getInputProps('accountId')}
+        />
+      )}
+      {values.role === 'member' && (
+        <Checkbox.Group label="May" {...getInputProps('permissions')}>
+          <Stack gap={8} mt={6}>
+            {RIGHTS.map(([value, text]) => (
+              <Checkbox key={value} value={value} label={value} description={text} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+    </ApiForm>
+  )
+}
+
+function toBody({ email, role, accountId, permissions }: Values) {
+  return {
+    email: email.trim(),
+    role,
+    ...(role !== 'operator' && accountId !== null && { accountId }),
+    ...(role === 'member' && { permissions }),
+  }
+}

@@ -1,0 +1,101 @@
+import { Button, Stack, Title } from '@mantine/core'
+import { UserPlus, Users } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import type { Person } from '../../../../../sdk/index.ts'
+import { useReadPages } from '../../../api/use-read.ts'
+import { type Column, DataList } from '../../../parts/data-list.tsx'
+import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
+import { NothingFits } from '../../../parts/nothing-fits.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { useFilters } from '../../../parts/use-filters.ts'
+import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
+import { EveryInvitation } from './every-invitation.tsx'
+import { InvitePerson } from './invite-person.tsx'
+import { PEOPLE } from './paths.ts'
+import { PERSON_COLUMNS } from './person-columns.tsx'
+import { PersonPanel } from './person-panel.tsx'
+
+/** Everybody who has a login, in whatever account. */
+export default function People({ personId }: { personId?: string }) {
+  const [, go] = useLocation()
+  const [filters, setFilters, clear] = useFilters(['q'])
+  const people = useReadPages(PEOPLE, { query: filters })
+  const [inviting, setInviting] = useState(false)
+  const [made, setMade] = useState<LinkMade | null>(null)
+  const open = (id: string | null) => go(`/operator/people${id === null ? '' : `/${id}`}${location.search}`)
+  return (
+    <Page
+      title="People"
+      lead="Everybody who has a login: operators of this server, owners and members of accounts."
+      actions={
+        <Button leftSection={<UserPlus size={16} />} onClick={() => setInviting(true)}>
+          Invite somebody
+        </Button>
+      }
+    >
+      <FilterBar onClear={clear}>
+        <TextFilter label="Name or e-mail" value={filters.q} onChange={q => setFilters({ q })} />
+      </FilterBar>
+      <Stack gap="xl">
+        <DataList
+          label="People"
+          read={people}
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => open(id)}
+          opened={personId ?? null}
+          height="520px"
+          empty={
+            clear ? (
+              <NothingFits icon={Users} title="Nobody fits" text="A part is enough." onClear={clear} />
+            ) : (
+              <EmptyNote
+                icon={Users}
+                title="Nobody"
+                text="Invite somebody to an account, or as an operator."
+              />
+            )
+          }
+        />
+        <div>
+          <Title order={2} size="h3" mb="sm">
+            Invitations
+          </Title>
+          <EveryInvitation />
+        </div>
+      </Stack>
+      <PersonPanel
+        person={people.rows.find(({ id }) => id === personId) ?? null}
+        onClose={() => open(null)}
+      />
+      <InvitePerson
+        opened={inviting}
+        onClose={() => setInviting(false)}
+        onMade={link => {
+          setInviting(false)
+          setMade(link)
+        }}
+      />
+      <LinkShown made={made} onClose={() => setMade(null)} />
+    </Page>
+  )
+}
+
+const COLUMNS: readonly Column<Person>[] = [
+  ...PERSON_COLUMNS,
+  {
+    title: 'In',
+    width: 'minmax(140px, 1.6fr)',
+    wideOnly: true,
+    render: ({ memberships, operator }) => (
+      <bdi>{placesOf({ memberships, operator }).join(', ') || 'No account'}</bdi>
+    ),
+  },
+]
+
+function placesOf({ memberships, operator }: Pick<Person, 'memberships' | 'operator'>): string[] {
+  const accounts = memberships.map(({ accountName, role }) => `${accountName} (${role})`)
+  return operator ? ['Operator', ...accounts] : accounts
+}

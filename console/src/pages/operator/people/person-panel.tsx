@@ -1,0 +1,148 @@
+import { Button, Stack, Switch, Text, Title } from '@mantine/core'
+import { KeyRound, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Person } from '../../../../../sdk/index.ts'
+import { useAction } from '../../../api/use-read.ts'
+import { ConfirmDialog } from '../../../parts/confirm.tsx'
+import { CopyId } from '../../../parts/copy-id.tsx'
+import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
+import { MaybeTime, Time } from '../../../parts/time.tsx'
+import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { useSession } from '../../../session/context.tsx'
+import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
+import { rightsInWords } from '../../members/rights.ts'
+import { AccountLink } from '../account-names.tsx'
+import { PEOPLE } from './paths.ts'
+
+/** One login: where it may act, and the way back in for who has lost theirs. */
+export function PersonPanel({ person, onClose }: { person: Person | null; onClose: () => void }) {
+  const { session } = useSession()
+  const [asked, setAsked] = useState<'reset' | 'remove' | null>(null)
+  const [made, setMade] = useState<LinkMade | null>(null)
+  const path = { id: person?.id ?? '' }
+  const reset = useAction(api => api.post('/api/admin/members/{id}/reset', { path }), {
+    onDone: ({ data }) => setMade({ link: data.link, mail: 'not_asked', email: person?.email ?? '' }),
+  })
+  const remove = useAction(api => api.delete('/api/admin/members/{id}', { path }), {
+    changes: [PEOPLE],
+    onDone() {
+      tellDone('The login is removed, and signed out everywhere.')
+      onClose()
+    },
+  })
+  const own = person?.id === session.user.id
+  return (
+    <>
+      <SidePanel
+        opened={person !== null}
+        onClose={onClose}
+        title={<bdi>{person?.name}</bdi>}
+        foot={
+          person &&
+          !own && (
+            <>
+              <Button
+                variant="default"
+                leftSection={<KeyRound size={15} />}
+                onClick={() => setAsked('reset')}
+              >
+                New password…
+              </Button>
+              <Button
+                variant="subtle"
+                color="red"
+                leftSection={<Trash2 size={15} />}
+                onClick={() => setAsked('remove')}
+              >
+                Remove the login
+              </Button>
+            </>
+          )
+        }
+      >
+        {person && <About person={person} own={own} />}
+      </SidePanel>
+      <ConfirmDialog
+        opened={asked === 'reset'}
+        onClose={() => setAsked(null)}
+        title="Let them choose a new password?"
+        text="You get a link that works once, for a day. Its use ends their second factor; until then everything stays as it is."
+        confirmLabel="Make the link"
+        danger={false}
+        run={() => reset.mutateAsync(undefined)}
+      />
+      <ConfirmDialog
+        opened={asked === 'remove'}
+        onClose={() => setAsked(null)}
+        title="Remove this login?"
+        text="They can act for no account any more. What they did stays in the audit log, and keys that they made go on working."
+        confirmLabel="Remove the login"
+        {...(person && { typed: person.email })}
+        run={() => remove.mutateAsync(undefined)}
+      />
+      <LinkShown
+        made={made}
+        onClose={() => setMade(null)}
+        title="The way back in"
+        note="It works once, for a day, and lets in whoever has it: give it to them alone. It is not shown again."
+      />
+    </>
+  )
+}
+
+function About({ person, own }: { person: Person; own: boolean }) {
+  const { email, totp, lastSeenAt, createdAt, id, memberships } = person
+  return (
+    <Stack gap="lg">
+      <Facts
+        facts={[
+          ['E-mail', <bdi key="e">{email}</bdi>],
+          ['Second factor', totp ? 'On' : 'Off'],
+          ['Last seen', <MaybeTime key="l" at={lastSeenAt} none="Never" />],
+          ['Since', <Time key="s" at={createdAt} />],
+          ['Id', <CopyId key="i" id={id} />],
+        ]}
+      />
+      <Operator person={person} own={own} />
+      <section>
+        <Title order={3} size="h4" mb="xs">
+          Acts for
+        </Title>
+        {memberships.length === 0 && <Text c="dimmed">No account. An owner can invite them to one.</Text>}
+        <Facts
+          facts={memberships.map(
+            ({ accountId, accountName, role, permissions }) =>
+              [
+                `${role === 'owner' ? 'Owner' : 'Member'} of`,
+                <span key={accountId}>
+                  <AccountLink id={accountId} name={accountName} />
+                  {role === 'member' && `: ${rightsInWords({ role, permissions })}`}
+                </span>,
+              ] as const,
+          )}
+        />
+      </section>
+    </Stack>
+  )
+}
+
+function Operator({ person: { id, operator, name }, own }: { person: Person; own: boolean }) {
+  const change = useAction(
+    (api, wanted: boolean) =>
+      api.patch('/api/admin/members/{id}', { path: { id }, body: { operator: wanted } }),
+    {
+      changes: [PEOPLE],
+      onDone: ({ data }) =>
+        tellDone(data.operator ? `${name} is an operator now.` : `${name} is no operator any more.`),
+    },
+  )
+  return (
+    <Switch
+      label="Operator of this server"
+      description={own ? 'Your own: another operator can take it away' : 'Sees and changes everything here'}
+      checked={operator}
+      disabled={own || change.isPending}
+      onChange={event => change.mutate(event.currentTarget.checked, { onError: tellFault })}
+    />
+  )
+}

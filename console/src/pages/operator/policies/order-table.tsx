@@ -1,0 +1,93 @@
+import { ActionIcon, Anchor, Group, Table } from '@mantine/core'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { Link } from 'wouter'
+import { useAction } from '../../../api/use-read.ts'
+import { channelName } from '../../../parts/channel-name.ts'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { tellDone, tellFault } from '../../../parts/toast.tsx'
+import { WideTable } from '../../../parts/wide-table.tsx'
+import { AccountName, useAccountNames } from '../account-names.tsx'
+import { CONNECTIONS } from '../connections/paths.ts'
+import { moved, type Placed } from './order.ts'
+import { POLICIES } from './paths.ts'
+
+type Move = { from: number; to: number }
+
+/** Every connection at its place; it is moved for all its channels at once. */
+export function OrderTable({ placed }: { placed: readonly Placed[] }) {
+  const names = useAccountNames()
+  const move = useAction(
+    async (api, { from, to }: Move) => {
+      // One after the other: should one fail, the order is still one that makes sense.
+      for (const { id, order } of moved(placed, from, to).toReversed())
+        await api.patch('/api/admin/connections/{id}', { path: { id }, body: { priorityOrder: order } })
+      return placed[from]!.name
+    },
+    {
+      changes: [POLICIES, CONNECTIONS],
+      onDone: (name, { from, to }) => tellDone(`${name} is tried ${to < from ? 'earlier' : 'later'} now.`),
+    },
+  )
+  return (
+    <WideTable label="Order of connections" minWidth={640}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={70} ta="end">
+            Order
+          </Table.Th>
+          <Table.Th>Connection</Table.Th>
+          <Table.Th>Channels</Table.Th>
+          <Table.Th>For</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th w={90}>
+            <span className="ph-unseen">Move</span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {placed.map(({ id, name, provider, order, channels, accountId, enabled }, at) => (
+          <Table.Tr key={id}>
+            <Table.Td ta="end" className="ph-num">
+              {order.toLocaleString()}
+            </Table.Td>
+            <Table.Td>
+              <Anchor component={Link} href={`/operator/connections/${id}`} size="sm">
+                <bdi>{name}</bdi>
+              </Anchor>{' '}
+              <span style={{ color: 'var(--ph-quiet)' }}>{provider}</span>
+            </Table.Td>
+            <Table.Td>{channels.map(channelName).join(', ')}</Table.Td>
+            <Table.Td>
+              {accountId === null ? 'Every account' : <AccountName id={accountId} names={names} />}
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={enabled ? 'active' : 'disabled'} />
+            </Table.Td>
+            <Table.Td>
+              <Group gap={4} wrap="nowrap" justify="flex-end">
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Try ${name} earlier`}
+                  disabled={at === 0 || move.isPending}
+                  onClick={() => move.mutate({ from: at, to: at - 1 }, { onError: tellFault })}
+                >
+                  <ArrowUp size={15} />
+                </ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Try ${name} later`}
+                  disabled={at === placed.length - 1 || move.isPending}
+                  onClick={() => move.mutate({ from: at, to: at + 1 }, { onError: tellFault })}
+                >
+                  <ArrowDown size={15} />
+                </ActionIcon>
+              </Group>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  )
+}

@@ -1,0 +1,54 @@
+import type { AdminPolicy, Channel } from '../../../../../sdk/index.ts'
+
+/** A connection as far as its place in the order goes. */
+export type Placed = {
+  id: string
+  name: string
+  provider: string
+  accountId: string | null
+  enabled: boolean
+  order: number
+  channels: Channel[]
+}
+
+/** Between two neighbours, so that one more finds its place without moving all. */
+const STEP = 10
+
+/** The connections behind the policies, in the order in which they are tried. */
+export function placedOf(policies: readonly AdminPolicy[]): Placed[] {
+  const placed = new Map<string, Placed>()
+  for (const policy of policies) {
+    const known = placed.get(policy.connectionId)
+    if (known) known.channels.push(policy.channel)
+    else
+      placed.set(policy.connectionId, {
+        id: policy.connectionId,
+        name: policy.connectionName,
+        provider: policy.providerKey,
+        accountId: policy.accountId,
+        enabled: policy.enabled,
+        order: policy.priorityOrder,
+        channels: [policy.channel],
+      })
+  }
+  return [...placed.values()]
+}
+
+/** What has to change so that the one at `from` comes to `to`: as little as does it. */
+export function moved(placed: readonly Placed[], from: number, to: number): { id: string; order: number }[] {
+  const wanted = placed.filter((_, at) => at !== from)
+  wanted.splice(to, 0, placed[from]!)
+  const changes: { id: string; order: number }[] = []
+  let before = Number.NEGATIVE_INFINITY
+  for (const { id, order } of wanted) {
+    const next = order > before ? order : before + STEP
+    if (next !== order) changes.push({ id, order: next })
+    before = next
+  }
+  return changes
+}
+
+/** The channels by the first of their connections that works: what routing tries, one after the other. */
+export function channelOrder(policies: readonly AdminPolicy[]): Channel[] {
+  return [...new Set(policies.filter(({ enabled }) => enabled).map(({ channel }) => channel))]
+}

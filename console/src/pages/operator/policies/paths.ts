@@ -1,0 +1,1 @@
+export const POLICIES = '/api/admin/policies'

@@ -1,0 +1,44 @@
+import { Checkbox } from '@mantine/core'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useApi } from '../../../api/context.tsx'
+import { useForget } from '../../../api/use-read.ts'
+import { tellDone } from '../../../parts/toast.tsx'
+import { NEW_DRAFT, toBody } from '../../templates/draft.ts'
+import { WriteTemplate } from '../../templates/write-template.tsx'
+import { PLATFORM_TEMPLATES } from './paths.ts'
+
+const LIST = '/operator/templates'
+
+/** A template for every account; an official one is put before the provider on the platform's number. */
+export default function NewTemplate() {
+  const [, go] = useLocation()
+  const api = useApi()
+  const forget = useForget()
+  const [isDefault, setDefault] = useState(false)
+  return (
+    <WriteTemplate
+      title="New platform template"
+      back={{ href: LIST, label: 'All platform templates' }}
+      initial={{ ...NEW_DRAFT, subType: 'otp' }}
+      senders={null}
+      uploadTo="/api/admin/templates/media"
+      send={draft => api.post(PLATFORM_TEMPLATES, { body: { ...toBody(draft), isDefault } })}
+      onDone={({ data: { template } }, { name }) => {
+        forget([PLATFORM_TEMPLATES])
+        const pending = template.status === 'pending'
+        tellDone(
+          pending ? `${name} waits for its provider’s approval.` : 'The template stands for every account.',
+        )
+        go(pending ? `${LIST}?status=pending` : LIST)
+      }}
+    >
+      <Checkbox
+        label="The default"
+        description="Of accounts that have chosen none for this kind and type"
+        checked={isDefault}
+        onChange={event => setDefault(event.currentTarget.checked)}
+      />
+    </WriteTemplate>
+  )
+}

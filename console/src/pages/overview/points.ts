@@ -1,0 +1,47 @@
+import type { MessageStats } from '../../../../sdk/index.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** What happened within an hour or a day. Its time is its name: two hours of a night are called alike when clocks go back. */
+export type Point = { at: string; Sent: number; Delivered: number; Failed: number; Unknown: number }
+
+/** Every step of the time, also those in which nothing was: the sums are those of the figures above. */
+export function toPoints({ from, to, interval, rows }: MessageStats): Point[] {
+  const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
+  const byTime = new Map(rows.map(row => [Date.parse(row.at), row]))
+  const firstMs = Math.floor(Date.parse(from) / stepMs) * stepMs
+  const count = Math.max(0, Math.ceil((Date.parse(to) - firstMs) / stepMs))
+  return Array.from({ length: count }, (_, step) => {
+    const atMs = firstMs + step * stepMs
+    const row = byTime.get(atMs)
+    return {
+      at: new Date(atMs).toISOString(),
+      Sent: row?.sent ?? 0,
+      Delivered: row?.delivered ?? 0,
+      Failed: row ? row.failed + row.undelivered : 0,
+      Unknown: row?.unknown ?? 0,
+    }
+  })
+}
+
+/**
+ * How a point's time is written: hours by the clock of whoever looks, days by
+ * UTC, as the API counts them. `zone` and `locale` are the browser's unless given.
+ */
+export function labelOf(
+  { from, to, interval }: Pick<MessageStats, 'from' | 'to' | 'interval'>,
+  locale?: string,
+  zone?: string,
+): (at: string) => string {
+  const hours = { hour: '2-digit', minute: '2-digit' } as const
+  const day = { day: 'numeric', month: 'short' } as const
+  const long = Date.parse(to) - Date.parse(from) > 2 * DAY_MS
+  const format = new Intl.DateTimeFormat(
+    locale,
+    interval === 'day'
+      ? { ...day, timeZone: 'UTC' }
+      : { ...(long && day), ...hours, ...(zone !== undefined && { timeZone: zone }) },
+  )
+  return at => format.format(new Date(at))
+}

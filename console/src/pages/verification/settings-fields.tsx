@@ -1,0 +1,152 @@
+import { Checkbox, Input, SegmentedControl, Select, SimpleGrid, Slider, Stack, Text } from '@mantine/core'
+import type { AccountView } from '../../../../sdk/index.ts'
+import { VERIFICATION_CHANNELS } from '../../../../sdk/index.ts'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import { channelName } from '../../parts/channel-name.ts'
+
+type Settings = AccountView['verification']
+export type SettingsDraft = Omit<Settings, 'templateId'> & { templateId: string }
+/** As much of a template as the choice of one shows. */
+export type CodeTemplate = { id: string; name: string; language: string | null }
+
+const ORDERS = [
+  { value: 'policy', label: 'By policy' },
+  { value: 'learned', label: 'By how codes fare' },
+]
+
+export function settingsDraft(settings: Settings): SettingsDraft {
+  return { ...settings, channels: [...settings.channels], templateId: settings.templateId ?? '' }
+}
+
+export function settingsBody({ templateId, ...settings }: SettingsDraft): Settings {
+  return { ...settings, templateId: templateId === '' ? null : templateId }
+}
+
+export function settingsField(path: string): string {
+  return path.replace(/^verification\./, '').replace(/^channels.*/, 'channels')
+}
+
+/** How codes are made, what says them, and by which way they go. */
+export function SettingsFields({
+  form,
+  templates,
+  disabled = false,
+}: {
+  form: ApiForm<SettingsDraft>
+  templates: readonly CodeTemplate[]
+  disabled?: boolean
+}) {
+  const { getInputProps, values, setFieldValue } = form.fields
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" mb="sm">
+        <Scale
+          id="length"
+          label={`${values.codeLength} digits`}
+          marks={[4, 8]}
+          disabled={disabled}
+          {...getInputProps('codeLength')}
+        />
+        <Scale
+          id="validity"
+          label={`Valid for ${values.validityMinutes} ${values.validityMinutes === 1 ? 'minute' : 'minutes'}`}
+          marks={[1, 10]}
+          disabled={disabled}
+          {...getInputProps('validityMinutes')}
+        />
+      </SimpleGrid>
+      <Checkbox.Group
+        label="All of these at once"
+        description="As far as they fit the recipient. None: the one channel that routing chooses."
+        {...getInputProps('channels')}
+      >
+        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
+          {VERIFICATION_CHANNELS.map(value => (
+            <Checkbox key={value} value={value} label={channelName(value)} disabled={disabled} />
+          ))}
+        </SimpleGrid>
+      </Checkbox.Group>
+      <Order form={form} disabled={disabled} />
+      <Select
+        label="Words"
+        description="A template of type OTP, on the channels that it is for"
+        placeholder="The default of each channel"
+        clearable
+        disabled={disabled}
+        data={templates.map(({ id, name, language }) => ({
+          value: id,
+          label: language === null ? name : `${name} (${language})`,
+        }))}
+        {...getInputProps('templateId')}
+        value={values.templateId === '' ? null : values.templateId}
+        onChange={id => setFieldValue('templateId', id ?? '')}
+      />
+    </>
+  )
+}
+
+/** In which order channels are tried where routing chooses among several. */
+function Order({ form, disabled }: { form: ApiForm<SettingsDraft>; disabled: boolean }) {
+  const { getInputProps, values } = form.fields
+  const learned = values.channelOrder === 'learned'
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" mb={learned ? 'sm' : 0}>
+      <Input.Wrapper
+        label="Order of channels"
+        labelElement="div"
+        description={
+          learned
+            ? 'The channel whose codes come back most often, for the country, goes first'
+            : 'The order that the operator has given the connections'
+        }
+      >
+        <SegmentedControl
+          fullWidth
+          mt={6}
+          aria-label="Order of channels"
+          data={ORDERS}
+          disabled={disabled}
+          {...getInputProps('channelOrder')}
+        />
+      </Input.Wrapper>
+      {learned && (
+        <Scale
+          id="trial"
+          label={`${values.trialPercent} of 100 codes try a channel that is hardly known`}
+          marks={[0, 20]}
+          disabled={disabled}
+          {...getInputProps('trialPercent')}
+        />
+      )}
+    </SimpleGrid>
+  )
+}
+
+function Scale({
+  id,
+  label,
+  marks: [min, max],
+  ...props
+}: {
+  id: string
+  label: string
+  marks: [min: number, max: number]
+  disabled: boolean
+  value?: number
+}) {
+  return (
+    <Stack gap={6} pb="sm">
+      <Text size="sm" fw={500} id={`verification-${id}`}>
+        {label}
+      </Text>
+      <Slider
+        min={min}
+        max={max}
+        label={null}
+        marks={[min, max].map(value => ({ value, label: String(value) }))}
+        thumbProps={{ 'aria-labelledby': `verification-${id}` }}
+        {...props}
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,26 @@
+import { Badge, Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** What a row is called, first in it; as somebody wrote it. */
+export function NameCell({ name, badge }: { name: string; badge?: ReactNode }) {
+  const text = (
+    <Text span fw={500} size="sm" truncate>
+      <bdi>{name}</bdi>
+    </Text>
+  )
+  if (!badge) return text
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {text}
+      {badge}
+    </Group>
+  )
+}
+
+export function SandboxBadge() {
+  return (
+    <Badge size="sm" color="brass" variant="light" style={{ flex: 'none' }}>
+      Sandbox
+    </Badge>
+  )
+}
