@@ -42,10 +42,13 @@ function actorOf({ signedIn, caller }: FastifyRequest): AuditNote['actor'] {
 /** Null for what belongs to the platform. */
 function accountOf(route: Route, request: FastifyRequest, answer: unknown): AccountId | null {
   if (request.caller) return request.caller.account.id
+  if (request.joined) return request.joined
+  // Whoever comes in, or changes their own login, would write into the log of whichever account they name.
+  if (!('operator' in route.auth)) return null
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
-  if (request.joined) return request.joined
-  const named = [...namesOf(answer), request.body, request.query]
+  const told = changesOf(request.body, route.audit!.keeps ?? [])
+  const named = [...namesOf(answer), told, request.query]
     .map(each => (isRecord(each) ? each['accountId'] : undefined))
     .find(each => typeof each === 'string')
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null

@@ -142,6 +142,22 @@ describe('the audit log', () => {
     expect((await member.call('GET', '/api/admin/audit')).status).toBe(403)
   })
 
+  test('is written to by nobody from outside: whoever names an account changes nothing of it', async () => {
+    const { id: foreign } = await app.createAccount()
+    const stranger = await join(app, foreign, 'owner', 'stranger@example.com')
+    const before = await entries()
+    const accountId = account.id
+    const login = { email: 'stranger@example.com', password: PASSWORD, accountId }
+    expect((await stranger.call('POST', '/api/console/login', login)).status).toBe(200)
+    const renamed = { name: 'Your auditor', accountId }
+    expect((await stranger.call('PATCH', '/api/console/user', renamed)).status).toBe(200)
+    const { id } = (await stranger.session()).user
+    expect((await app.admin('PATCH', `/members/${id}`, { operator: false, accountId })).status).toBe(200)
+    expect(await entries()).toEqual(before)
+    const ours = data<AdminAuditEntry[]>(await app.admin('GET', '/audit?accountId=platform&limit=3'))
+    expect(ours.map(({ action }) => action)).toEqual(['person.update', 'login.update', 'login.enter'])
+  })
+
   test('is filtered and paged', async () => {
     const all = await entries('?limit=500')
     expect((await entries('?action=wallet')).map(({ action }) => action)).toEqual([
