@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { Problem } from '../../contract/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -41,8 +42,10 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
 /** Who has IPv6 has a network of it. */
 const IPV6_NETWORK_GROUPS = 4
 
+/** What is counted: as short for an address that somebody has blown up as for any other. */
 function networkOf(kind: AttemptKind, key: string): string {
-  if (kind !== 'address' || !ipaddr.isValid(key)) return key
+  if (kind === 'login') return hash('sha256', key, 'base64')
+  if (!ipaddr.isValid(key)) return key
   const address = ipaddr.process(key)
   if (address.kind() === 'ipv4') return address.toString()
   return (address as ipaddr.IPv6).parts.slice(0, IPV6_NETWORK_GROUPS).join(':')

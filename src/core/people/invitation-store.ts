@@ -2,6 +2,7 @@ import type { KeyRole, Permission } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import type { UserId } from './user-store.ts'
 
 export type InvitationId = Id<'inv'>
 
@@ -115,6 +116,17 @@ export async function deleteInvitation(
     values: [accountId && toUuid(accountId), toUuid(id)],
   })
   return rowCount === 1
+}
+
+/** Those to this account for somebody whom it has removed: they would come back by one. */
+export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
+  await db.query({
+    name: 'invitations_delete_of',
+    text: `delete from invitations i using users u
+      where i.account_id = $1 and i.kind = 'invitation' and i.accepted_at is null
+        and u.id = $2 and i.email_key = u.email_key`,
+    values: [toUuid(accountId), toUuid(userId)],
+  })
 }
 
 /** Links for this address that nobody has followed: a login that is removed does not come back by one of them. */

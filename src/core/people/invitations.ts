@@ -18,7 +18,7 @@ import {
 import { insertMembership } from './membership-store.ts'
 import type { Passwords } from './passwords.ts'
 import type { Proof } from './proof.ts'
-import type { Entered, Sessions } from './sessions.ts'
+import type { Entered, Proven, Sessions } from './sessions.ts'
 import { hashToken, newToken } from './tokens.ts'
 import {
   clearTotp,
@@ -111,17 +111,21 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   async function accept(body: InvitationAccept, visit: Visit) {
     const row = await find(body.token, visit)
     const known = await selectUserByEmail(db, emailKey(row.email))
-    const userId = await (row.kind === 'reset'
+    const user = await (row.kind === 'reset'
       ? resetPassword(row, known, body)
       : known
         ? joinWithLogin(row, known, body, visit)
         : joinAnew(row, body))
-    sessions.forget(userId)
+    sessions.forget(user.id)
     const joined = row.accountId === PLATFORM ? null : row.accountId
-    return { ...(await sessions.enter(userId, visit)), joined }
+    return { ...(await sessions.enter(user, visit)), joined }
   }
 
-  async function resetPassword(row: InvitationRow, known: UserRow | null, { password }: InvitationAccept) {
+  async function resetPassword(
+    row: InvitationRow,
+    known: UserRow | null,
+    { password }: InvitationAccept,
+  ): Promise<Proven> {
     if (!known) throw gone()
     const hash = await hashNew(password, row.email)
     await db.transaction(async tx => {
@@ -130,19 +134,25 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
       await clearTotp(tx, known.id)
       await sessions.endAllIn(tx, known.id)
     })
-    return known.id
+    return { id: known.id, password: hash, totpSecret: null }
   }
 
-  async function joinWithLogin(row: InvitationRow, known: UserRow, body: InvitationAccept, visit: Visit) {
-    await proof.byLogin({ email: known.email, password: body.password, totp: body.totp }, visit)
+  async function joinWithLogin(
+    row: InvitationRow,
+    known: UserRow,
+    body: InvitationAccept,
+    visit: Visit,
+  ): Promise<Proven> {
+    const { password, totp } = body
+    const user = await proof.byLogin({ email: known.email, password, totp }, visit)
     await db.transaction(async tx => {
       await useUp(tx, row)
-      await grant(tx, row, known.id)
+      await grant(tx, row, user.id)
     })
-    return known.id
+    return user
   }
 
-  async function joinAnew(row: InvitationRow, { name, password }: InvitationAccept) {
+  async function joinAnew(row: InvitationRow, { name, password }: InvitationAccept): Promise<Proven> {
     if (name === undefined) throw invalid('name', 'is required for a new login')
     const hash = await hashNew(password, row.email)
     const userId = ids.next('usr')
@@ -153,7 +163,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
       if (!(await insertUser(tx, user))) throw new Problem('CONFLICT', 'This address has a login by now.')
       await grant(tx, row, userId)
     })
-    return userId
+    return { id: userId, password: hash, totpSecret: null }
   }
 
   function hashNew(password: string, email: string): Promise<string> {

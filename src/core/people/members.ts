@@ -25,7 +25,12 @@ import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
 import { requireHoldingAs } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
-import { deleteInvitation, type InvitationRow, listInvitations } from './invitation-store.ts'
+import {
+  deleteInvitation,
+  deleteInvitationsOf,
+  type InvitationRow,
+  listInvitations,
+} from './invitation-store.ts'
 import type { Invitations } from './invitations.ts'
 import {
   countOtherOwners,
@@ -40,15 +45,15 @@ import type { Sessions } from './sessions.ts'
 import type { UserId } from './user-store.ts'
 
 /**
- * Who acts for an account. By its owners alone, who grant nothing that they lack; a refusal is a
- * Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR, FORBIDDEN.
+ * Who acts for an account. By its owners alone, who grant nothing that they lack, and touch nobody
+ * who may do more; a refusal is a Problem: NOT_FOUND, CONFLICT, VALIDATION_ERROR, FORBIDDEN.
  */
 export type Members = {
   list(caller: Caller, query: PageQuery): Promise<Page<Member>>
   update(caller: Caller, id: string, input: MemberUpdate): Promise<Member>
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
   /** Within a transaction: CONFLICT where nobody would own the account any more. */
-  removeIn(tx: Db, accountId: AccountId, id: UserId): Promise<void>
+  removeIn(tx: Db, accountId: AccountId, id: UserId, mayTouch?: (member: MemberRow) => void): Promise<void>
   listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
   /** `origin`: where the console is, as the caller reached it. */
   invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string): Promise<InvitationMade>
@@ -79,7 +84,7 @@ export function createMembers(deps: MembersDeps): Members {
       const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
       const role = input.role ?? before.role
       const permissions = permissionsOf(role, input.permissions ?? kept(before, role))
-      requireHoldingAs(caller, { role, permissions })
+      for (const each of [before, { role, permissions }]) requireHoldingAs(caller, each)
       if (role !== 'owner') await keepAnOwner(tx, accountId, before)
       await updateMembership(tx, { accountId, userId, role, permissions })
       return { ...before, role, permissions }
@@ -88,16 +93,18 @@ export function createMembers(deps: MembersDeps): Members {
     return viewMember(row)
   }
 
-  async function removeIn(tx: Db, accountId: AccountId, userId: UserId): Promise<void> {
+  async function removeIn(
+    tx: Db,
+    accountId: AccountId,
+    userId: UserId,
+    mayTouch: (member: MemberRow) => void = () => {},
+  ): Promise<void> {
     await lockAccount(tx, accountId)
     const before = (await selectMember(tx, accountId, userId)) ?? unknownMember()
+    mayTouch(before)
     await keepAnOwner(tx, accountId, before)
     await deleteMembership(tx, accountId, userId)
-  }
-
-  async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
-    if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
-    throw new Problem('CONFLICT', 'The account needs an owner: make somebody else one first.')
+    await deleteInvitationsOf(tx, accountId, userId)
   }
 
   async function invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string) {
@@ -131,9 +138,9 @@ export function createMembers(deps: MembersDeps): Members {
     update,
     async remove(caller, id) {
       const userId = readUserId(id)
-      // A test key, which has no part in what is live.
-      requireHoldingAs(caller, { role: 'member', permissions: [] })
-      await db.transaction(tx => removeIn(tx, caller.account.id, userId))
+      await db.transaction(tx =>
+        removeIn(tx, caller.account.id, userId, member => requireHoldingAs(caller, member)),
+      )
       sessions.forget(userId)
       return { id, deleted: true }
     },
@@ -150,10 +157,18 @@ export function createMembers(deps: MembersDeps): Members {
     },
     invite,
     async withdraw(caller, id) {
+      // Not by a test key, which has no part in what is live.
+      requireHoldingAs(caller, { role: 'member', permissions: [] })
       if (!isId('inv', id) || !(await deleteInvitation(db, caller.account.id, id))) throw unknownInvitation()
       return { id, deleted: true }
     },
   }
+}
+
+/** CONFLICT where nobody would own the account without this one, whose people stay as they are: it is locked. */
+export async function keepAnOwner(tx: Db, accountId: AccountId, { id, role }: MemberRow): Promise<void> {
+  if (role !== 'owner' || (await countOtherOwners(tx, accountId, id)) > 0) return
+  throw new Problem('CONFLICT', 'The account needs an owner: make somebody else one first.')
 }
 
 /** What a role may do; an owner has no list of their own. */

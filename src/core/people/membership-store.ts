@@ -25,12 +25,13 @@ const MEMBER = `u.id as uuid, u.email, u.name, m.role, m.permissions, u.totp_sec
 
 type StoredMember = Omit<MemberRow, 'id'> & { uuid: string }
 
-/** False when they act for the account already: that stays as it is. */
+/** False when they act for the account already: that stays as it is; and when there is no such login any more. */
 export async function insertMembership(db: Db, membership: Membership, nowMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'membership_insert',
     text: `insert into memberships (account_id, user_id, role, permissions, joined_at)
-      values ($1, $2, $3, $4, $5) on conflict (account_id, user_id) do nothing`,
+      select $1::uuid, u.id, $3::text, $4::text[], $5::timestamptz from users u where u.id = $2 for key share
+      on conflict (account_id, user_id) do nothing`,
     values: [
       toUuid(membership.accountId),
       toUuid(membership.userId),

@@ -10,12 +10,12 @@ import type {
   PersonUpdate,
   ResetMade,
 } from '../../contract/member.ts'
-import type { Database } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { accountExists } from '../accounts/store.ts'
+import { accountExists, lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
@@ -24,8 +24,21 @@ import {
   listInvitations,
 } from './invitation-store.ts'
 import type { Invitations } from './invitations.ts'
-import { type Members, permissionsOf, readIdCursor, unknownInvitation, viewInvitation } from './members.ts'
-import { insertMembership, listPeople, type PersonRow, updateMembership } from './membership-store.ts'
+import {
+  keepAnOwner,
+  type Members,
+  permissionsOf,
+  readIdCursor,
+  unknownInvitation,
+  viewInvitation,
+} from './members.ts'
+import {
+  insertMembership,
+  listPeople,
+  type PersonRow,
+  selectMember,
+  updateMembership,
+} from './membership-store.ts'
 import type { Sessions } from './sessions.ts'
 import {
   countOtherOperators,
@@ -82,7 +95,13 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     const user = await find(userId)
     const accountId = await readAccount(id)
     const membership = { accountId, userId: user.id, role, permissions: permissionsOf(role, permissions) }
-    if (!(await insertMembership(db, membership, clock.now()))) await updateMembership(db, membership)
+    await db.transaction(async tx => {
+      await lockAccount(tx, accountId)
+      if (await insertMembership(tx, membership, clock.now())) return
+      const before = await selectMember(tx, accountId, user.id)
+      if (before && role !== 'owner') await keepAnOwner(tx, accountId, before)
+      await updateMembership(tx, membership)
+    })
     sessions.forget(user.id)
     return read(user.id)
   }
@@ -92,7 +111,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     if (operator !== undefined) {
       await db.transaction(async tx => {
         await lockPeople(tx)
-        if (!operator && user.operator && (await countOtherOperators(tx, user.id)) === 0) throw lastOperator()
+        if (!operator) await keepAnOperator(tx, user.id)
         await setOperator(tx, user.id, operator)
       })
       sessions.forget(user.id)
@@ -112,9 +131,10 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
   function removeLogin(user: UserRow): Promise<void> {
     return db.transaction(async tx => {
       await lockPeople(tx)
-      if (user.operator && (await countOtherOperators(tx, user.id)) === 0) throw lastOperator()
-      await deleteUser(tx, user.id)
+      await keepAnOperator(tx, user.id)
+      // In the order in which somebody who follows a link takes them.
       await deleteInvitationsFor(tx, emailKey(user.email))
+      await deleteUser(tx, user.id)
     })
   }
 
@@ -218,6 +238,8 @@ function unknownPerson(): never {
   throw new Problem('NOT_FOUND', 'Person not found')
 }
 
-function lastOperator(): Problem {
-  return new Problem('CONFLICT', 'There has to be an operator: make somebody else one first.')
+/** As they stand behind the lock: what was read before it may have changed. */
+async function keepAnOperator(tx: Db, id: UserId): Promise<void> {
+  if (!(await selectUser(tx, id))?.operator || (await countOtherOperators(tx, id)) > 0) return
+  throw new Problem('CONFLICT', 'There has to be an operator: make somebody else one first.')
 }

@@ -50,30 +50,44 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
     return step !== null && spendTotpStep(db, user.id, step)
   }
 
+  /** True as well where there is none, or where it has still to be asked for. */
+  async function holdsSecondFactor(user: UserRow, given: string | undefined): Promise<boolean> {
+    return user.totpSecret === null || given === undefined || isSecondFactor(user, given)
+  }
+
   return {
     async byLogin({ email, password, totp }, { ip }) {
       const key = emailKey(email)
       attempts.take('address', ip)
       attempts.take('login', key)
-      const user = await selectUserByEmail(db, key)
-      const known = await passwords.verify(password, user?.password ?? null)
-      if (!user || !known) throw refused()
-      const asked = user.totpSecret !== null && totp === undefined
-      if (user.totpSecret !== null && totp !== undefined && !(await isSecondFactor(user, totp)))
-        throw refused()
-      attempts.back('address', ip)
-      attempts.back('login', key)
-      if (asked) throw new Problem('TOTP_REQUIRED')
-      return user
+      let mistaken = false
+      try {
+        const user = await selectUserByEmail(db, key)
+        const known = await passwords.verify(password, user?.password ?? null)
+        mistaken = !user || !known || !(await holdsSecondFactor(user, totp))
+        if (mistaken) throw refused()
+        if (user!.totpSecret !== null && totp === undefined) throw new Problem('TOTP_REQUIRED')
+        return user!
+      } finally {
+        // A store that is away, or too many at once, is no mistake of theirs.
+        if (!mistaken) {
+          attempts.back('address', ip)
+          attempts.back('login', key)
+        }
+      }
     },
 
     async byPassword(userId, path, password) {
       attempts.take('login', userId)
-      const user = await selectUser(db, userId)
-      const known = await passwords.verify(password, user?.password ?? null)
-      if (!user || !known) throw invalid(path, 'is not your password')
-      attempts.back('login', userId)
-      return user
+      let mistaken = false
+      try {
+        const user = await selectUser(db, userId)
+        mistaken = !(await passwords.verify(password, user?.password ?? null))
+        if (mistaken) throw invalid(path, 'is not your password')
+        return user!
+      } finally {
+        if (!mistaken) attempts.back('login', userId)
+      }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
-import type { UserId } from './user-store.ts'
+import type { UserId, UserRow } from './user-store.ts'
 
 export type SessionId = Id<'ses'>
 
@@ -31,11 +31,21 @@ const COLUMNS = `s.id as uuid, s.user_id as "userUuid", s.ip, s.user_agent as "u
 
 type Stored = Omit<SessionRow, 'id' | 'userId'> & { uuid: string; userUuid: string }
 
-export async function insertSession(db: Db, session: SessionRow, tokenHash: Buffer): Promise<void> {
-  await db.query({
+/**
+ * False when the login is not what was proven any more. Its row is held: whoever changes how somebody
+ * comes in, and ends their sessions, finds this one, or was first.
+ */
+export async function insertSession(
+  db: Db,
+  session: SessionRow,
+  tokenHash: Buffer,
+  { password, totpSecret }: Pick<UserRow, 'password' | 'totpSecret'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'session_insert',
     text: `insert into console_sessions (id, user_id, token_hash, created_at, last_seen_at, ip, user_agent)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
+      select $1::uuid, u.id, $3::bytea, $4::timestamptz, $5::timestamptz, $6::text, $7::text from users u
+       where u.id = $2 and u.password = $8 and u.totp_secret is not distinct from $9 for share`,
     values: [
       toUuid(session.id),
       toUuid(session.userId),
@@ -44,8 +54,11 @@ export async function insertSession(db: Db, session: SessionRow, tokenHash: Buff
       toIso(session.lastSeenAtMs),
       session.ip,
       session.userAgent,
+      password,
+      totpSecret,
     ],
   })
+  return rowCount === 1
 }
 
 /** `tokenHash`: SHA-256 in hex. */
@@ -82,11 +95,12 @@ export async function selectSession(db: Db, tokenHash: string): Promise<SessionW
   }
 }
 
-/** The one used last comes first. */
+/** The one used last comes first; more than anybody ends one by one are not shown. */
 export async function listSessions(db: Db, userId: UserId): Promise<SessionRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'sessions_of_user',
-    text: `select ${COLUMNS} from console_sessions s where s.user_id = $1 order by s.last_seen_at desc, s.id desc`,
+    text: `select ${COLUMNS} from console_sessions s where s.user_id = $1 order by s.last_seen_at desc, s.id desc
+      limit 200`,
     values: [toUuid(userId)],
   })
   return rows.map(toRow)
@@ -105,7 +119,9 @@ export async function deleteSession(db: Db, userId: UserId, id: SessionId): Prom
 export async function deleteSessionsOf(db: Db, userId: UserId): Promise<void> {
   await db.query({
     name: 'sessions_delete_all',
-    text: 'delete from console_sessions where user_id = $1',
+    // In the order of ids, as `markSeen` takes them.
+    text: `delete from console_sessions where id = any (array(
+        select s.id from console_sessions s where s.user_id = $1 order by s.id for update))`,
     values: [toUuid(userId)],
   })
 }

@@ -24,11 +24,14 @@ import {
   sweepSessions,
 } from './session-store.ts'
 import { hashToken, newToken } from './tokens.ts'
-import { selectUser, type UserId } from './user-store.ts'
+import { selectUser, type UserId, type UserRow } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
 /** Somebody who has just come in: the cookie, who they are, and what they are told. */
 export type Entered = { token: string; signedIn: SignedIn; view: SessionView }
+
+/** Who came in, and by what. */
+export type Proven = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
 
 /** Where people are signed in. A session that was ended on any node is refused within a second, an expired one at once. */
 export type Sessions = {
@@ -36,8 +39,11 @@ export type Sessions = {
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The caller that somebody is for an account that they act for; null for any other. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
-  /** Always a new one: nobody can have known its cookie before. */
-  enter(userId: UserId, visit: Visit): Promise<Entered>
+  /**
+   * Always a new one: nobody can have known its cookie before. UNAUTHORIZED where the login is not what
+   * was proven any more: changed, or removed, while its password was still being compared.
+   */
+  enter(user: Proven, visit: Visit): Promise<Entered>
   view(who: SignedIn): Promise<SessionView>
   list(who: SignedIn): Promise<SessionListed[]>
   /** NOT_FOUND for one that is not theirs. */
@@ -136,14 +142,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const nowMs = clock.now()
     if (nowMs - held.createdAtMs >= LONGEST_MS) return null
     // Another node may have seen it since this one read it.
-    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found))
+    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found, held))
     return note(held, nowMs)
   }
 
-  function admitRead(held: Held | null): SignedIn | null {
+  function admitRead(found: Held | null, held: Held): SignedIn | null {
     const nowMs = clock.now()
-    if (!held || nowMs - held.seenAtMs >= IDLE_MS) return null
-    return note(held, nowMs)
+    if (!found || nowMs - found.seenAtMs >= IDLE_MS) return null
+    // Or each look from now on would ask the store again.
+    held.seenAtMs = nowMs
+    return note(found, nowMs)
   }
 
   function note(held: Held, nowMs: number): SignedIn {
@@ -173,21 +181,20 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return account instanceof Promise ? account.then(make) : make(account)
   }
 
-  async function enter(userId: UserId, { ip, userAgent }: Visit): Promise<Entered> {
+  async function enter(user: Proven, { ip, userAgent }: Visit): Promise<Entered> {
     const token = newToken(random)
     const nowMs = clock.now()
     const session: SessionRow = {
       id: ids.next('ses'),
-      userId,
+      userId: user.id,
       createdAtMs: nowMs,
       lastSeenAtMs: nowMs,
       ip,
       userAgent,
     }
-    await insertSession(db, session, hashToken(token))
-    const row = await selectSession(db, hashToken(token).toString('hex'))
-    // Removed in the same moment.
-    if (!row) throw new Problem('UNAUTHORIZED', 'This login was removed.')
+    const entered = await insertSession(db, session, hashToken(token), user)
+    const row = entered && (await selectSession(db, hashToken(token).toString('hex')))
+    if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed in this moment.')
     const signedIn = signedInOf(row)
     return { token, signedIn, view: await view(signedIn) }
   }

@@ -75,6 +75,16 @@ export async function setPassword(db: Db, id: UserId, password: string): Promise
   })
 }
 
+/** The same, as long as it is still that one; false when somebody changed it meanwhile. */
+export async function replacePassword(db: Db, id: UserId, from: string, to: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_password_replace',
+    text: 'update users set password = $3 where id = $1 and password = $2',
+    values: [toUuid(id), from, to],
+  })
+  return rowCount === 1
+}
+
 /** False when there is no such person. */
 export async function setOperator(db: Db, id: UserId, operator: boolean): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -94,11 +104,12 @@ export async function countOtherOperators(db: Db, id: UserId): Promise<number> {
   return rows[0]!.n
 }
 
+/** The login goes first: whoever gives it a membership or a session holds its row, and is found, or comes too late. */
 export async function deleteUser(db: Db, id: UserId): Promise<void> {
   for (const [name, text] of [
+    ['user_delete', 'delete from users where id = $1'],
     ['user_memberships_delete', 'delete from memberships where user_id = $1'],
     ['user_sessions_delete', 'delete from console_sessions where user_id = $1'],
-    ['user_delete', 'delete from users where id = $1'],
   ] as const) {
     await db.query({ name, text, values: [toUuid(id)] })
   }

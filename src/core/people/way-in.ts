@@ -78,15 +78,14 @@ export function createWayIn(deps: WayInDeps): WayIn {
       }
     })
     attempts.back('address', visit.ip)
-    return sessions.enter(user.id, visit)
+    return sessions.enter({ ...user, totpSecret: null }, visit)
   }
 
   return {
     setupState: async visit => ({ needed: !(await hasUsers(db)), operatorToken: needsToken(visit) }),
     setUp,
     async logIn(body, visit) {
-      const user = await deps.proof.byLogin(body, visit)
-      return sessions.enter(user.id, visit)
+      return sessions.enter(await deps.proof.byLogin(body, visit), visit)
     },
   }
 }

@@ -166,8 +166,17 @@ describe('a key of an owner', () => {
     const patch = (key: string) =>
       app.call(`/api/v2/members/${id}`, { method: 'PATCH', key, body: { role: 'owner' } })
     expect([(await patch(narrow)).status, (await patch(account.testKey)).status]).toEqual([403, 403])
-    const gone = await app.call(`/api/v2/members/${id}`, { method: 'DELETE', key: account.testKey })
-    expect(gone.status).toBe(403)
+    // Nor does it touch whom it could not have let in.
+    await join(app, account.id, 'owner', newEmail())
+    for (const key of [account.testKey, narrow]) {
+      const gone = await app.call(`/api/v2/members/${id}`, { method: 'DELETE', key })
+      const lower = { role: 'member', permissions: [] }
+      const lowered = await app.call(`/api/v2/members/${id}`, { method: 'PATCH', key, body: lower })
+      expect([gone.status, lowered.status]).toEqual([403, 403])
+    }
+    const { invitation } = await invite({ email: newEmail(), role: 'member' })
+    const path = `/api/v2/members/invitations/${invitation.id}`
+    expect((await app.call(path, { method: 'DELETE', key: account.testKey })).status).toBe(403)
   })
 })
 
@@ -275,6 +284,17 @@ describe('a member', () => {
     expect((await as(owner)('PATCH', '/members/usr_x', {})).status).toBe(404)
   })
 
+  test('who was removed does not come back by a link of before', async () => {
+    const email = newEmail()
+    const person = await join(app, (await app.createAccount()).id, 'owner', email)
+    const { link } = await invite({ email, role: 'owner' })
+    const { id } = (await person.session()).user
+    const joined = await app.admin('POST', '/members', { userId: id, accountId: account.id, role: 'member' })
+    expect(joined.status).toBe(201)
+    expect((await as(owner)('DELETE', `/members/${id}`)).status).toBe(200)
+    expect((await accept(person, link)).status).toBe(404)
+  })
+
   test('of another account is nobody here', async () => {
     const { id: foreign } = await app.createAccount()
     const email = newEmail()
@@ -337,6 +357,11 @@ describe('the operator', () => {
     expect((await person.call('GET', '/api/console/session')).status).toBe(401)
     expect((await person.logIn(email)).status).toBe(401)
     expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(404)
+
+    // The last owner stays one, by whichever way they were to be lowered.
+    const me = (await owner.session()).user.id
+    const lowered = await app.admin('POST', '/members', { userId: me, accountId: account.id, role: 'member' })
+    expect([lowered.status, (await as(owner)('GET', '/members')).status]).toEqual([409, 200])
 
     const people = data<Person[]>(await app.admin('GET', '/members?limit=500'))
     const last = people.find(({ operator }) => operator)!
