@@ -224,6 +224,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
     ),
     media,
+    trustedProxies: config.trustedProxies,
     longestRequestMs: config.bulkTimeoutMs,
     checkResponses: options.checkResponses ?? false,
   })

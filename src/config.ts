@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import { parseAllowedHost } from './infra/guarded-fetch/target.ts'
 import type { LogLevel } from './infra/log.ts'
 import { Refusal } from './lib/refusal.ts'
@@ -21,6 +22,8 @@ export type Config = {
   masterKey: Buffer | undefined
   /** POSTHORN_PUBLIC_URL without a slash at the end: where providers and browsers reach us. */
   publicUrl: string | undefined
+  /** POSTHORN_TRUSTED_PROXIES: addresses and networks whose word on where a request comes from is taken. */
+  trustedProxies: readonly string[]
   /** POSTHORN_ALLOW_PRIVATE_HOSTS: what the guarded fetch may ask although it is private. */
   allowPrivateHosts: readonly string[]
   /** POSTHORN_SANDBOX: live keys use the sandbox where a channel has no connection yet. */
@@ -84,6 +87,7 @@ export function readConfig(env: Env = process.env): Config {
     operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
     masterKey: read('POSTHORN_MASTER_KEY', readMasterKey, undefined),
     publicUrl: read('POSTHORN_PUBLIC_URL', readPublicUrl, undefined),
+    trustedProxies: read('POSTHORN_TRUSTED_PROXIES', readNetworks, []),
     allowPrivateHosts: read('POSTHORN_ALLOW_PRIVATE_HOSTS', readHosts, []),
     sandbox: read('POSTHORN_SANDBOX', oneOf(['on', 'off']), 'on') === 'on',
     logLevel: read('POSTHORN_LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
@@ -275,11 +279,22 @@ function readRegion(text: string): string {
   throw new Error(`must be a region such as eu-central-1, not "${text}"`)
 }
 
+function readNetworks(text: string): string[] {
+  const networks = readList(text)
+  const wrong = networks.find(each => !ipaddr.isValid(each) && !ipaddr.isValidCIDR(each))
+  if (wrong === undefined) return networks
+  throw new Error(`must be a comma list of addresses or networks such as 10.0.0.0/8, not "${wrong}"`)
+}
+
 function readHosts(text: string): string[] {
-  const entries = text.split(',').map(entry => entry.trim())
-  const hosts = entries.filter(entry => entry !== '')
+  const hosts = readList(text)
   for (const host of hosts) parseHost(host)
   return hosts
+}
+
+function readList(text: string): string[] {
+  const entries = text.split(',').map(entry => entry.trim())
+  return entries.filter(entry => entry !== '')
 }
 
 function parseHost(host: string): void {

@@ -122,7 +122,9 @@ export function authenticateOperator(
   tokenHash: Buffer,
   people: PeopleAccess,
 ): void | Promise<void> {
-  if (request.headers.authorization !== undefined || people.cookies.read(request.headers.cookie) === null) {
+  // Of a bearer token alone: a proxy in front may ask for a password of its own, by that header too.
+  const hasToken = /^Bearer\b/i.test(request.headers.authorization ?? '')
+  if (hasToken || people.cookies.read(request.headers.cookie) === null) {
     return requireOperatorToken(request, tokenHash)
   }
   return authenticatePerson(request, people).then(who => {

@@ -49,6 +49,8 @@ export type ServerDeps = {
   routes: readonly Route[]
   /** Takes the files of forms. */
   media: FormMedia
+  /** Addresses and networks of proxies that say truly where a request comes from; none by default. */
+  trustedProxies?: readonly string[]
   /** For the largest bodies to arrive, in ms. */
   longestRequestMs?: number
   /** Checks every answer against its schema and fails loudly: for tests. */
@@ -137,6 +139,7 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
 function createFastify({
   ids,
   log,
+  trustedProxies = [],
   longestRequestMs = 0,
   checkResponses = false,
 }: ServerDeps): FastifyInstance {
@@ -155,7 +158,7 @@ function createFastify({
     forceCloseConnections: 'idle',
     // Whoever is connected while we drain still gets a real answer.
     return503OnClosing: false,
-    trustProxy: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
     clientErrorHandler: createClientErrorHandler(ids),

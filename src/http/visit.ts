@@ -2,23 +2,27 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Visit } from '../core/people/visit.ts'
 
-type Asking = { ip: string; headers: IncomingHttpHeaders }
+type Asking = { ip: string; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
 
 /** Longer ones say nothing more to whoever looks where they are signed in. */
 const MOST_AGENT = 300
 
+/** What proxies say of themselves, and browsers never do. */
+const PROXIED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+
 /** Where a request comes from, as far as anybody can tell. */
-export function visitOf({ ip, headers }: Asking): Visit {
+export function visitOf({ ip, headers, raw }: Asking): Visit {
   return {
     ip,
     userAgent: headers['user-agent']?.slice(0, MOST_AGENT) ?? null,
     host: (headers.host ?? '').replace(/:\d+$/, ''),
-    forwarded: headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined,
+    // By themselves some proxies say nothing, but speak a version that no browser has spoken for decades.
+    forwarded: raw.httpVersion === '1.0' || PROXIED.some(name => headers[name] !== undefined),
   }
 }
 
 /** Under which address the console was reached; for links, where no public one is configured. */
-export function originOf({ headers }: Asking): string {
+export function originOf({ headers }: Pick<Asking, 'headers'>): string {
   return `http://${headers.host ?? 'localhost'}`
 }
 

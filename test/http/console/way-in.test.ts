@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SessionRow, SessionView } from '../../../src/contract/console.ts'
 import { faultPaths, startTestApp, type TestApp } from '../../support/app.ts'
-import { openBrowser, PASSWORD, setUp, type Visitor } from '../../support/console.ts'
+import { join, openBrowser, PASSWORD, setUp, type Visitor } from '../../support/console.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const EMAIL = 'root@example.com'
@@ -53,6 +53,11 @@ describe('the first visit', () => {
     expect(await ask({ host: `localhost:${new URL(app.url).port}` })).toMatchObject({
       data: { operatorToken: false },
     })
+    for (const header of ['via', 'forwarded', 'x-real-ip', 'x-forwarded-host']) {
+      expect(await ask({ [header]: '1.1 somewhere' }), header).toMatchObject({
+        data: { operatorToken: true },
+      })
+    }
     for (const body of [ROOT, { ...ROOT, operatorToken: 'guessed' }]) {
       const refused = await browser.call('POST', '/api/console/setup', body, proxied)
       expect(refused.status).toBe(401)
@@ -263,6 +268,30 @@ describe('a cookie', () => {
     await root.logIn(rootEmail)
   })
 
+  test('is not given to whom the password was taken from while it was compared', async () => {
+    const email = 'late@example.com'
+    const late = await join(app, demo, 'member', email)
+    const { id } = (await late.session()).user
+    const login = await database.db.transaction(async tx => {
+      await tx.query({
+        name: 'take_password',
+        text: `update users set password = (select password from users where email_key = $2) where email_key = $1`,
+        values: [email, rootEmail],
+      })
+      await tx.query({
+        name: 'end_sessions',
+        text: 'delete from console_sessions s using users u where u.id = s.user_id and u.email_key = $1',
+        values: [email],
+      })
+      const answered = openBrowser(app).logIn(email)
+      await Promise.race([answered, untilOneWaits()])
+      return { answered }
+    })
+    expect((await login.answered).status).toBe(401)
+    expect((await late.call('GET', '/api/console/session')).status).toBe(401)
+    expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(200)
+  })
+
   test('that was used on one node is not idle on another', async () => {
     const browser = openBrowser(app)
     await browser.logIn(rootEmail)
@@ -301,19 +330,38 @@ describe('a cookie', () => {
   })
 })
 
+/** Somebody of the program waits for a row that another transaction holds. */
+async function untilOneWaits(): Promise<void> {
+  for (;;) {
+    const { rows } = await database.db.query({
+      name: 'waits',
+      text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    })
+    if (rows.length > 0) return
+  }
+}
+
 describe('over https', () => {
   test('the cookie is held to it, and to our own pages', async () => {
-    const secured = await startTestApp({ env: { POSTHORN_PUBLIC_URL: 'https://posthorn.example.com' } })
+    const env = {
+      POSTHORN_PUBLIC_URL: 'https://posthorn.example.com',
+      POSTHORN_TRUSTED_PROXIES: '127.0.0.0/8',
+    }
+    const secured = await startTestApp({ env })
     try {
       const browser = openBrowser(secured)
       const body = { ...ROOT, operatorToken: secured.operatorToken }
       expect((await browser.call('POST', '/api/console/setup', ROOT)).status).toBe(401)
       const origin = 'https://posthorn.example.com'
-      const made = await browser.call('POST', '/api/console/setup', body, { origin })
+      const proxied = { origin, 'x-forwarded-for': '203.0.113.9, 198.51.100.7' }
+      const made = await browser.call('POST', '/api/console/setup', body, proxied)
       expect(made.headers.get('set-cookie')).toMatch(
         /^__Host-posthorn_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
       )
       expect((await browser.call('PATCH', '/api/console/user', { name: 'R' }, { origin })).status).toBe(200)
+      // As the proxy in front says, and not whoever spoke before it.
+      const [session] = (await browser.call('GET', '/api/console/sessions')).body['data'] as SessionRow[]
+      expect(session!.ip).toBe('198.51.100.7')
     } finally {
       await secured.stop()
     }
