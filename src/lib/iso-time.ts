@@ -1,12 +1,16 @@
 /** RFC 3339, as ISO 8601 is written between programs; the zone is required. */
 const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
 
-/** Milliseconds since the epoch, or null where the text is no time or its day does not exist. */
+/** What every store can hold, and four digits can say: the years 1 to 9999, in UTC. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Milliseconds since the epoch, or null where the text is no time, or its day does not exist. */
 export function parseIsoTime(text: string): number | null {
   const [, day] = TIME.exec(text) ?? []
   if (day === undefined) return null
   const atMs = Date.parse(text)
-  if (Number.isNaN(atMs)) return null
+  if (!(atMs >= EARLIEST_MS && atMs <= LATEST_MS)) return null
   // Date.parse reads 30 February as 2 March.
   const midnight = new Date(`${day}T00:00:00.000Z`)
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day) ? atMs : null

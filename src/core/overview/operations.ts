@@ -106,8 +106,9 @@ export function createOperations(deps: OperationsDeps): Operations {
 }
 
 function readPlace(cursor: string): { closesAtMs: number; messageId: MessageId } {
+  // Thirteen digits are the year 2286: more of them is a time that the store does not know.
   const fits = (words: string[]) =>
-    words.length === 2 && /^\d{1,15}$/.test(words[0]!) && isId('msg', words[1]!)
+    words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!)
   const [closesAtMs, messageId] = readCursor(cursor, fits)
   return { closesAtMs: Number(closesAtMs), messageId: messageId as MessageId }
 }

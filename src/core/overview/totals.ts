@@ -19,6 +19,8 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Keeps an answer below some 5,000 rows for six channels. */
 const MOST_DAYS = { hour: 31, day: 731 } as const
+/** Rounded up, a later time would be in a year that nothing can write down. */
+const LATEST_MS = Date.parse('9999-12-31T00:00:00.000Z')
 const FOLD_PAGE = 5_000
 const MOST_PAGES = 10
 const MOST_COUNTED = 10_000
@@ -66,7 +68,8 @@ function readRange(
   nowMs: number,
 ): { fromMs: number; toMs: number } {
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
-  const toMs = Math.ceil((to === undefined ? nowMs + 1 : readTime('to', to)) / stepMs) * stepMs
+  const endMs = Math.min(to === undefined ? nowMs + 1 : readTime('to', to), LATEST_MS)
+  const toMs = Math.ceil(endMs / stepMs) * stepMs
   const fromMs = Math.floor((from === undefined ? toMs - DAY_MS : readTime('from', from)) / stepMs) * stepMs
   if (fromMs >= toMs) throw invalid('from', 'must be before to')
   const most = MOST_DAYS[interval]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeCursor } from '../../../src/contract/cursor.ts'
 import type {
   AdminPolicy,
   NodesView,
@@ -114,7 +115,8 @@ describe('the operator sees', () => {
       cursor = page.body['nextCursor']
     } while (cursor !== null)
     expect(paged).toEqual(ids)
-    expect((await app.admin('GET', '/unknown?cursor=x')).status).toBe(400)
+    for (const forged of ['x', writeCursor('999999999999999', ids[0]!)])
+      expect((await app.admin('GET', `/unknown?cursor=${forged}`)).status).toBe(400)
   })
 
   test('every policy, in the order in which they are tried', async () => {

@@ -123,6 +123,7 @@ describe('the totals', () => {
     ])
     const days = await stats('?interval=day')
     expect(days.rows).toMatchObject([{ at: '2026-11-21T00:00:00.000Z', sent: 2, delivered: 2 }])
+    expect(await stats('?to=9999-12-31T23:59:59Z')).toMatchObject({ total: NOTHING, rows: [] })
     const early = await stats(`?from=2026-11-21T00:00:00Z&to=${hourOf(app.now())}`)
     expect([early.from, early.to, early.total.sent]).toEqual([
       '2026-11-21T00:00:00.000Z',
@@ -136,6 +137,8 @@ describe('the totals', () => {
     ['groupBy=country', 'groupBy'],
     ['from=yesterday', 'from'],
     ['to=never', 'to'],
+    ['from=0000-01-01T00:00:00Z', 'from'],
+    ['to=9999-12-31T23:59:59-01:00', 'to'],
     ['from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from'],
     ['from=2026-01-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from'],
   ])('refuse ?%s', async (query, path) => {
