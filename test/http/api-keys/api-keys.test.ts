@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/contract/api-key.ts'
-import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { PERMISSIONS, type Permission } from '../../../src/contract/enums.ts'
+import { listRoutes } from '../../../src/http/routes.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
-import { join } from '../../support/console.ts'
+import { join, type Visitor } from '../../support/console.ts'
+import { type Caller, DEMANDS, expectedOf, type Holding } from './who-may.ts'
 
 let app: TestApp
 let account: TestAccount
@@ -190,3 +192,98 @@ describe('a rotation', () => {
     expect(none.status).toBe(404)
   })
 })
+
+/** Whoever is let in is told that there is no such thing, or that the body is none. */
+const routes = listRoutes({} as Parameters<typeof listRoutes>[0], { version: '0.0.0' })
+  .filter(({ url, auth }) => url.startsWith('/api/') && !('public' in auth))
+  .map(({ method, url, auth }) => ({ method, url, auth, path: url.replace(/:\w+/g, 'x') }))
+
+describe('every operation', () => {
+  const callers = new Map<string, Caller>()
+  beforeAll(async () => {
+    const { id, liveKey } = await app.createAccount()
+    const keyOf = async (role: 'owner' | 'member', permissions: readonly Permission[], mode = 'live') =>
+      data<Made>(await app.admin('POST', `/accounts/${id}/keys`, { name: 'One', mode, role, permissions }))
+    const byKey = (apiKey: string, holds: Holding | 401) =>
+      ({ headers: { 'x-api-key': apiKey }, holds, admin: 401, console: 401 }) as const
+    for (const permission of [null, ...PERMISSIONS]) {
+      const permissions = permission === null ? [] : [permission]
+      const { apiKey } = await keyOf('member', permissions)
+      callers.set(`a key with ${permission}`, byKey(apiKey, { permissions, owner: false, mode: 'live' }))
+    }
+    const bare = await keyOf('owner', [], 'test')
+    callers.set('a bare test key', byKey(bare.apiKey, { permissions: [], owner: true, mode: 'test' }))
+    callers.set('an owner’s key', byKey(liveKey, { permissions: PERMISSIONS, owner: true, mode: 'live' }))
+    const revoked = await keyOf('owner', PERMISSIONS)
+    await app.admin('DELETE', `/accounts/${id}/keys/${revoked.key.id}`)
+    callers.set('a revoked key', byKey(revoked.apiKey, 401))
+
+    const { id: elsewhere } = await app.createAccount()
+    const root = await join(app, elsewhere, 'owner', 'matrix-root@example.com')
+    await app.admin('PATCH', `/members/${(await root.session()).user.id}`, { operator: true })
+    const owner = await join(app, id, 'owner', 'matrix-owner@example.com')
+    const member = await join(app, id, 'member', 'matrix-member@example.com', ['messages:read'])
+    const byCookie = (visitor: Visitor, holds: Holding | 403, admin: 403 | 'let in' = 403) =>
+      ({
+        headers: { cookie: visitor.cookie(), 'x-csrf-token': visitor.csrf(), 'x-posthorn-account': id },
+        holds,
+        admin,
+        console: 'let in',
+      }) as const
+    callers.set('an owner', byCookie(owner, { permissions: PERMISSIONS, owner: true, mode: 'live' }))
+    callers.set('a member', byCookie(member, { permissions: ['messages:read'], owner: false, mode: 'live' }))
+    callers.set('the operator, who is an owner elsewhere', byCookie(root, 403, 'let in'))
+    callers.set('nobody', { headers: {}, holds: 401, admin: 401, console: 401 })
+    const authorization = `Bearer ${app.operatorToken}`
+    callers.set('the token', { headers: { authorization }, holds: 401, admin: 'let in', console: 401 })
+  })
+
+  test('is written down', () => {
+    const actual = routes.filter(({ url }) => url.startsWith('/api/v2/'))
+    expect(actual.map(({ method, url }) => `${method} ${url.slice('/api/v2'.length)}`).sort()).toEqual(
+      Object.keys(DEMANDS).sort(),
+    )
+  })
+
+  test('lets in whom it should, and nobody else', async () => {
+    const wrong: string[] = []
+    const ask = async (name: string, caller: Caller, { method, url, path }: (typeof routes)[number]) => {
+      const status = await statusOf(method, path, caller.headers)
+      const expected = expectedOf(caller, method, url)
+      const isIn = status !== 401 && status !== 403 && status < 500
+      const fits = expected === 'let in' ? isIn : status === expected
+      if (!fits) wrong.push(`${name}, ${method} ${url}: ${status} instead of ${expected}`)
+    }
+    // Who goes out is out.
+    const asked = routes.filter(({ url }) => url !== '/api/console/logout')
+    for (const [name, caller] of callers) {
+      for (let at = 0; at < asked.length; at += 8)
+        await Promise.all(asked.slice(at, at + 8).map(route => ask(name, caller, route)))
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('that changes something asks a cookie for its token', async () => {
+    const wrong: string[] = []
+    for (const { method, path, auth } of routes) {
+      if (method === 'GET') continue
+      const who = 'operator' in auth ? 'the operator, who is an owner elsewhere' : 'an owner'
+      const { 'x-csrf-token': _, ...bare } = callers.get(who)!.headers
+      const status = await statusOf(method, path, bare)
+      if (status !== 403) wrong.push(`${method} ${path}: ${status}`)
+    }
+    expect(wrong).toEqual([])
+  })
+})
+
+/** Without the answer itself, of which some have no end. */
+async function statusOf(method: string, path: string, headers: Record<string, string>): Promise<number> {
+  const response = await fetch(app.url + path, {
+    method,
+    headers: { ...headers, ...(method !== 'GET' && { 'content-type': 'application/json' }) },
+    ...(method !== 'GET' && { body: '{}' }),
+  })
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) await response.body!.cancel()
+  else await response.arrayBuffer()
+  return response.status
+}
