@@ -19,6 +19,8 @@ export type BotFeedsDeps = Omit<BotPollerDeps, 'lost'> & { db: Database; clock: 
 
 /** Without word of a change, a look at what others left, and at what is this node's share. */
 const LOOK_EVERY_MS = 2_000
+/** Without an answer of the store for so long, its bots may be another node's, whose questions these would cut off. */
+const BLIND_MS = 6_000
 const CLAIMED_AT_ONCE = 500
 
 /**
@@ -30,14 +32,21 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
   const pollers = new Map<BotId, BotPoller>()
   let heldAs = deps.node()
   let nextLookMs = Number.NEGATIVE_INFINITY
+  let inStepMs = clock.monotonic()
   let stopped = false
 
   async function round(): Promise<void> {
     if (stopped || clock.monotonic() < nextLookMs) return
     nextLookMs = clock.monotonic() + LOOK_EVERY_MS
-    await leaveWithLease()
-    for (const lease of await claimFeeds(db, heldAs, CLAIMED_AT_ONCE)) start(lease)
-    await bringInStep()
+    try {
+      await leaveWithLease()
+      for (const lease of await claimFeeds(db, heldAs, CLAIMED_AT_ONCE)) start(lease)
+      await bringInStep()
+      inStepMs = clock.monotonic()
+    } catch (error) {
+      if (clock.monotonic() - inStepMs > BLIND_MS) await stopAll([...pollers.values()])
+      throw error
+    }
   }
 
   /** With the node's own lease all of its bots are gone. */

@@ -32,6 +32,8 @@ export type BotPollerDeps = {
 
 /** As long as the platform lets a question wait for something to happen. */
 const WAIT_MS = 50_000
+/** An answer that brings nothing sooner than this has not waited, and would be asked for without end. */
+const SHORTEST_WAIT_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
@@ -65,18 +67,21 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
     const bot = await deps.tokens.find(lease.botId)
     const platform = deps.platforms.get(lease.connectionId)
     if (!bot || !platform) return patience()
+    const askedMs = clock.monotonic()
     const ask = { offset, waitMs: WAIT_MS }
     const answer = await platform.bots.updates(bot.token, ask, stopping.signal)
     if (answer.kind !== 'answer') return heed(answer)
+    return answer.value.length === 0 ? goOn(askedMs) : take(answer.value, platform.provider)
+  }
+
+  function goOn(askedMs: number): Next {
+    offset = null
+    if (clock.monotonic() - askedMs < SHORTEST_WAIT_MS) return patience()
     failures = 0
-    return take(answer.value, platform.provider)
+    return 'again'
   }
 
   async function take(updates: readonly BotUpdate[], provider: string): Promise<Next> {
-    if (updates.length === 0) {
-      offset = null
-      return 'again'
-    }
     const { accountId, botId, connectionId, fence } = lease
     const taken = await deps.updates.take({ accountId, botId, connectionId, fence, provider }, updates)
     if (taken === 'lost') {
@@ -84,6 +89,8 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
       return 'end'
     }
     offset = Math.max(...updates.map(({ id }) => id)) + 1
+    // Not before they are stored: what cannot be is asked for more and more slowly.
+    failures = 0
     return 'again'
   }
 

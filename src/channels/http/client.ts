@@ -40,6 +40,8 @@ const CONNECT_MS = 5_000
 const IDLE_MS = 4_000
 /** Answers of such interfaces are some hundred bytes. */
 const MOST_ANSWER_BYTES = 262_144
+/** The code of an answer that was longer: the far side has answered, and may be asked for less. */
+export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE'
 
 /** Requests to one origin over connections that are kept; at most `connections` of them. */
 export function createHttpClient(options: {
@@ -48,8 +50,10 @@ export function createHttpClient(options: {
   clock: Clock
   /** PEM of the authority to trust instead of the public ones. */
   tlsCa?: string | undefined
+  /** The longest answer that is read, in bytes. */
+  mostAnswerBytes?: number
 }): HttpClient {
-  const { origin, clock } = options
+  const { origin, clock, mostAnswerBytes = MOST_ANSWER_BYTES } = options
   const secure = origin.protocol === 'https:'
   const pool = {
     keepAlive: true,
@@ -104,7 +108,7 @@ export function createHttpClient(options: {
           stopConnecting()
         })
       })
-      outgoing.on('response', response => readAnswer(response, settle, fail))
+      outgoing.on('response', response => readAnswer(response, mostAnswerBytes, settle, fail))
       if (isStreamed(request.body)) pour(request.body, outgoing, fail)
       else outgoing.end(request.body)
     })
@@ -154,6 +158,7 @@ function watchConnections(agent: http.Agent, event: 'connect' | 'secureConnect')
 
 function readAnswer(
   response: http.IncomingMessage,
+  mostBytes: number,
   settle: (exchange: Exchange) => void,
   fail: (code: string) => void,
 ): void {
@@ -161,7 +166,7 @@ function readAnswer(
   let size = 0
   response.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > MOST_ANSWER_BYTES) fail('ANSWER_TOO_LARGE')
+    if (size > mostBytes) fail(ANSWER_TOO_LARGE)
     else chunks.push(chunk)
   })
   response.on('error', error => fail(codeOf(error)))

@@ -1,6 +1,6 @@
 import type { BotIdentity, BotPlatform, BotUpdate, PlatformAnswer } from '../../contract/bot-platform.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createHttpClient } from '../http/client.ts'
+import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
 import { jsonOf } from '../http/inbound.ts'
 import { FileUnavailable } from '../provider.ts'
 import { type Called, callApi, type Methods, type Refused, type Wire } from './call.ts'
@@ -11,6 +11,8 @@ import { readUpdate, WANTED } from './updates.ts'
 const MOST_CONNECTIONS = 20_000
 /** What Telegram hands out at once. */
 const MOST_UPDATES = 100
+/** A hundred long messages with what they answer, most of their letters written as six; each alone is far below. */
+const MOST_ANSWER_BYTES = 4 * 1_048_576
 /** For the answer to a question that Telegram may take its time for, beyond that time. */
 const ANSWER_MS = 15_000
 /** A rest where Telegram does not say how long. */
@@ -27,7 +29,11 @@ export type TelegramPlatform = BotPlatform & {
 /** What is asked of Telegram beside sends, over connections of its own: most of them wait for something to happen. */
 export function createPlatform(options: { origin: URL; root: string; clock: Clock }): TelegramPlatform {
   const { clock, root } = options
-  const client = createHttpClient({ ...options, connections: MOST_CONNECTIONS })
+  const client = createHttpClient({
+    ...options,
+    connections: MOST_CONNECTIONS,
+    mostAnswerBytes: MOST_ANSWER_BYTES,
+  })
   const closing = new AbortController()
   const wire: Wire = { root, exchange: client.exchange }
 
@@ -54,18 +60,23 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
     return answerOf(called)
   }
 
+  /** Of updates that are too long to be read together fewer are asked for: they come again until they are confirmed. */
   async function updates(
     token: string,
     { offset, waitMs }: { offset: number | null; waitMs: number },
     signal: AbortSignal,
   ): Promise<PlatformAnswer<readonly BotUpdate[]>> {
-    const question = {
-      ...(offset !== null && { offset }),
-      limit: MOST_UPDATES,
-      timeout: Math.floor(waitMs / 1_000),
-      allowed_updates: [...WANTED],
+    for (let limit = MOST_UPDATES; ; limit = Math.ceil(limit / 10)) {
+      const question = {
+        ...(offset !== null && { offset }),
+        limit,
+        timeout: Math.floor(waitMs / 1_000),
+        allowed_updates: [...WANTED],
+      }
+      const called = await ask(token, methods => readAll(methods.getUpdates(question)), signal, waitMs)
+      const tooLarge = called.kind === 'lost' && called.code === ANSWER_TOO_LARGE
+      if (!tooLarge || limit === 1) return answerOf(called)
     }
-    return answerOf(await ask(token, methods => readAll(methods.getUpdates(question)), signal, waitMs))
   }
 
   async function locate(token: string, fileId: string, signal: AbortSignal): Promise<URL> {
@@ -138,7 +149,7 @@ function answerOf<T>(called: Called<T>): PlatformAnswer<T> {
 function refusalOf(refused: Refused): PlatformAnswer<never> {
   const { code, description, afterMs } = refused
   if (isUnauthorized(refused)) return UNAUTHORIZED
-  if (isThrottle(refused)) return { kind: 'throttled', afterMs: afterMs ?? THROTTLE_MS }
+  if (isThrottle(refused)) return { kind: 'throttled', afterMs: Math.max(afterMs ?? 0, THROTTLE_MS) }
   if (code === 409) return { kind: 'conflict', webhook: /webhook/i.test(description) }
   if (code >= 500) return { kind: 'unavailable', detail: `HTTP ${code}` }
   return { kind: 'refused', detail: description.slice(0, 300) }

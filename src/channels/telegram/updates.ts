@@ -26,12 +26,17 @@ function readMessage(update: Fields): Told | null {
   const message = fieldsOf(update['message'])
   const chat = message && chatOf(message['chat'], message['from'])
   if (!message || !chat) return null
-  return { chat, atMs: timeOf(message['date']), what: whatOf(message) }
+  const atMs = timeOf(message['date'])
+  // Both of a group's ids tell of its move, in any order.
+  const movedFrom = integerOf(message['migrate_from_chat_id'])
+  if (movedFrom === null) return { chat, atMs, what: whatOf(message) }
+  return { chat: { ...chat, chatId: String(movedFrom) }, atMs, what: { kind: 'moved', to: chat.chatId } }
 }
 
-function whatOf(message: Fields): BotHappening {
+function whatOf(message: Fields): BotHappening | null {
   const movedTo = message['migrate_to_chat_id']
   if (Number.isSafeInteger(movedTo)) return { kind: 'moved', to: String(movedTo) }
+  if (NOTICES.some(each => message[each] !== undefined)) return null
   const text = textOf(message['text'])
   const said: BotMessage = {
     text: text ?? textOf(message['caption']),
@@ -43,6 +48,19 @@ function whatOf(message: Fields): BotHappening {
   }
   return { kind: 'message', start: startOf(text), message: said }
 }
+
+/**
+ * What the platform itself writes into a chat. Nobody said it: that the bot was removed from a group must not end
+ * its block, which is told beside it.
+ */
+const NOTICES = [
+  'left_chat_member',
+  'new_chat_title',
+  'new_chat_photo',
+  'delete_chat_photo',
+  'message_auto_delete_timer_changed',
+  'pinned_message',
+] as const
 
 /** `/start`, with what stood behind `?start=` in the link; in groups the bot's name stands behind the command. */
 function startOf(text: string | null): { payload: string | null } | null {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPlatform } from '../../../src/channels/telegram/platform.ts'
 import type { BotSubscriber, BotView, SubscriberPage } from '../../../src/contract/bot.ts'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
@@ -203,6 +205,24 @@ describe('calls to the webhook', () => {
   })
 })
 
+test('updates that are too long to be read together are asked for in smaller numbers', async () => {
+  const { apiRoot: root } = telegram
+  const platform = createPlatform({ origin: new URL(root), root, clock: systemClock })
+  telegram.answer(({ method, body }) => {
+    if (method !== 'getUpdates') return null
+    const text = 'x'.repeat(60_000)
+    const all = Array.from({ length: 100 }, (_, at) => ({ update_id: at + 1, ...words(9_030, text) }))
+    return telegram.ok(all.slice(0, Number(body['limit'])))
+  })
+  const { signal } = new AbortController()
+  const answer = await platform.updates('1:token', { offset: null, waitMs: 0 }, signal)
+  telegram.answer(null)
+  platform.close()
+  expect(answer.kind === 'answer' && answer.value.map(({ id }) => id)).toEqual([
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+  ])
+})
+
 describe('blocks', () => {
   test('the person blocks the bot, and comes back', async () => {
     const bot = await register()
@@ -350,6 +370,29 @@ describe('a group', () => {
     await tell(bot, group(-9_301, '', { text: undefined, migrate_to_chat_id: -1_009_301 }))
     expect(await subscriber(bot, -9_301)).toBeUndefined()
     expect(await subscriber(bot, -1_009_301)).toMatchObject({ firstName: 'Crew' })
+  })
+
+  test('that says so under its new id first', async () => {
+    const bot = await register()
+    await tell(bot, group(-9_302, '/start crew'))
+    await tell(bot, group(-1_009_302, '', { text: undefined, migrate_from_chat_id: -9_302 }))
+    await tell(bot, group(-9_302, '', { text: undefined, migrate_to_chat_id: -1_009_302 }))
+    expect(await subscriber(bot, -9_302)).toBeUndefined()
+    expect(await subscriber(bot, -1_009_302)).toMatchObject({ startPayload: 'crew' })
+    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-1009302')).toEqual([])
+  })
+
+  test('that removes the bot has ended it, whatever the platform writes into the chat', async () => {
+    const bot = await register()
+    await tell(bot, group(-9_303, '/start'))
+    const chat = { id: -9_303, type: 'group', title: 'Crew' }
+    await tell(bot, {
+      my_chat_member: { date: seconds(), chat, from: person(9_300), new_chat_member: { status: 'kicked' } },
+    })
+    const left = { id: 1, is_bot: true, first_name: 'Scripted' }
+    await tell(bot, group(-9_303, '', { text: undefined, left_chat_member: left }))
+    expect(await subscriber(bot, -9_303)).toMatchObject({ blockedAt: expect.any(String) })
+    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9303')).toHaveLength(1)
   })
 })
 

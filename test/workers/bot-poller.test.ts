@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import type { BotUpdate, PlatformAnswer } from '../../src/contract/bot-platform.ts'
+import type { Database, Query } from '../../src/infra/db.ts'
+import { createIds, toUuid } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createBotFeeds } from '../../src/workers/bot-feeds.ts'
+import { type BotPollerDeps, startBotPoller } from '../../src/workers/bot-poller.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+/** How often a bot's updates are asked for, by platforms and stores that do not work as they should. */
+
+type Updates = PlatformAnswer<readonly BotUpdate[]>
+
+const ids = createIds(createFakeClock(), createRandom())
+const lease = {
+  accountId: ids.next('acc'),
+  botId: ids.next('bot'),
+  connectionId: ids.next('cnn'),
+  fence: 1,
+}
+const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null }
+/** Whoever asks without end is left without an answer, so that the test comes to one. */
+const MOST_QUESTIONS = 200
+
+function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () => Promise<'stored' | 'lost'>) {
+  const clock = createFakeClock()
+  let questions = 0
+  const bots = {
+    async updates(_token: string, _ask: object, signal: AbortSignal) {
+      if (++questions > MOST_QUESTIONS) return new Promise<never>(() => {})
+      return answer(signal)
+    },
+  }
+  const deps = {
+    clock,
+    random: createRandom(),
+    log: { info() {}, warn() {}, debug() {} },
+    platforms: { get: () => ({ provider: 'telegram', bots }) },
+    tokens: { find: () => ({ token: '1:token' }) },
+    updates: { take },
+    doubt: async () => {},
+    reclaim: async () => {},
+    lost() {},
+  } as unknown as BotPollerDeps
+  return { clock, deps, questions: () => questions }
+}
+
+test('a platform that answers at once that there is nothing is not asked without end', async () => {
+  const { clock, deps, questions } = scripted(
+    async () => ({ kind: 'answer', value: [] }),
+    async () => 'stored',
+  )
+  const poller = startBotPoller(lease, deps)
+  await clock.advance(30_000)
+  expect(questions()).toBeLessThan(12)
+  await poller.stop()
+})
+
+test('while the store takes nothing, updates are asked for more and more slowly', async () => {
+  const { clock, deps, questions } = scripted(
+    async () => ({ kind: 'answer', value: [update] }),
+    () => Promise.reject(new Error('the database is gone')),
+  )
+  const poller = startBotPoller(lease, deps)
+  await clock.advance(60_000)
+  expect(questions()).toBeLessThan(12)
+  await poller.stop()
+})
+
+test('a node that cannot see the store asks nothing: its bots may be another node’s by now', async () => {
+  const waiting = (signal: AbortSignal) =>
+    new Promise<Updates>(resolve =>
+      signal.addEventListener('abort', () => resolve({ kind: 'unavailable', detail: 'aborted' })),
+    )
+  const { clock, deps } = scripted(waiting, async () => 'stored')
+  let gone = false
+  const row = {
+    account_id: toUuid(lease.accountId),
+    bot_id: toUuid(lease.botId),
+    connection_id: toUuid(lease.connectionId),
+    fence: 1,
+    share: 1,
+  }
+  const query = async ({ name }: Query) => {
+    if (gone) throw new Error('the database is gone')
+    return { rows: name === 'bot_feeds_held' ? [row] : [], rowCount: 0 }
+  }
+  const feeds = createBotFeeds({ ...deps, db: { query } as unknown as Database, clock, node: () => 1 })
+  await feeds.round()
+  expect(feeds.count()).toBe(1)
+  gone = true
+  for (const [afterMs, count] of [
+    [2_000, 1],
+    [2_000, 1],
+    [3_000, 0],
+  ] as const) {
+    await clock.advance(afterMs)
+    await expect(feeds.round()).rejects.toThrow()
+    expect(feeds.count()).toBe(count)
+  }
+  gone = false
+  await clock.advance(2_000)
+  await feeds.round()
+  expect(feeds.count()).toBe(1)
+  await feeds.stop()
+})
