@@ -80,8 +80,9 @@ export function createSessionRooms(
         io: () => ioOf(specOf(row, retryPolicy)),
         attach: link => links.attach({ ...specOf(row, retryPolicy), link, supplier, state: UP }),
         async sentText(messageId) {
-          if (!isId('msg', messageId)) return null
-          return (await readMessage(db, row.accountId, messageId))?.content?.text ?? null
+          const message = isId('msg', messageId) ? await readMessage(db, row.accountId, messageId) : null
+          const text = message?.connectionId === row.id ? message.content?.text : null
+          return message && text ? { to: message.recipient, text } : null
         },
       }),
   })

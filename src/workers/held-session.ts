@@ -34,7 +34,7 @@ export type HeldSessionDeps = {
   io(): Io
   /** Takes messages from now on; returns what ends that. */
   attach(link: SessionLink): () => void
-  sentText(messageId: string): Promise<string | null>
+  sentText: SessionIo['sentText']
   /** True while stopping: then no database that is away is waited for. */
   stopping(): boolean
 }

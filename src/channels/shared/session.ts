@@ -57,11 +57,13 @@ export type SessionIo = Io & {
   /** When it was linked, in ms since the epoch; null where it never was. */
   pairedAtMs: number | null
   keys: SessionKeys
-  /** The words of a message of ours, where they are still known: for a recipient who could not read it. */
-  sentText(messageId: string): Promise<string | null>
+  /** The words of a message that went over this session, where they are still known, and to whom: for a recipient who could not read it. */
+  sentText(messageId: string): Promise<SentText | null>
   tell(news: SessionNews): void
   chats(chats: readonly SessionChat[]): void
 }
+
+export type SentText = { to: string; text: string }
 
 export type SessionLink = Link & {
   /** Sends of a minute, as its age allows now. */

@@ -1,12 +1,15 @@
 import type { Outcome } from '../provider.ts'
 
+/** A rest where nobody says how long: whoever goes on is banned. */
+const REST_MS = 60_000
+
 /** Why the chat app's server refused a message, by the `error` of its answer. */
-const REFUSALS: Readonly<Record<string, { words: string; outcome: 'retry' | RejectedAs }>> = {
+const REFUSALS: Readonly<Record<string, { words: string; outcome: 'retry' | 'rest' | RejectedAs }>> = {
   '401': { words: 'this account may not write there', outcome: 'RECIPIENT_REJECTED' },
   '403': { words: 'this account may not write there', outcome: 'RECIPIENT_REJECTED' },
   '404': { words: 'there is no such chat', outcome: 'RECIPIENT_REJECTED' },
   '406': { words: 'the message was not acceptable', outcome: 'MESSAGE_REJECTED' },
-  '429': { words: 'too many messages', outcome: 'retry' },
+  '429': { words: 'too many messages', outcome: 'rest' },
   '463': { words: 'WhatsApp keeps this account from beginning new chats', outcome: 'SENDER_REJECTED' },
   '479': { words: 'the recipient’s devices have changed meanwhile', outcome: 'retry' },
   '491': { words: 'the message could not be read', outcome: 'MESSAGE_REJECTED' },
@@ -26,6 +29,7 @@ export function refusalOf(code: string): Outcome {
     outcome: 'MESSAGE_REJECTED',
   }
   const detail = `${words} (${code})`
+  if (outcome === 'rest') return { kind: 'throttled', afterMs: REST_MS, detail, providerCode: code }
   return outcome === 'retry'
     ? { kind: 'retry', detail, providerCode: code }
     : { kind: 'rejected', code: outcome, detail, providerCode: code }

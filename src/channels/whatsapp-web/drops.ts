@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 /** Why a connection ended, by its code, and what follows (the library's DisconnectReason). */
 export type Drop =
   /** Right behind linking, and whenever the far side moves us: connect again at once. */
-  | { kind: 'restart' }
+  | { kind: 'restart'; detail: string }
   /** The network, or the far side's servers: connect again, more slowly each time. */
   | { kind: 'lost'; detail: string }
   /** Unlinked on the phone, or by the chat app. */
@@ -27,7 +27,7 @@ export function readDrop(
 ): Drop {
   switch (code) {
     case RESTART_REQUIRED:
-      return { kind: 'restart' }
+      return { kind: 'restart', detail }
     case LOGGED_OUT:
       // Before it was linked there is nothing to be logged out of: a code was refused, or has gone stale.
       return linked
@@ -52,21 +52,29 @@ export function readDrop(
 
 /** A drop is told of when it has lasted this long. */
 const QUIET_MS = 30_000
+/** A line that dropped sooner than this was of no use. */
+const STEADY_MS = 2_000
+/** So many of those in a row are connected again at once. */
+const MOST_UNSTEADY = 3
 
 /** Connections that failed in a row, and whether it is time to say so. */
 export type Drops = ReturnType<typeof createDrops>
 
-export function createDrops(clock: Clock) {
+export function createDrops(clock: Pick<Clock, 'monotonic'>) {
   let failures = 0
+  let unsteady = 0
   let sinceMs = clock.monotonic()
   let told = false
   return {
-    /** `opened`: it was up before it dropped. `lasts` is said once. */
-    add(opened: boolean): { failures: number; lasts: boolean } {
-      if (opened || failures === 0) {
-        failures = 0
+    /** `openMs`: for how long it was up before it dropped; null where it never was. `lasts` is said once. */
+    add(openMs: number | null): { failures: number; lasts: boolean } {
+      if (openMs !== null || failures === 0) {
         sinceMs = clock.monotonic()
         told = false
+      }
+      if (openMs !== null) {
+        unsteady = openMs < STEADY_MS ? unsteady + 1 : 0
+        if (unsteady <= MOST_UNSTEADY) failures = 0
       }
       failures++
       const lasts = !told && clock.monotonic() - sinceMs >= QUIET_MS

@@ -7,7 +7,7 @@ import type { Baileys } from './library.ts'
 import type { LineEvents } from './line.ts'
 import { readReceipts } from './receipts.ts'
 
-export type Hearing = Omit<LineEvents, 'showsQr' | 'opened' | 'lost'>
+export type Hearing = Omit<LineEvents, 'showsQr' | 'refusedQuery' | 'opened' | 'lost'>
 
 /** What comes in over a line, whichever it is: messages, receipts, chats. */
 export function createHearing(

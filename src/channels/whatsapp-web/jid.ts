@@ -17,3 +17,8 @@ export function phoneOf(jid: string | null | undefined): string | null {
 export function isGroup(jid: string): boolean {
   return GROUP.test(jid)
 }
+
+/** Of one of somebody's devices their own address. */
+export function withoutDevice(jid: string): string {
+  return jid.replace(/:\d+@/, '@')
+}

@@ -9,6 +9,7 @@ import type {
   WAMessage,
   WASocket,
 } from 'baileys'
+import type { Clock } from '../../lib/clock.ts'
 import type { LinkLog } from '../provider.ts'
 import type { AuthState } from './auth-state.ts'
 import type { WebConfig } from './config.ts'
@@ -19,18 +20,24 @@ import { createQuietLog } from './quiet-log.ts'
 /** One connection to the chat app, from its first byte to its end. */
 export type Line = {
   sock: WASocket
-  /** Resolves when it is over, with the library's code for why. */
-  ended: Promise<{ code: number | undefined; detail: string }>
   /** How often something was sealed for a recipient: what was not sealed has not left. */
   sealed(): number
   isOver(): boolean
+  /** Whether what is said now would still leave: not once it has begun to close. */
+  isUp(): boolean
+  /** Runs it when the connection is over, with the library's code for why; at once where it is. What it returns takes that back. */
+  atEnd(run: (end: LineEnd) => void): () => void
   /** The first node that names this id; null when the connection ends or the signal aborts before. */
   answerTo(id: string, signal: AbortSignal): Promise<BinaryNode | null>
   end(): void
 }
 
+export type LineEnd = { code: number | undefined; detail: string }
+
 export type LineEvents = {
   showsQr(text: string): void
+  /** The far side refuses what was asked of it. */
+  refusedQuery(): void
   opened(): void
   /** The far side let us in although we never were linked to an account, as servers for tests do. */
   letInUnlinked(success: BinaryNode): void
@@ -45,18 +52,22 @@ export type LineEvents = {
 
 export type LineDeps = {
   baileys: Baileys
+  clock: Pick<Clock, 'after'>
   config: WebConfig
   auth: AuthState
   log: LinkLog
-  sentMessage(id: string): Promise<proto.IMessage | undefined>
+  /** What was sent by this id, for the chat that asks for it again. */
+  sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined>
   on: LineEvents
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 25_000
+/** For a goodbye: a far side that is gone says none, and the library would wait half a minute for it. */
+const GOODBYE_MS = 1_000
 
-export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDeps): Line {
+export function openLine({ baileys, clock, config, auth, log, sentMessage, on }: LineDeps): Line {
   let sealedSoFar = 0
   const agent = config.tlsCa === undefined ? undefined : new Agent({ ca: config.tlsCa })
   const options: UserFacingSocketConfig = {
@@ -73,7 +84,8 @@ export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDe
     emitOwnEvents: false,
     // Our store waits for its database itself.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
-    getMessage: ({ id }) => (id ? sentMessage(id) : Promise.resolve(undefined)),
+    getMessage: ({ id, remoteJid }) =>
+      id && remoteJid ? sentMessage(id, remoteJid) : Promise.resolve(undefined),
     makeSignalRepository: (...given) => {
       const repository = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(...given)
       return {
@@ -97,17 +109,26 @@ export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDe
     log.debug({ err: error }, 'a web session could not read what it was told')
     void sock.end(error instanceof Error ? error : undefined)
   })
-  const ended = Promise.withResolvers<{ code: number | undefined; detail: string }>()
-  let over = false
+  hangUpInTime(sock.ws, clock)
+  /** No promise: that would keep whoever waited on it for as long as the line lives. */
+  const waiting = new Set<(end: LineEnd) => void>()
+  let over: LineEnd | null = null
   listen(sock, auth, on, (code, detail) => {
-    over = true
-    ended.resolve({ code, detail })
+    over = { code, detail }
+    for (const run of waiting) run(over)
   })
+
+  function atEnd(run: (end: LineEnd) => void): () => void {
+    if (over) void Promise.resolve(over).then(run)
+    else waiting.add(run)
+    return () => void waiting.delete(run)
+  }
 
   return {
     sock,
-    ended: ended.promise,
-    isOver: () => over,
+    isOver: () => over !== null,
+    isUp: () => over === null && sock.ws.isOpen,
+    atEnd,
     sealed: () => sealedSoFar,
     answerTo(id, signal) {
       return new Promise(resolve => {
@@ -115,18 +136,30 @@ export function openLine({ baileys, config, auth, log, sentMessage, on }: LineDe
         const done = (node: BinaryNode | null) => {
           sock.ws.off(event, done)
           signal.removeEventListener('abort', give)
+          forget()
           resolve(node)
         }
         const give = () => done(null)
-        if (over || signal.aborted) return give()
+        if (over || signal.aborted) return resolve(null)
         sock.ws.on(event, done)
         signal.addEventListener('abort', give)
-        void ended.promise.then(give)
+        const forget = atEnd(give)
       })
     },
     end() {
       void sock.end(undefined)
     },
+  }
+}
+
+/** Cuts what does not close by itself: while it closes nothing leaves, and nobody connects anew. */
+function hangUpInTime(socket: WASocket['ws'], clock: Pick<Clock, 'after'>): void {
+  const close = socket.close.bind(socket)
+  socket.close = async () => {
+    const { socket: wire } = socket as unknown as { socket: { terminate(): void } | null }
+    const cancel = clock.after(GOODBYE_MS, () => wire?.terminate())
+    await close()
+    cancel()
   }
 }
 
@@ -142,6 +175,7 @@ function listen(
   sock.ws.on('CB:success', (node: BinaryNode) => {
     if (!auth.creds.me?.id) on.letInUnlinked(node)
   })
+  sock.ws.on('CB:iq,type:error', on.refusedQuery)
   sock.ev.on('creds.update', save)
   sock.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
     if (qr !== undefined) on.showsQr(qr)

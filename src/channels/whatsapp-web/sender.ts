@@ -14,21 +14,25 @@ export type SenderDeps = {
   /** Whether the recipient is on the chat app; null where nobody says. */
   isThere(phone: string): Promise<boolean | null>
   /** Kept for a recipient who cannot read it at first. */
-  sent(id: string, message: proto.IMessage): void
+  sent(id: string, sent: SentMessage): void
 }
+
+/** What went out, and to whom. */
+export type SentMessage = { to: string; message: proto.IMessage }
 
 /** Takes one message to the chat app's server, and waits for its word. */
 export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
   const logger = createQuietLog(log)
 
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    if (signal.aborted) return { kind: 'retry', detail: 'there was no time left to send' }
+    if (signal.aborted) return NO_TIME
     if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
     if (line.isOver()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
     const words = await prepare(line, message, id, signal)
     if ('kind' in words) return words
-    sent(id, words.message)
+    if (signal.aborted) return NO_TIME
+    sent(id, { to: message.to, message: words.message })
     return submit(line, { jid: jidOf(message.to), id, message: words.message }, signal)
   }
 
@@ -75,13 +79,17 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
     }
     const first = await Promise.race([answer, failsUnsealed()])
     if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: SOON_MS }
-    if (first === null) {
-      return line.sealed() === sealedBefore
-        ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
-        : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
-    }
+    if (first === null) return unanswered(line, sealedBefore)
     const error = first.tag === 'ack' ? first.attrs['error'] : undefined
     return error ? refusalOf(error) : { kind: 'accepted', providerId: id }
+  }
+
+  /** Nothing leaves a line that is over; on one that lives, the library goes on with what it was given. */
+  function unanswered(line: Line, sealedBefore: number): Outcome {
+    if (!line.isOver()) return { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
+    return line.sealed() === sealedBefore
+      ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
+      : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
   }
 
   return send
@@ -98,6 +106,7 @@ export const NOT_OPEN: Outcome = {
   scope: 'message',
   detail: 'the web session is connecting',
 }
+const NO_TIME: Outcome = { kind: 'retry', detail: 'there was no time left to send' }
 const NOT_THERE: Outcome = {
   kind: 'rejected',
   code: 'CHATAPP_NOT_REGISTERED',

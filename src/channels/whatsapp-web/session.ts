@@ -1,6 +1,5 @@
 import type { proto } from 'baileys'
 import { backoffMs } from '../../lib/backoff.ts'
-import { pause } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 import type { SessionIo, SessionLink } from '../shared/session.ts'
 import { type AuthState, loadAuthState } from './auth-state.ts'
@@ -8,14 +7,14 @@ import { createChatBook } from './chat-book.ts'
 import type { WebConfig } from './config.ts'
 import { createDrops, type Drop, type Drops, readDrop } from './drops.ts'
 import { createHearing } from './hearing.ts'
-import { phoneOf } from './jid.ts'
+import { phoneOf, withoutDevice } from './jid.ts'
 import { type Baileys, loadBaileys } from './library.ts'
-import { type Line, openLine } from './line.ts'
+import { type Line, type LineEnd, openLine } from './line.ts'
 import { openMediaOf } from './media.ts'
 import { attemptIdOf } from './message-id.ts'
 import { paceOf } from './pace.ts'
-import { createRecipients } from './recipients.ts'
-import { createSender, NOT_OPEN } from './sender.ts'
+import { askWhoIsThere, createRecipients } from './recipients.ts'
+import { createSender, NOT_OPEN, type SentMessage } from './sender.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
@@ -28,6 +27,7 @@ const REMEMBERED = 256
 
 /** How a line came to its end. */
 type End = Drop | { kind: 'let_go' }
+type Dropped = Extract<Drop, { kind: 'restart' | 'lost' }>
 
 /**
  * Holds one session: connects, shows what links it, sends and hears, and connects
@@ -41,17 +41,19 @@ export async function openWebSession(config: WebConfig, io: SessionIo): Promise<
 
 function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io: SessionIo): SessionLink {
   const { clock } = io
-  const remembered = createLru<string, proto.IMessage>(REMEMBERED)
+  const remembered = createLru<string, SentMessage>(REMEMBERED)
   const book = createChatBook(io)
   const hearing = createHearing(baileys, auth, io, book)
-  const recipients = createRecipients(clock, askWhoIsThere)
+  const recipients = createRecipients(clock, async phone =>
+    isOpen && line ? askWhoIsThere(line, phone) : 'no line',
+  )
   const send = createSender({
     baileys,
     log: io.log,
     isThere: phone => (config.checkRecipients ? recipients.isThere(phone) : Promise.resolve(null)),
-    sent: (id, message) => remembered.set(id, message),
+    sent: (id, sent) => remembered.set(id, sent),
   })
-  const released = Promise.withResolvers<void>()
+  const released = new AbortController()
   let openings = Promise.withResolvers<void>()
   let line: Line | null = null
   let isOpen = false
@@ -69,7 +71,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     io.tell({ state: 'connecting' })
     const drops = createDrops(clock)
     while (!letGo) {
-      const { end, opened } = await live()
+      const { end, openMs } = await live()
       switch (end.kind) {
         case 'let_go':
           return
@@ -77,30 +79,60 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
           return io.tell({ state: 'logged_out', detail: end.detail })
         case 'over':
           return io.tell({ state: 'closed', detail: end.detail, goesOn: false })
+        case 'restart':
         case 'lost':
-          await wait(drops, opened, end.detail)
+          await wait(end, drops.add(openMs))
       }
     }
   }
 
   /** The first try follows at once; then more slowly, with a word when it has lasted. */
-  async function wait(drops: Drops, opened: boolean, detail: string): Promise<void> {
-    const { failures, lasts } = drops.add(opened)
-    if (failures === 1) return io.tell({ state: 'connecting' })
+  async function wait(end: Dropped, { failures, lasts }: ReturnType<Drops['add']>): Promise<void> {
+    const { detail } = end
+    if (failures === 1) return end.kind === 'lost' ? io.tell({ state: 'connecting' }) : undefined
     if (lasts) io.tell({ state: 'closed', detail, goesOn: true })
     const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, LONGEST_PAUSE_MS)
-    await Promise.race([pause(clock, pauseMs), released.promise])
+    await orReleased<void>(done => clock.after(pauseMs, done), undefined)
+    await keepCreds()
+  }
+
+  /** Settles as `begin` does, or at once when the session is let go of; nothing of it is left behind. */
+  function orReleased<T>(begin: (done: (value: T) => void) => () => void, otherwise: T): Promise<T> {
+    return new Promise(resolve => {
+      const settle = (value: T) => {
+        stop()
+        released.signal.removeEventListener('abort', giveUp)
+        resolve(value)
+      }
+      const giveUp = () => settle(otherwise)
+      const stop = begin(settle)
+      if (released.signal.aborted) giveUp()
+      else released.signal.addEventListener('abort', giveUp)
+    })
+  }
+
+  /** The store refuses them once the session is another node's: whoever connected then would cut off that one. */
+  async function keepCreds(): Promise<void> {
+    await auth.saveCreds().catch(lose)
+  }
+
+  function lose(error: unknown): void {
+    if (!letGo) io.log.warn({ err: error }, 'the keys of a web session could not be kept; it is let go')
+    letGo = true
+    line?.end()
   }
 
   /** One connection, to its end. */
-  async function live(): Promise<{ end: End; opened: boolean }> {
-    let opened = false
+  async function live(): Promise<{ end: End; openMs: number | null }> {
+    let openedMs: number | null = null
     let showed = false
+    let refused = false
     const linkedBefore = isLinked()
     if (!linkedBefore) forgetHalfLink()
     const greeted = Promise.withResolvers<void>()
     const current = openLine({
       baileys,
+      clock,
       config,
       auth,
       log: io.log,
@@ -112,29 +144,34 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
           greeted.resolve()
           void showPairing(current, text)
         },
+        refusedQuery() {
+          // Before it is linked we ask for a code alone.
+          if (io.askedPhone === null || isLinked()) return
+          refused = true
+          current.end()
+        },
         opened() {
-          opened = true
+          openedMs = clock.monotonic()
           greeted.resolve()
           noteOpen(current)
         },
-        lost(error) {
-          io.log.warn({ err: error }, 'the keys of a web session could not be kept; it is let go')
-          letGo = true
-          current.end()
-        },
+        lost: lose,
       },
     })
     line = current
     const cancel = clock.after(GREETING_MS, () => greeted.reject(new Error('no greeting')))
     greeted.promise.catch(() => current.end())
-    const { code, detail } = await Promise.race([current.ended, released.promise.then(() => LET_GO)])
+    const { code, detail } = await orReleased<LineEnd>(done => current.atEnd(done), LET_GO)
     cancel()
     greeted.resolve()
     noteClosed(current)
     // What it wrote last is kept before anybody reads the keys anew.
-    await auth.saveCreds().catch(() => {})
-    if (letGo) return { end: { kind: 'let_go' }, opened }
-    return { end: readDrop(code, detail, { linked: linkedBefore || opened, showed }), opened }
+    await keepCreds()
+    const openMs = openedMs === null ? null : clock.monotonic() - openedMs
+    if (letGo) return { end: { kind: 'let_go' }, openMs }
+    if (refused) return { end: NO_CODE, openMs }
+    const linked = linkedBefore || openedMs !== null
+    return { end: readDrop(code, detail, { linked, showed }), openMs }
   }
 
   function isLinked(): boolean {
@@ -191,19 +228,23 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
 
   // --- what the connection asks, and is asked -------------------------------
 
-  async function sentMessage(id: string): Promise<proto.IMessage | undefined> {
-    const held = remembered.get(id)
-    if (held) return held
-    const messageId = attemptIdOf(id)?.split('.')[0]
-    const text = messageId === undefined ? null : await io.sentText(messageId)
-    return text === null ? undefined : { extendedTextMessage: { text } }
+  /** Whoever knows an id may ask for what went by it: only whom it went to gets it. */
+  async function sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined> {
+    const sent = remembered.get(id) ?? (await sentEarlier(id))
+    return sent && (await isOf(chat, sent.to)) ? sent.message : undefined
   }
 
-  async function askWhoIsThere(phone: string): Promise<boolean | null> {
-    const asked = isOpen ? line : null
-    if (!asked) return null
-    const answer = asked.sock.onWhatsApp(phone).then(found => found?.some(each => each.exists) ?? false)
-    return Promise.race([answer, asked.ended.then(() => null)])
+  async function sentEarlier(id: string): Promise<SentMessage | null> {
+    const messageId = attemptIdOf(id)?.split('.')[0]
+    const known = messageId === undefined ? null : await io.sentText(messageId)
+    return known && { to: known.to, message: { extendedTextMessage: { text: known.text } } }
+  }
+
+  /** A person may ask by the id that shows no number; where nobody knows which one it hides, it may be theirs. */
+  async function isOf(chat: string, to: string): Promise<boolean> {
+    if (!chat.endsWith('@lid') || !to.startsWith('+')) return (phoneOf(chat) ?? withoutDevice(chat)) === to
+    const jid = await line?.sock.signalRepository.lidMapping.getPNForLID(chat)
+    return !jid || phoneOf(jid) === to
   }
 
   return {
@@ -214,7 +255,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     pace: () => paceOf(config, pairedAtMs, clock.now()),
     async send(message, signal) {
       if (letGo) return LET_GO_ALREADY
-      return isOpen && line ? send(line, message, signal) : NOT_OPEN
+      return isOpen && line?.isUp() ? send(line, message, signal) : NOT_OPEN
     },
     async reaches(to) {
       if (!to.startsWith('+') || !config.checkRecipients) return true
@@ -232,12 +273,18 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     },
     async close() {
       letGo = true
-      released.resolve()
+      released.abort()
       line?.end()
       await running
     },
   }
 }
+
+/** Asking again and again for what is refused is what gets numbers banned. */
+const NO_CODE = {
+  kind: 'over',
+  detail: 'WhatsApp gave no code for this number; restart it to try again',
+} as const
 
 const LET_GO = { code: undefined, detail: 'let go' }
 

@@ -1,11 +1,19 @@
+import * as baileys from 'baileys'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Receipt } from '../../../src/channels/provider.ts'
+import type { Outcome, Receipt } from '../../../src/channels/provider.ts'
 import type { SessionLink } from '../../../src/channels/shared/session.ts'
+import { loadAuthState } from '../../../src/channels/whatsapp-web/auth-state.ts'
+import { createChatBook } from '../../../src/channels/whatsapp-web/chat-book.ts'
 import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
+import { createDrops } from '../../../src/channels/whatsapp-web/drops.ts'
+import { createHearing } from '../../../src/channels/whatsapp-web/hearing.ts'
+import { type Line, type LineEnd, openLine } from '../../../src/channels/whatsapp-web/line.ts'
 import { messageIdOf } from '../../../src/channels/whatsapp-web/message-id.ts'
+import { askWhoIsThere } from '../../../src/channels/whatsapp-web/recipients.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { type ChatappServer, type Script, startChatappServer } from '../../support/chatapp-server.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { startFreezingProxy } from '../../support/freezing-proxy.ts'
 import { createSignals } from '../../support/signals.ts'
 import {
   createSessionIo,
@@ -77,6 +85,19 @@ describe('linking, by a scripted server', () => {
     expect(code).toMatch(/^[1-9A-HJ-NP-TV-Z]{8}$/)
     const asked = await server.next(node => node.tag === 'iq' && JSON.stringify(node).includes('link_code'))
     expect(JSON.stringify(asked)).toContain('14155550123@s.whatsapp.net')
+  })
+
+  test('a code that is refused is not asked for again and again', async () => {
+    const { io } = await open({ login: 'qr' }, { askedPhone: '+14155550123' })
+    await io.said('pairing_code')
+    const error = { tag: 'error', attrs: { code: '429', text: 'rate-overlimit' } }
+    server.send({
+      tag: 'iq',
+      attrs: { type: 'error', id: 'code', from: '@s.whatsapp.net' },
+      content: [error],
+    })
+    expect(await io.said('closed')).toMatchObject({ goesOn: false })
+    expect(server.connections()).toBe(1)
   })
 
   test('a code that nobody typed names no account at the next try', async () => {
@@ -159,6 +180,55 @@ describe('lines that drop, by a scripted server', () => {
     expect(server.connections()).toBe(1)
   })
 
+  test('a session that is another node’s by now does not connect again: it would cut that one off', async () => {
+    const { link, io } = await open()
+    await io.said('open')
+    await link.send(to('+12025550123', 1), never())
+    io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
+    server.cut()
+    await server.idle()
+    let outcome: Outcome
+    do {
+      await new Promise(resolve => setImmediate(resolve))
+      outcome = await link.send(to('+12025550123', 2), never())
+    } while (outcome.kind !== 'accepted' && !outcome.detail?.includes('let go'))
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('let go') })
+    expect(server.connections()).toBe(1)
+  })
+
+  test('a far side that is gone is not waited for: it says no goodbye', async () => {
+    const proxy = await startFreezingProxy(server.url.replace('ws:', 'http:'))
+    const clock = createFakeClock(Date.now())
+    const io = createSessionIo({ pairedAtMs: 0, clock })
+    const auth = await loadAuthState(baileys, io.keys)
+    const { promise: isOpen, resolve: opened } = Promise.withResolvers<void>()
+    const on = { ...createHearing(baileys, auth, io, createChatBook(io)), opened }
+    const line = openLine({
+      baileys,
+      clock,
+      config: withWebDefaults({ socketUrl: proxy.url.replace('http:', 'ws:') }),
+      auth,
+      log: io.log,
+      sentMessage: async () => undefined,
+      on: { ...on, showsQr() {}, refusedQuery() {}, lost() {} },
+    })
+    await isOpen
+    proxy.freeze()
+    const over = new Promise<LineEnd>(resolve => line.atEnd(resolve))
+    line.end()
+    expect(line.isUp()).toBe(false)
+    expect(line.isOver()).toBe(false)
+    await clock.advance(1_000)
+    await over
+    await proxy.close()
+  })
+
+  test('lines that drop right behind being let in are connected again at once a few times, then more slowly', () => {
+    const drops = createDrops(createFakeClock())
+    const failures = [60_000, 100, 100, 100, 100, 100, 100, 60_000].map(openMs => drops.add(openMs).failures)
+    expect(failures).toEqual([1, 1, 1, 1, 2, 3, 4, 1])
+  })
+
   test('a restart that the server asks for follows at once', async () => {
     const { io } = await open()
     await io.said('open')
@@ -196,6 +266,39 @@ describe('sending, by a scripted server', () => {
     await io.said('open', 2)
     expect(await link.send(to('+12025550123'), never())).toMatchObject({ kind: 'accepted' })
     expect(server.connections()).toBe(2)
+  })
+
+  test.each([
+    ['is there', async () => [{ jid: 'x', exists: true }], true],
+    ['is not', async () => [], false],
+    ['waited in vain', async () => undefined, 'no answer'],
+    ['asks too often', () => Promise.reject(new Error('rate-overlimit')), 'no answer'],
+  ])('who is there: %s', async (_, onWhatsApp, word) => {
+    const line = { sock: { onWhatsApp }, atEnd: () => () => {}, isUp: () => true }
+    expect(await askWhoIsThere(line as unknown as Line, '+12025550123')).toBe(word)
+  })
+
+  test('a message whose time is over before it is sealed may leave yet: it is unknown', async () => {
+    const { link, io } = await open()
+    await io.said('open')
+    await link.send(to('+12025550124', 1), never())
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { read } = io.keys
+    io.keys.read = async (kind, ids) => {
+      if (kind === 'session') asked.resolve()
+      if (kind === 'session') await gate.promise
+      return read(kind, ids)
+    }
+    const time = new AbortController()
+    const sent = link.send(to('+12025550123', 2), time.signal)
+    await asked.promise
+    time.abort()
+    expect(await sent).toMatchObject({ kind: 'unknown' })
+    gate.resolve()
+    const { attrs } = await server.next(
+      ({ tag, attrs }) => tag === 'message' && attrs['to'] !== '12025550124@s.whatsapp.net',
+    )
+    expect(attrs['id']).toBe(messageIdOf(outgoing(2).attemptId))
   })
 
   test('a group gets it as a group', async () => {
@@ -275,7 +378,7 @@ describe('sending, by a scripted server', () => {
         pairedAtMs: 0,
         async sentText(messageId) {
           asked.push(messageId)
-          return 'Hello'
+          return { to: '+12025550123', text: 'Hello' }
         },
       },
     )
@@ -283,14 +386,17 @@ describe('sending, by a scripted server', () => {
     const message = outgoing(1)
     const id = messageIdOf(message.attemptId)
     const retry = { tag: 'retry', attrs: { count: '1', id, t: '1767225600', v: '1' } }
-    server.send({
-      tag: 'receipt',
-      attrs: { id, from: '12025550123@s.whatsapp.net', type: 'retry', t: '1767225600' },
-      content: [retry, { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 18, 103]) }],
-    })
+    // A stranger who knows its id gets nothing.
+    for (const from of ['12025550199@s.whatsapp.net', '12025550123@s.whatsapp.net']) {
+      server.send({
+        tag: 'receipt',
+        attrs: { id, from, type: 'retry', t: '1767225600' },
+        content: [retry, { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 18, 103]) }],
+      })
+    }
     const again = await server.next(({ tag }) => tag === 'message')
-    expect(again.attrs['id']).toBe(id)
-    expect(asked).toEqual([message.messageId])
+    expect(again.attrs).toMatchObject({ id, to: expect.stringMatching(/^12025550123@/) })
+    expect(asked).toEqual([message.messageId, message.messageId])
   })
 })
 
