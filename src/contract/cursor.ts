@@ -15,7 +15,8 @@ export function writeCursor(...words: readonly string[]): string {
 /** The words of a cursor that `fits`. Throws VALIDATION_ERROR for one that is not of this list. */
 export function readCursor(cursor: string, fits: (words: string[]) => boolean): string[] {
   const words = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!fits(words)) throw invalid('cursor', 'not a cursor of this list')
+  const storable = words.every(word => !word.includes('\0'))
+  if (!storable || !fits(words)) throw invalid('cursor', 'not a cursor of this list')
   return words
 }
 

@@ -4,10 +4,11 @@ import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, BotId, ConnectionId, Ids } from '../../lib/ids.ts'
+import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { KeepInbound } from '../inbound/keep.ts'
 import { claimRefs } from '../inbound/store.ts'
-import { clean, toTold } from '../inbound/told.ts'
+import { toTold } from '../inbound/told.ts'
 import { createChats } from './chats.ts'
 import { type FeedRef, keyOfFeed, lockFeeds, noteFeeds } from './feed-store.ts'
 import { viewSubscriber } from './view.ts'
@@ -157,12 +158,12 @@ function chatsOf({ feed: { accountId, botId }, update: { chat, what } }: Item) {
 
 /** NUL is nothing that the store can hold, and a name is no place for a novel. */
 function inBounds(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat } {
-  const cut = (text: string | null, longest: number) => (text === null ? null : clean(text, longest))
+  const cut = (text: string | null, longest: number) => (text === null ? null : storable(text, longest))
   const { what } = update
   return {
     ...update,
     chat: {
-      chatId: clean(chat.chatId, LONGEST_ID),
+      chatId: storable(chat.chatId, LONGEST_ID),
       userId: cut(chat.userId, LONGEST_ID),
       username: cut(chat.username, LONGEST_NAME),
       firstName: cut(chat.firstName, LONGEST_NAME),

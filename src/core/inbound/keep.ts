@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
+import { storable } from '../../lib/storable.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { OptOuts } from '../consent/opt-outs.ts'
@@ -23,7 +24,7 @@ export type KeepInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts:
 
 export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDeps): KeepInbound {
   function toRow({ accountId: _, chatId, ...told }: Told, owner: Owner): InboundRow {
-    const text = told.text === null ? null : told.text.replaceAll('\0', '').toWellFormed()
+    const text = told.text === null ? null : storable(told.text)
     const phone = phones.parse(told.from)
     const from = phone?.e164 ?? told.from
     return {

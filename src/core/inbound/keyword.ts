@@ -17,7 +17,7 @@ export function keywordOf({
   button,
 }: Pick<Told, 'channel' | 'from' | 'chatId' | 'text' | 'button'>): Keyword | null {
   if (isSms(channel)) return readKeyword(text)
-  if (chatId !== null && chatId !== from) return null
+  if ((chatId !== null && chatId !== from) || from.startsWith('-')) return null
   return readChatKeyword(text) ?? readChatKeyword(button)
 }
 

@@ -1,5 +1,6 @@
 import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
+import { storable } from '../../lib/storable.ts'
 import type { InboundRow } from './store.ts'
 
 /** A whole message as its provider told it. */
@@ -25,10 +26,10 @@ export function toTold(connection: { id: ConnectionId; provider: string }, messa
     accountId: (message.accountId as AccountId | undefined) ?? null,
     connectionId: connection.id,
     provider: connection.provider,
-    providerId: clean(message.eventId, LONGEST_ID),
+    providerId: storable(message.eventId, LONGEST_ID),
     channel: message.channel,
-    from: clean(message.from, LONGEST_ADDRESS),
-    to: clean(message.to, LONGEST_ADDRESS),
+    from: storable(message.from, LONGEST_ADDRESS),
+    to: storable(message.to, LONGEST_ADDRESS),
     chatId: cleanOrNull(message.chatId, LONGEST_ADDRESS),
     contact: message.contact ? contactOf(message.contact) : null,
     text: message.text === null ? null : message.text.slice(0, LONGEST_TEXT),
@@ -51,16 +52,11 @@ function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedi
     mimetype: cleanOrNull(mimetype, LONGEST_NAME),
     fileName: cleanOrNull(fileName, LONGEST_NAME),
     sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes! >= 0 ? sizeBytes : null,
-    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? clean(reference) : null,
+    reference: reference !== null && reference.length <= LONGEST_REFERENCE ? storable(reference) : null,
   }
 }
 
 function cleanOrNull(text: string | null | undefined, longest: number): string | null {
-  const cleaned = text == null ? '' : clean(text, longest)
+  const cleaned = text == null ? '' : storable(text, longest)
   return cleaned === '' ? null : cleaned
-}
-
-/** NUL is nothing that a text can hold in the store. */
-export function clean(text: string, longest = text.length): string {
-  return text.replaceAll('\0', '').slice(0, longest).toWellFormed()
 }

@@ -4,6 +4,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
+import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type ChatRow, pruneChats, upsertChats, wipeChats } from './chat-store.ts'
 import { wipeKeys } from './key-store.ts'
@@ -37,6 +38,8 @@ const EVENT_OF: Partial<Record<SessionState, EventType>> = {
 }
 
 const MOST_CHATS = 5_000
+const LONGEST_NAME = 255
+const LONGEST_DETAIL = 500
 
 export function createStandings(deps: {
   db: Database
@@ -50,13 +53,13 @@ export function createStandings(deps: {
     const { state } = standing
     return {
       state,
-      detail: 'detail' in standing ? standing.detail : null,
+      detail: 'detail' in standing ? storable(standing.detail, LONGEST_DETAIL) : null,
       pairing:
         'pairing' in standing
           ? deps.seal.seal(JSON.stringify(standing.pairing), pairingContext(hold.id))
           : null,
       phone: state === 'open' ? standing.phone : null,
-      pushName: state === 'open' ? standing.pushName : null,
+      pushName: state === 'open' ? nameOf(standing.pushName) : null,
       wanted: state === 'closed' ? standing.goesOn : state !== 'logged_out',
       unlinked: state === 'logged_out',
       atMs: clock.now(),
@@ -99,9 +102,18 @@ export function createStandings(deps: {
       })
     },
     async noteChats(hold, chats) {
-      await upsertChats(db, hold, chats)
+      await upsertChats(
+        db,
+        hold,
+        chats.map(chat => ({ ...chat, name: nameOf(chat.name) })),
+      )
       // Whoever writes is one more; they come in numbers with each history and each list of groups.
       if (chats.length > 1) await pruneChats(db, hold, MOST_CHATS)
     },
   }
+}
+
+/** As people call themselves and their groups: anything. */
+function nameOf(text: string | null): string | null {
+  return (text && storable(text, LONGEST_NAME)) || null
 }

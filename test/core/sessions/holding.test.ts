@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { registerNode, signOff } from '../../../src/core/outbox/store.ts'
+import { listChats } from '../../../src/core/sessions/chat-store.ts'
 import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'
 import { createStandings } from '../../../src/core/sessions/standing.ts'
 import {
@@ -128,4 +129,16 @@ test('a log-out wipes the keys with its word', async () => {
   await keys.write([{ kind: 'credentials', id: '', value: 'secret' }])
   expect(await standings().note(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
   expect(await keys.read('credentials', [''])).toEqual(new Map())
+})
+
+test('names that the store cannot hold as they are harm neither the session nor its other chats', async () => {
+  const [hold] = await claim(nodes[0])
+  expect(await standings().note(hold!, { ...OPEN, pushName: 'A\0da\ud800' })).toBe(true)
+  const names = ['Bob', '\0', `\0${'x'.repeat(1_000)}`]
+  await standings().noteChats(
+    hold!,
+    names.map((name, at) => ({ chatId: `+1555000000${at}`, kind: 'user', name, lastMessageAtMs: null })),
+  )
+  const kept = await listChats(database.db, hold!, null, null, 10)
+  expect(kept.map(({ name }) => name)).toEqual(['Bob', null, 'x'.repeat(255)])
 })

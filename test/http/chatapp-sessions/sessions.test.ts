@@ -209,6 +209,8 @@ describe('what becomes of one', () => {
     expect(second.body).toMatchObject({ data: [{ name: 'Team 2' }], nextCursor: null })
     expect((await sessions.call('GET', '/chatty/chats?kind=user')).body['data']).toEqual([])
     expect((await sessions.call('GET', '/chatty/chats?kind=robot')).status).toBe(400)
+    // The cursor of a NUL.
+    expect((await sessions.call('GET', '/chatty/chats?cursor=AA')).status).toBe(400)
     server.set({ groups: [] })
     await sessions.call('DELETE', '/chatty')
   })
