@@ -5,6 +5,8 @@ import { pause, type System, startSystem } from './system.ts'
 const PHONE = '+12025550123'
 const MOST_SECONDS = 3
 const PATIENCE_MS = 20_000
+/** A line that drops sooner, again and again, is connected again more slowly. */
+const STEADY_MS = 2_000
 
 /**
  * A web session whose line is cut without a word: from then to the moment in which a message
@@ -25,6 +27,7 @@ export async function measureSessions(quick: boolean): Promise<Figure[]> {
       await arrived
       lags.push(performance.now() - cutMs)
       await untilOpen(system)
+      await pause(STEADY_MS)
     }
     const sorted = lags.toSorted((a, b) => a - b)
     const [median, slowest] = [sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!]
