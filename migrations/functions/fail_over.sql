@@ -3,8 +3,8 @@ drop function if exists fail_over;
 -- Takes a message to another connection after an attempt that was not taken, be that
 -- known at once or only after nobody knew. One statement: the attempt joins the past
 -- ones, the money moves where the channel changes, and the outbox row is this node's,
--- due now and not begun. Where it says something else over there, p_content and
--- p_secret are its new words; else both are null. Returns
+-- due now and not begun. Where it says something else over there, p_content has its new
+-- words, else null; p_secret has those that must not be read at rest, sealed, if it has such. Returns
 --   'moved'
 --   'uncovered'  neither pool nor wallet covers it over there; nothing has changed
 --   'stale'      the attempt is no longer the message's open one; nothing has changed

@@ -7,6 +7,7 @@ drop function if exists settle_attempts;
 --   'queued'   not taken: due again at p_due
 --   'unknown'  nobody knows: the hold stays until p_due
 -- An item whose attempt is no longer the message's current one changes nothing.
+-- `p_secret` has the sealed words of what is due again where the outbox has none.
 -- `p_uncounted` marks throttled attempts, which are no tries. `p_forget_key` names
 -- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
 -- A repeated call (its answer was lost) has the same p_now: what the first one
@@ -16,7 +17,8 @@ create function settle_attempts(
   p_node bigint, p_now timestamptz, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
   p_provider_id text[], p_provider_code text[], p_error_code text[], p_error_detail text[],
-  p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_forget_operation smallint[], p_forget_key text[], p_event uuid[]
+  p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_secret bytea[],
+  p_forget_operation smallint[], p_forget_key text[], p_event uuid[]
 ) returns table (item integer, answer text)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -113,8 +115,8 @@ begin
   -- Everything below is rare: it costs nothing when no item asks for it.
   if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
     update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null, asks = 0, ask_at = '-infinity',
-           secret = case when i.kind = 'unknown' then null else o.secret end
-      from unnest(p_account, p_id, p_kind, p_due) with ordinality as i (account_id, id, kind, due, n)
+           secret = case when i.kind = 'unknown' then null else coalesce(i.secret, o.secret) end
+      from unnest(p_account, p_id, p_kind, p_due, p_secret) with ordinality as i (account_id, id, kind, due, secret, n)
      where i.kind in ('queued', 'unknown') and i.n = any (v_item)
        and o.account_id = i.account_id and o.message_id = i.id and o.begun;
   end if;

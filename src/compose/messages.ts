@@ -77,6 +77,7 @@ export function createMessageRooms(
     ids,
     random,
     log,
+    seal,
     settle,
     waiters,
     stopping,

@@ -4,6 +4,7 @@ import {
   createHash,
   createHmac,
   createSecretKey,
+  hash,
   hkdfSync,
   type KeyObject,
 } from 'node:crypto'
@@ -40,13 +41,14 @@ const TAG_BYTES = 16
 /** Two of these share a nonce once in 2^65 keys. */
 const VALUES_A_KEY = 65_536
 const CIPHER = 'aes-256-gcm'
+/** Of SHA-256. */
+const BLOCK_BYTES = 64
 
 /** `masterKey`: 32 bytes; every key in use is derived from it. */
 export function createSeal(masterKey: Buffer, random: Random): Seal {
   if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
-  // As key objects: from plain bytes each HMAC would make its own, which takes five times as long (11 µs).
-  const sealKey = createSecretKey(derive(masterKey, 'posthorn/seal/1'))
-  const hashKey = createSecretKey(derive(masterKey, 'posthorn/hash/1'))
+  const sealKey = derive(masterKey, 'posthorn/seal/1')
+  const hmac = createHmacOf(derive(masterKey, 'posthorn/hash/1'))
   // Says which key sealed a value without saying anything about the key.
   const keyId = createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4)
 
@@ -95,8 +97,28 @@ export function createSeal(masterKey: Buffer, random: Random): Seal {
         throw new SealBroken('it was changed, or sealed for another place', { cause })
       }
     },
-    hashSecret: text => createHmac('sha256', hashKey).update(text).digest(),
+    hashSecret: hmac,
   }
+}
+
+/**
+ * HMAC-SHA256 as RFC 2104 spells it, from two hashes: an Hmac of Node's takes twice as long to
+ * make (3.5 µs), and leaves an object behind that the collector has to finalize.
+ */
+function createHmacOf(key: Buffer): (text: string) => Buffer {
+  const inner = padded(key, 0x36)
+  const outer = padded(key, 0x5c)
+  const sha256 = (head: Buffer, rest: Buffer) => hash('sha256', Buffer.concat([head, rest]), 'hex')
+  return text => Buffer.from(sha256(outer, Buffer.from(sha256(inner, Buffer.from(text)), 'hex')), 'hex')
+}
+
+/** The key at the length of a block, each byte of it turned by `pad`. */
+function padded(key: Buffer, pad: number): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES, pad)
+  key.forEach((byte, at) => {
+    block[at] = byte ^ pad
+  })
+  return block
 }
 
 function derive(masterKey: Buffer, purpose: string): Buffer {

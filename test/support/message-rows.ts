@@ -50,6 +50,7 @@ export function settleRow(
     dueAt: null,
     uncounted: false,
     answer: null,
+    secret: null,
     forget: null,
     ...more,
   }

@@ -47,6 +47,7 @@ function lateWord(id: MessageId, connectionId: string) {
     dueAt: Date.now() - 1,
     uncounted: false,
     answer: null,
+    secret: null,
     forget: null,
     eventId: createIds(createFakeClock(), createRandom()).next('evt'),
   }

@@ -3,13 +3,7 @@ import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
 import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
-import {
-  type StoredContent,
-  type StoredContext,
-  secretContext,
-  secretOf,
-  withoutSecret,
-} from '../outbox/stored-content.ts'
+import { type StoredContent, type StoredContext, sealWords, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
 import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
 import type { AttachmentPlan } from './attachment.ts'
@@ -157,7 +151,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       scheduledAt: prepared.scheduledAt,
       owned: admission.kind !== 'wait',
       begun,
-      secret: secret ? () => deps.seal.seal(JSON.stringify(secretOf(content)), secretContext(id)) : null,
+      secret: secret ? () => sealWords(deps.seal, toItem(id, prepared, content)) : null,
       answer: prepared.scheduledAt === null ? null : 'scheduled',
     }
   }

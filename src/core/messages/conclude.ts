@@ -1,9 +1,11 @@
 import type { LinkLog, Outcome } from '../../channels/provider.ts'
 import { patiently } from '../../infra/patiently.ts'
+import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
+import { sealWords } from '../outbox/stored-content.ts'
 import type { Failover, Onward } from './failover.ts'
 import type { Settle } from './settle.ts'
 import { type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
@@ -17,7 +19,7 @@ export type Conclusion =
   | { kind: 'settled'; applied: boolean; dueAt: number | null }
 
 /** As much of a message as must be known to settle it. */
-type Place = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & { channel?: OutboxItem['channel'] }
+type Place = Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'> & Partial<OutboxItem>
 
 export type Conclude = {
   /**
@@ -37,6 +39,7 @@ export type ConcludeDeps = {
   random: Random
   log: LinkLog
   settle: Settle
+  seal: Pick<Seal, 'seal'>
   waiters: Waiters
   failover: Failover
   /** True while stopping: then nobody waits for a database that is away. */
@@ -86,6 +89,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
       attempt,
       connectionId,
       ...settlement,
+      secret: settlement.kind === 'queued' && isWhole(place) ? sealWords(deps.seal, place) : null,
       forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
       eventId: deps.ids.next('evt'),
     })
@@ -110,6 +114,11 @@ export function createConclude(deps: ConcludeDeps): Conclude {
       return write(place, attempt, outcome, attempt)
     },
   }
+}
+
+/** Not where this node lost sight of it: then the store has what there is. */
+function isWhole(place: Place): place is OutboxItem {
+  return place.content !== undefined
 }
 
 /** Null where the store has to say it. */

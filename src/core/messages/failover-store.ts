@@ -29,6 +29,8 @@ export type Destination = {
   parts: number | null
   /** Null where it says there what it said here. */
   words: NewWords | null
+  /** What must not be read at rest of what it says there, sealed; null leaves what is there. */
+  secret: Buffer | null
 }
 
 /** What a code says over another channel. */
@@ -36,8 +38,6 @@ export type NewWords = {
   content: StoredContent
   /** As its row keeps it, JSON. */
   stored: string
-  /** What must not be read at rest, sealed. */
-  secret: Buffer
   templateId: Id<'tpl'> | null
 }
 
@@ -79,7 +79,7 @@ export async function failOver(
       to.amount,
       to.parts,
       to.words?.stored ?? null,
-      to.words?.secret ?? null,
+      to.secret,
       to.words?.templateId ? toUuid(to.words.templateId) : null,
     ],
   })

@@ -7,7 +7,7 @@ import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
-import { type StoredContent, secretContext, secretOf, withoutSecret } from '../outbox/stored-content.ts'
+import { type StoredContent, sealWords, withoutSecret } from '../outbox/stored-content.ts'
 import { onwardCarriers } from '../routing/onward.ts'
 import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
@@ -125,13 +125,16 @@ export function createFailover(deps: FailoverDeps): Failover {
       // So does what was answered to it.
       const needed = needsWindow({ channel, connection }, row.messageType, null)
       if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
-      return { ...where, sender, senderSource, amount, parts, words: null }
+      const secret = sealWords(deps.seal, item)
+      return { ...where, sender, senderSource, amount, parts, words: null, secret }
     }
     try {
       const planned = replan(row, item, { channel, connection }, account, world)
       if (await vet(planned, deps)) return null
       const { sender, senderSource, amount, parts } = price(planned, world)
-      return { ...where, sender, senderSource, amount, parts, words: newWords(item, planned) }
+      const words = newWords(item, planned)
+      const secret = sealWords(deps.seal, { ...item, content: words?.content ?? item.content })
+      return { ...where, sender, senderSource, amount, parts, words, secret }
     } catch (error) {
       if (error instanceof Problem) return null
       throw error
@@ -139,14 +142,13 @@ export function createFailover(deps: FailoverDeps): Failover {
   }
 
   /** A code is said anew, by whatever says codes over there; all other words go as they are. */
-  function newWords({ id, content }: OutboxItem, planned: Planned): NewWords | null {
+  function newWords({ content }: OutboxItem, planned: Planned): NewWords | null {
     if (content.code === undefined) return null
     const { template: _, ...rest } = content
     const said: StoredContent = { ...rest, ...wordsToStore(planned) }
     return {
       content: said,
       stored: JSON.stringify(withoutSecret(said)),
-      secret: deps.seal.seal(JSON.stringify(secretOf(said)), secretContext(id)),
       templateId: planned.template?.id ?? null,
     }
   }

@@ -53,8 +53,8 @@ export type AcceptRow = {
   owned: boolean
   /** Its first attempt is recorded with it. */
   begun: boolean
-  /** Seals what must not be read at rest; asked when the row is written, many in a row, which takes half the time. */
-  secret: (() => Buffer) | null
+  /** Seals what must not be read at rest; asked when the row is written, if it is (`secretToStore`). */
+  secret: (() => Buffer | null) | null
   answer: 'scheduled' | 'queued' | null
   /** The bulk job whose row it is. */
   bulkJobId?: Id<'job'>
@@ -162,9 +162,17 @@ export function acceptValues(
     timeArray(rows.map(row => row.scheduledAt)),
     bareArray(rows.map(row => row.owned)),
     bareArray(rows.map(row => row.begun)),
-    bytesArray(rows.map(row => row.secret?.() ?? null)),
+    bytesArray(rows.map(secretToStore)),
     bareArray(rows.map(row => row.answer)),
   ]
+}
+
+/**
+ * What has begun is in the hands of this node alone, words included: they are written when it is to
+ * be sent again (`SettleRow.secret`). But a bulk row's attempt may turn out never to have been made.
+ */
+function secretToStore({ secret, begun, bulkJobId }: AcceptRow): Buffer | null {
+  return secret === null || (begun && !bulkJobId) ? null : secret()
 }
 
 /** Of the rows, in their order: what is not among the exceptions was accepted. */
@@ -233,6 +241,8 @@ export type SettleRow = {
   dueAt: number | null
   uncounted: boolean
   answer: 'sent' | 'queued' | 'failed' | null
+  /** Of what is due again: what must not be read at rest, sealed; null leaves what is there. */
+  secret: Buffer | null
   /** The key whose answer must not be replayed, since it is a 5xx. */
   forget: KeyClaim | null
   eventId: Id<'evt'>
@@ -252,7 +262,7 @@ export async function settleAttempts(
 ): Promise<({ answer: string | null } | null)[]> {
   const { rows: applied } = await db.query<{ item: number; answer: string | null }>({
     name: 'settle_attempts',
-    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)',
+    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)',
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
@@ -270,6 +280,7 @@ export async function settleAttempts(
       timeArray(rows.map(row => row.dueAt)),
       bareArray(rows.map(row => row.uncounted)),
       bareArray(rows.map(row => row.answer)),
+      bytesArray(rows.map(row => row.secret)),
       bareArray(rows.map(row => row.forget?.operation ?? null)),
       textArray(rows.map(row => row.forget?.key ?? null)),
       uuids(rows, row => row.eventId),

@@ -1,7 +1,8 @@
 import type { ConversationView } from '../../contract/conversation.ts'
-import type { AttachmentType } from '../../contract/enums.ts'
+import type { AttachmentType, MessageType } from '../../contract/enums.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
-import type { AssetId, Id } from '../../lib/ids.ts'
+import type { Seal } from '../../infra/seal.ts'
+import type { AssetId, Id, MessageId } from '../../lib/ids.ts'
 
 /** What a message says, as its row keeps it. The text of an OTP is null here and sealed in the outbox. */
 export type StoredContent = {
@@ -59,7 +60,7 @@ export type SecretContent = {
 }
 
 /** The words of a content that must not be read at rest. */
-export function secretOf({ text, subject, template, code }: StoredContent): SecretContent {
+function secretOf({ text, subject, template, code }: StoredContent): SecretContent {
   const secret = { text: text ?? '', subject, ...(code !== undefined && { code }) }
   return template ? { ...secret, template: { body: template.body, buttons: template.buttons } } : secret
 }
@@ -83,6 +84,15 @@ export function withSecret(
     ...(code !== undefined && { code }),
     template: content.template && template ? { ...content.template, ...template } : content.template,
   }
+}
+
+/** A message in hand, as far as its words are concerned. */
+type Worded = { id: MessageId; messageType: MessageType; content: StoredContent }
+
+/** The words that must not be read at rest, as the outbox keeps them; null where they may be, or were erased. */
+export function sealWords(seal: Pick<Seal, 'seal'>, { id, messageType, content }: Worded): Buffer | null {
+  if (messageType !== 'otp' || content.text === null) return null
+  return seal.seal(JSON.stringify(secretOf(content)), secretContext(id))
 }
 
 /** The context under which a message's secret is sealed: it opens for this message alone. */

@@ -61,6 +61,7 @@ beforeEach(() => {
       receipt: async () => false,
       idle: async () => {},
     },
+    seal: { seal: plain => Buffer.from(plain) },
     waiters: createWaiters(),
     stopping: () => stopping,
     failover: { after: async (_, attempt) => ({ kind: 'stays', tries: attempt }) },
@@ -89,6 +90,25 @@ describe('that a recipient has opted out', () => {
     stopping = true
     await conclude.attempt(item, 1, refused)
     expect([optOuts, settled.length]).toEqual([[], 1])
+  })
+})
+
+describe('a code that is to be sent again', () => {
+  const retry: Outcome = { kind: 'retry', detail: 'busy' }
+  const words = () => settled.map(row => row.secret?.toString() ?? null)
+
+  test('is written down sealed, by whoever still has its words', async () => {
+    item = { ...item, messageType: 'otp', content: { ...item.content, text: 'Use 317042' } }
+    await conclude.attempt(item, 1, retry)
+    await conclude.attempt({ ...item, content: { ...item.content, text: null } }, 1, retry)
+    await conclude.neverMade({ accountId: item.accountId, id: item.id, connectionId: item.connectionId }, 1)
+    expect(words()).toEqual([JSON.stringify({ text: 'Use 317042', subject: null }), null, null])
+  })
+
+  test('alone: not what was taken, and nothing that may be read', async () => {
+    await conclude.attempt(item, 1, retry)
+    await conclude.attempt({ ...item, messageType: 'otp' }, 1, { kind: 'accepted', providerId: 'x1' })
+    expect(words()).toEqual([null, null])
   })
 })
 

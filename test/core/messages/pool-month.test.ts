@@ -85,6 +85,7 @@ async function moves(): Promise<void> {
     amount: 10,
     parts: 1,
     words: null,
+    secret: null,
   }
   expect(await failOver(database.db, NODE, clock.now(), left, to, false)).toBe('moved')
   expect(await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)).toEqual([

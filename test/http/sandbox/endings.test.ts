@@ -27,18 +27,24 @@ const TO: Record<Channel, (ending: string) => Record<string, unknown>> = {
 const CHANNELS = Object.keys(TO) as Channel[]
 const CHATAPP: readonly Channel[] = ['official_chatapp', 'user_chatapp_session']
 
+const HELLO = { text: 'Hello' }
+
 /** One account for each: a throttled lane is that of its account. */
-async function send(channel: Channel, ending: string): Promise<{ account: TestAccount; answer: Answer }> {
+async function send(
+  channel: Channel,
+  ending: string,
+  words: object = HELLO,
+): Promise<{ account: TestAccount; answer: Answer }> {
   const account = await app.createAccount()
   const answer = await app.during(
-    account.send({ ...TO[channel](ending), text: 'Hello' }, { live: true, idempotencyKey: 'once' }),
+    account.send({ ...TO[channel](ending), ...words }, { live: true, idempotencyKey: 'once' }),
   )
   expect(answer.headers.get('x-sandbox'), answer.text).toBe('true')
   return { account, answer }
 }
 
-async function sent(channel: Channel, ending: string) {
-  const { account, answer } = await send(channel, ending)
+async function sent(channel: Channel, ending: string, words?: object) {
+  const { account, answer } = await send(channel, ending, words)
   expect(answer.status, answer.text).toBe(200)
   expect((answer.body['resolved'] as { provider: string }).provider).toBe('sandbox')
   const messageId = messageIdOf(answer)
@@ -104,8 +110,9 @@ describe.each(CHANNELS)('%s', channel => {
     expect(again.headers.get('x-sandbox')).toBe('true')
   })
 
-  test('0003: fails twice, then is taken', async () => {
-    const { account, messageId, ends } = await sent(channel, '0003')
+  test('0003: fails twice, then is taken; a code with its words', async () => {
+    const code = { content: { otpCode: '317042' } }
+    const { account, messageId, ends } = await sent(channel, '0003', code)
     const message = await ends(last)
     expect(message.attempts).toBe(3)
     expect(attempts(message)).toEqual([
@@ -119,7 +126,8 @@ describe.each(CHANNELS)('%s', channel => {
       'sent',
       ...delivered,
     ])
-    expect(await account.inbox()).toMatchObject([{ messageId, attempts: 3 }])
+    const text = 'Your verification code is 317042'
+    expect(await account.inbox()).toMatchObject([{ messageId, attempts: 3, text }])
   })
 
   test('0004: taken and paid for, but not delivered', async () => {
