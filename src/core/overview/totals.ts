@@ -19,7 +19,8 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Keeps an answer below some 5,000 rows for six channels. */
 const MOST_DAYS = { hour: 31, day: 731 } as const
-/** Rounded up, a later time would be in a year that nothing can write down. */
+/** What comes of an earlier or a later one, rounded, is in a year that no store can hold. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T00:00:00.000Z')
 const FOLD_PAGE = 5_000
 const MOST_PAGES = 10
@@ -70,7 +71,8 @@ function readRange(
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
   const endMs = Math.min(to === undefined ? nowMs + 1 : readTime('to', to), LATEST_MS)
   const toMs = Math.ceil(endMs / stepMs) * stepMs
-  const fromMs = Math.floor((from === undefined ? toMs - DAY_MS : readTime('from', from)) / stepMs) * stepMs
+  const beginMs = Math.max(from === undefined ? toMs - DAY_MS : readTime('from', from), EARLIEST_MS)
+  const fromMs = Math.floor(beginMs / stepMs) * stepMs
   if (fromMs >= toMs) throw invalid('from', 'must be before to')
   const most = MOST_DAYS[interval]
   if (toMs - fromMs > (most + 1) * DAY_MS) {
