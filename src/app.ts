@@ -33,6 +33,7 @@ import { createSandboxMessages } from './core/sandbox/messages.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
 import { seed } from './core/seed.ts'
 import { hashToken } from './http/auth.ts'
+import { createEventStreams } from './http/event-streams.ts'
 import { createReadiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
@@ -214,6 +215,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...overview,
         ...bots,
         webSessions: sessions.webSessions,
+        eventStreams: createEventStreams({ clock, keys: rooms.keys, people: people.access }),
         sandboxMessages,
         media,
         consoleFiles: options.consoleFiles ?? createConsoleFiles(CONSOLE_DIR),
@@ -237,6 +239,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true
     })
     bulk.bulkWatch.close()
+    messages.messageWatch.close()
     await server.close()
     await bulkWork.stop()
     await botWork.stop()

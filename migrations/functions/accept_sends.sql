@@ -140,4 +140,8 @@ begin
   select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n]
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
+
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, p_account, p_id);
+  end if;
 end $$;

@@ -21,6 +21,8 @@ declare
   v_status text[];
   v_account uuid[];
   v_id uuid[];
+  v_moved_account uuid[];
+  v_moved uuid[];
 begin
   insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
     select i.connection, i.provider_id, p_status[n], p_at[n], p_provider_code[n], p_error_code[n], p_detail[n], p_now
@@ -96,8 +98,9 @@ begin
   )
   select array_agg(a.n::integer), array_agg(a.status),
          array_agg(a.account_id) filter (where a.status = 'failed' and a.funding = 'pool'),
-         array_agg(a.id) filter (where a.status = 'failed' and a.funding = 'pool')
-    into v_item, v_status, v_account, v_id from applied a;
+         array_agg(a.id) filter (where a.status = 'failed' and a.funding = 'pool'),
+         array_agg(a.account_id), array_agg(a.id)
+    into v_item, v_status, v_account, v_id, v_moved_account, v_moved from applied a;
   return query select * from unnest(v_item, v_status);
 
   -- Rare: it costs nothing when no item asks for it.
@@ -112,5 +115,8 @@ begin
          group by m.account_id, m.pool_id order by m.account_id, m.pool_id
       ) s
      where p.account_id = s.account_id and p.id = s.pool_id;
+  end if;
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, v_moved_account, v_moved);
   end if;
 end $$;

@@ -11,6 +11,8 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 as $$
+  select note_moves(p_now, p_account, p_id) where exists (select 1 from watched_accounts);
+
   with mine as (
     update outbox o set begun = true
       from unnest(p_account, p_id) with ordinality as i (account_id, id, n)

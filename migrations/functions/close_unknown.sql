@@ -10,7 +10,8 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  v_closed integer;
+  v_account uuid[];
+  v_id uuid[];
 begin
   with due as (
     select o.account_id, o.message_id
@@ -42,6 +43,9 @@ begin
              coalesce(sum(a.amount) filter (where a.funding = 'wallet'), 0)
         from applied a group by a.account_id, a.live, a.channel
   )
-  select count(*) into v_closed from applied;
-  return v_closed;
+  select array_agg(a.account_id), array_agg(a.id) into v_account, v_id from applied a;
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, v_account, v_id);
+  end if;
+  return coalesce(cardinality(v_id), 0);
 end $$;

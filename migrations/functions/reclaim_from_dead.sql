@@ -6,6 +6,9 @@ create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz)
 returns table (freed integer, unknown integer)
 language plpgsql as $$
 #variable_conflict use_column
+declare
+  v_account uuid[];
+  v_id uuid[];
 begin
   -- What somebody works on at this moment is passed over: it comes to its end there,
   -- or is found the next time. So this waits for nobody, in whatever order it goes.
@@ -37,6 +40,10 @@ begin
     insert into message_deltas (account_id, live, hour, channel, unknown)
       select k.account_id, k.live, date_trunc('hour', p_now, 'UTC'), k.channel, count(*)
         from marked k group by k.account_id, k.live, k.channel
-  ) select (select count(*) from free), (select count(*) from marked) into freed, unknown;
+  ) select (select count(*) from free), count(*), array_agg(k.account_id), array_agg(k.id)
+      into freed, unknown, v_account, v_id from marked k;
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, v_account, v_id);
+  end if;
   return next;
 end $$;

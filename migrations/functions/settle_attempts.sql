@@ -147,4 +147,7 @@ begin
          for update of p skip locked) f;
     perform deliver_parked(p_now, v_parked);
   end if;
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, p_account, p_id);
+  end if;
 end $$;

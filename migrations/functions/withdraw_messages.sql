@@ -56,5 +56,8 @@ begin
            where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at)
            group by m.account_id, m.pool_id order by m.account_id, m.pool_id) s
    where p.account_id = s.account_id and p.id = s.pool_id;
+  if exists (select 1 from watched_accounts) then
+    perform note_moves(p_now, v_account, v_id);
+  end if;
   return query select * from unnest(v_account, v_id);
 end $$;

@@ -68,6 +68,7 @@ export function listChores(
       everyMs: 10 * MINUTE_MS,
       run: () => sweepWindows(db, clock.now(), MANY),
     },
+    { name: 'forget moves of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.forget },
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
     {
       name: 'sweep attachments',

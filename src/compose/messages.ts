@@ -19,6 +19,7 @@ import { createSettle } from '../core/messages/settle.ts'
 import { findSuppressedAmong } from '../core/messages/suppressed.ts'
 import type { SettlePolicy } from '../core/messages/transitions.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
+import { createMessageWatch } from '../core/messages/watch.ts'
 import { dropAttachment, storeAttachment } from '../core/outbox/store.ts'
 import { createPolicies } from '../core/routing/policies.ts'
 import { type ConnectionId, timeOf } from '../lib/ids.ts'
@@ -186,6 +187,12 @@ export function createMessageRooms(
     idempotency,
     batches: createBatches({ db, clock, ids }),
   })
+  const messages = createMessages({
+    db,
+    clock,
+    explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
+    officialNames: rooms.officialSenders.namesFor,
+  })
   return {
     planning,
     acceptMessage,
@@ -207,12 +214,8 @@ export function createMessageRooms(
       ...planning,
       funding: ({ accountId, channel, amount }) => selectFunding(db, accountId, channel, amount, clock.now()),
     }),
-    messages: createMessages({
-      db,
-      clock,
-      explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
-      officialNames: rooms.officialSenders.namesFor,
-    }),
+    messages,
+    messageWatch: createMessageWatch({ db, clock, view: messages.view }),
     policies: createPolicies({ connections: rooms.connections, providers }),
   }
 }

@@ -42,6 +42,7 @@ export function createPeopleRooms(
     cookies,
     publicOrigin: publicUrl && new URL(publicUrl).origin,
     lookup: sessions.lookup,
+    glance: sessions.glance,
     callerFor: sessions.callerFor,
   }
   return {

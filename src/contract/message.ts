@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ConversationView } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, KEY_MODES, MESSAGE_STATUSES, MESSAGE_TYPES } from './enums.ts'
 import { IsoTime, nullable, oneOf, pageQuery } from './envelope.ts'
+import type { ErrorCode } from './errors.ts'
 import { SENDER_SOURCES } from './send.ts'
 
 /** What stands for the words of an OTP wherever they could be read later. */
@@ -80,16 +81,32 @@ export type TimelineEntry = Static<typeof TimelineEntry>
 export const MessageWithTimeline = Type.Object({ ...Message.properties, timeline: Type.Array(TimelineEntry) })
 export type MessageWithTimeline = Static<typeof MessageWithTimeline>
 
-export const MessageQuery = pageQuery({
+/** What a message that was not sent, or not yet, may say of it. */
+export const MESSAGE_ERRORS = [
+  'RECIPIENT_REJECTED',
+  'RECIPIENT_SUPPRESSED',
+  'CHATAPP_NOT_REGISTERED',
+  'MESSAGE_REJECTED',
+  'PROVIDER_UNAVAILABLE',
+  'INTERNAL_ERROR',
+] as const satisfies readonly ErrorCode[]
+
+/** Which of the account's messages, as lists and streams are asked. */
+export const MessageFilters = Type.Object({
   status: Type.Optional(oneOf(MESSAGE_STATUSES)),
   channel: Type.Optional(oneOf(CHANNELS)),
   messageType: Type.Optional(oneOf(MESSAGE_TYPES)),
+  mode: Type.Optional(oneOf(KEY_MODES, { description: 'The kind of key that sent it; both where absent.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  errorCode: Type.Optional(oneOf(MESSAGE_ERRORS, { description: 'Why it failed.' })),
   templateId: Type.Optional(Type.String({ maxLength: 200 })),
   bulkJobId: Type.Optional(Type.String({ maxLength: 200 })),
   createdAfter: Type.Optional(IsoTime),
   createdBefore: Type.Optional(IsoTime),
 })
+export type MessageFilters = Static<typeof MessageFilters>
+
+export const MessageQuery = pageQuery(MessageFilters.properties)
 export type MessageQuery = Static<typeof MessageQuery>
 
 /** How messages over one connection behave; `GET /messages/policies` lists them. */

@@ -17,6 +17,8 @@ export type PeopleAccess = {
   publicOrigin: string | null
   /** Null for a session that is none, or has ended. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
+  /** The same, of somebody who does nothing: it keeps no session alive. */
+  glance(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The caller that they are for an account; null for one that they do not act for. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
 }
@@ -38,6 +40,25 @@ export function authenticate(
   if (typeof rawKey !== 'string' || rawKey === '' || rawKey.length > MAX_KEY_LENGTH) throw unauthorized()
   const found = keys.lookup(rawKey)
   return found instanceof Promise ? found.then(requireActive) : requireActive(found)
+}
+
+/**
+ * Whether whoever asked still may: an answer that goes on outlives its question. False too where
+ * nobody can tell.
+ */
+export async function mayStill(
+  request: FastifyRequest,
+  permission: Permission,
+  keys: Keys,
+  people: PeopleAccess,
+): Promise<boolean> {
+  try {
+    const caller = await authenticate(request, keys, { ...people, lookup: people.glance })
+    requirePermission(caller, permission)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function requireActive(caller: Caller | null): Caller {

@@ -45,6 +45,7 @@ import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
 import { adminTemplatesCreate } from './routes/admin-templates-create.ts'
 import { adminTemplatesDelete } from './routes/admin-templates-delete.ts'
 import { adminTemplatesList } from './routes/admin-templates-list.ts'
+import { adminTemplatesMediaCreate } from './routes/admin-templates-media-create.ts'
 import { adminUnknownList } from './routes/admin-unknown-list.ts'
 import { adminWalletUpdate } from './routes/admin-wallet-update.ts'
 import { apiKeysCreate } from './routes/api-keys-create.ts'
@@ -100,6 +101,7 @@ import { messagesBulkResume } from './routes/messages-bulk-resume.ts'
 import { messagesBulkRows } from './routes/messages-bulk-rows.ts'
 import { messagesCancel } from './routes/messages-cancel.ts'
 import { messagesEstimate } from './routes/messages-estimate.ts'
+import { messagesEvents } from './routes/messages-events.ts'
 import { messagesList } from './routes/messages-list.ts'
 import { messagesPolicies } from './routes/messages-policies.ts'
 import { messagesRead } from './routes/messages-read.ts'
@@ -156,6 +158,7 @@ const ROUTES = [
   messagesSend, //           POST   /api/v2/messages/send
   messagesEstimate, //       POST   /api/v2/messages/estimate
   messagesList, //           GET    /api/v2/messages
+  messagesEvents, //         GET    /api/v2/messages/events
   messagesPolicies, //       GET    /api/v2/messages/policies
   messagesRead, //           GET    /api/v2/messages/{messageId}
   messagesCancel, //         POST   /api/v2/messages/{messageId}/cancel
@@ -253,6 +256,7 @@ const ROUTES = [
   adminTemplatesList, //     GET    /api/admin/templates
   adminTemplatesCreate, //   POST   /api/admin/templates
   adminTemplatesDelete, //   DELETE /api/admin/templates/{id}
+  adminTemplatesMediaCreate, // POST /api/admin/templates/media
   adminConnectionsList, //   GET    /api/admin/connections
   adminConnectionsCreate, // POST   /api/admin/connections
   adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}

@@ -6,7 +6,6 @@ import type { Db } from '../../infra/db.ts'
 import {
   type AccountId,
   type ConnectionId,
-  firstUuidAt,
   fromUuid,
   type Id,
   type MessageId,
@@ -76,7 +75,7 @@ export type PastAttempt = {
 /** What a sender was told before his message went on elsewhere. */
 type Told = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
 
-type Raw = {
+export type RawMessage = {
   id: string
   account_id: string
   live: boolean
@@ -115,19 +114,8 @@ type Raw = {
   ended_at: Date | null
 }
 
-export type MessageFilter = {
-  status?: MessageStatus
-  channel?: Channel
-  messageType?: MessageType
-  to?: string
-  templateId?: Id<'tpl'>
-  bulkJobId?: Id<'job'>
-  createdAfterMs?: number
-  createdBeforeMs?: number
-}
-
 export async function readMessage(db: Db, accountId: AccountId, id: MessageId): Promise<MessageRow | null> {
-  const { rows } = await db.query<Raw>({
+  const { rows } = await db.query<RawMessage>({
     name: 'read_message',
     text: 'select * from messages where account_id = $1 and id = $2',
     values: [toUuid(accountId), toUuid(id)],
@@ -160,79 +148,8 @@ export async function readAnswerFacts(
   }
 }
 
-/** One page looks at so many at most: some 30 ms, however rare what is looked for. */
-export const MOST_LOOKED_AT = 50_000
-
-/**
- * A page of an account's messages, newest first, below `before`, and not below
- * `downTo`. Ids sort by time, so times are ranges of the primary key.
- */
-export async function listMessages(
-  db: Db,
-  accountId: AccountId,
-  filter: MessageFilter,
-  before: MessageId | null,
-  limit: number,
-  downTo: MessageId | null = null,
-): Promise<MessageRow[]> {
-  const { rows } = await db.query<Raw>({
-    name: 'list_messages',
-    text: `select * from messages
-            where ${IN_RANGE}
-              and ($5::text is null or status = $5)
-              and ($6::text is null or channel = $6)
-              and ($7::text is null or message_type = $7)
-              and ($8::text is null or recipient = $8)
-              and ($9::uuid is null or template_id = $9)
-              and ($10::uuid is null or bulk_job_id = $10)
-              and id >= coalesce($11::uuid, '00000000-0000-0000-0000-000000000000')
-            order by id desc limit $12`,
-    values: [
-      ...rangeOf(accountId, filter, before),
-      filter.status ?? null,
-      filter.channel ?? null,
-      filter.messageType ?? null,
-      filter.to ?? null,
-      filter.templateId ? toUuid(filter.templateId) : null,
-      filter.bulkJobId ? toUuid(filter.bulkJobId) : null,
-      downTo && toUuid(downTo),
-      limit,
-    ],
-  })
-  return rows.map(toRow)
-}
-
-/** How far down a page looks; null when it is to the end. */
-export async function endOfLook(
-  db: Db,
-  accountId: AccountId,
-  filter: MessageFilter,
-  before: MessageId | null,
-): Promise<MessageId | null> {
-  const { rows } = await db.query<{ id: string }>({
-    name: 'end_of_look',
-    text: `select id from messages where ${IN_RANGE} order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
-    values: rangeOf(accountId, filter, before),
-  })
-  return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
-}
-
-const IN_RANGE = `account_id = $1
-  and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-  and id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-  and id >= coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')`
-
-function rangeOf(accountId: AccountId, filter: MessageFilter, before: MessageId | null): unknown[] {
-  return [
-    toUuid(accountId),
-    before && toUuid(before),
-    filter.createdBeforeMs === undefined ? null : firstUuidAt(filter.createdBeforeMs),
-    // "After" leaves the instant itself out.
-    filter.createdAfterMs === undefined ? null : firstUuidAt(filter.createdAfterMs + 1),
-  ]
-}
-
-function toRow(raw: Raw): MessageRow {
+/** As `select *` of a message's row gives it. */
+export function toRow(raw: RawMessage): MessageRow {
   return {
     id: fromUuid('msg', raw.id),
     accountId: fromUuid('acc', raw.account_id),

@@ -1,20 +1,24 @@
 import type { Caller } from '../../contract/caller.ts'
 import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, type Id, isId, type MessageId } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
-import { endOfLook, listMessages, type MessageFilter, type MessageRow, readMessage } from './message-store.ts'
+import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import { readFilter } from './filter.ts'
+import { endOfLook, listMessages, type MessageFilter } from './list-store.ts'
+import { type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
 
 export type Messages = {
+  /** A page may be short of rows, or have none, and still be followed by more: it looks for a while only. */
   list(
     caller: Caller,
     query: MessageQuery,
   ): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
+  /** Rows of one account as lists show them. */
+  view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]>
   /** Throws NOT_FOUND for a message of another account. */
   read(caller: Caller, messageId: string): Promise<MessageWithTimeline>
   /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave. */
@@ -49,24 +53,43 @@ export function createMessages(deps: MessagesDeps): Messages {
     return rows.map(row => (isOfficial(row) ? { ...row, sender: nameOf(row.connectionId) } : row))
   }
 
+  async function view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]> {
+    const named = await withSenders(account.id, rows)
+    return named.map(row => viewMessage(row, account.currency))
+  }
+
+  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  async function look(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
+    if (!isSelective(filter)) {
+      return { rows: await listMessages(db, accountId, filter, before, limit), downTo: null }
+    }
+    const rows: MessageRow[] = []
+    const untilMs = clock.monotonic() + LOOK_FOR_MS
+    for (let below = before; ; ) {
+      const downTo = await endOfLook(db, accountId, filter, below)
+      rows.push(...(await listMessages(db, accountId, filter, below, limit - rows.length, downTo)))
+      if (downTo === null || rows.length >= limit || clock.monotonic() >= untilMs) return { rows, downTo }
+      below = downTo
+    }
+  }
+
   return {
     async list(caller, query) {
       const limit = query.limit ?? 50
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
       const { account } = caller
-      const filter = toFilter(query)
-      const downTo = isSelective(filter) ? await endOfLook(db, account.id, filter, before) : null
-      const found = await listMessages(db, account.id, filter, before, limit + 1, downTo)
-      const rows = await withSenders(account.id, found)
-      const page = pageOf(
+      const { rows, downTo } = await look(account.id, readFilter(query), before, limit + 1)
+      const { nextCursor } = pageOf(
         rows,
         limit,
-        row => viewMessage(row, account.currency),
+        row => row,
         last => writeCursor(last.id),
       )
+      const data = await view(account, rows.slice(0, limit))
       // What is older is looked at by the next one.
-      return page.nextCursor === null && downTo ? { ...page, nextCursor: writeCursor(downTo) } : page
+      return { success: true, data, nextCursor: nextCursor ?? (downTo && writeCursor(downTo)) }
     },
+    view,
     read,
     async cancel(caller, messageId) {
       const row = await find(caller, messageId)
@@ -82,6 +105,9 @@ export function createMessages(deps: MessagesDeps): Messages {
   }
 }
 
+/** A page is looked for so long: what it takes, with the last statement, stays well below 200 ms. */
+const LOOK_FOR_MS = 80
+
 /** It may pass over many before it finds one. */
 function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: MessageFilter): boolean {
   return Object.keys(rest).length > 0
@@ -93,35 +119,4 @@ function isOfficial({ channel, sender }: MessageRow): boolean {
 
 function fits(words: string[]): boolean {
   return words.length === 1 && isId('msg', words[0]!)
-}
-
-function toFilter(query: MessageQuery): MessageFilter {
-  return {
-    ...(query.status && { status: query.status }),
-    ...(query.channel && { channel: query.channel }),
-    ...(query.messageType && { messageType: query.messageType }),
-    ...(query.to !== undefined && { to: withPlus(query.to) }),
-    ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
-    ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
-    ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
-    ...(query.createdBefore !== undefined && {
-      createdBeforeMs: readTime(query.createdBefore, 'createdBefore'),
-    }),
-  }
-}
-
-/** A plus that nobody escaped arrives as a space. */
-function withPlus(to: string): string {
-  return to.replace(/^ (?=\d)/, '+')
-}
-
-function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
-  if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
-  return text
-}
-
-function readTime(text: string, path: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
-  return atMs
 }

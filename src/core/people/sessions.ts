@@ -37,6 +37,8 @@ export type Proven = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
 export type Sessions = {
   /** At once when it was seen before. Null for a session that is none, or has ended. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
+  /** The same without a use: what a page is told while nobody touches it keeps no session alive. */
+  glance(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The caller that somebody is for an account that they act for; null for any other. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
   /**
@@ -78,6 +80,8 @@ const TABLES = new Set(['users', 'memberships', 'console_sessions'])
 const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
 type Held = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
+/** What a session that is found is found for. */
+type Use = (held: Held, nowMs: number) => SignedIn
 
 export function createSessions(deps: SessionsDeps): Sessions {
   const { db, clock, ids, random, seal, changes } = deps
@@ -132,26 +136,35 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   function lookup(token: string): SignedIn | null | Promise<SignedIn | null> {
-    const hash = hashToken(token).toString('hex')
-    const held = cache.get(hash)
-    return held instanceof Promise ? held.then(found => admit(found, hash)) : admit(held, hash)
+    return find(token, note)
   }
 
-  function admit(held: Held | null, hash: string): SignedIn | null | Promise<SignedIn | null> {
+  function glance(token: string): SignedIn | null | Promise<SignedIn | null> {
+    return find(token, held => held.signedIn)
+  }
+
+  function find(token: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
+    const hash = hashToken(token).toString('hex')
+    const held = cache.get(hash)
+    return held instanceof Promise ? held.then(found => admit(found, hash, use)) : admit(held, hash, use)
+  }
+
+  function admit(held: Held | null, hash: string, use: Use): SignedIn | null | Promise<SignedIn | null> {
     if (!held) return null
     const nowMs = clock.now()
     if (nowMs - held.createdAtMs >= LONGEST_MS) return null
     // Another node may have seen it since this one read it.
-    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found, held))
-    return note(held, nowMs)
+    if (nowMs - held.seenAtMs >= IDLE_MS) return read(hash).then(found => admitRead(found, held, use))
+    return use(held, nowMs)
   }
 
-  function admitRead(found: Held | null, held: Held): SignedIn | null {
+  function admitRead(found: Held | null, held: Held, use: Use): SignedIn | null {
     const nowMs = clock.now()
     if (!found || nowMs - found.seenAtMs >= IDLE_MS) return null
+    const signedIn = use(found, nowMs)
     // Or each look from now on would ask the store again.
-    held.seenAtMs = nowMs
-    return note(found, nowMs)
+    held.seenAtMs = found.seenAtMs
+    return signedIn
   }
 
   function note(held: Held, nowMs: number): SignedIn {
@@ -267,6 +280,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     lookup,
+    glance,
     callerFor,
     enter,
     view,

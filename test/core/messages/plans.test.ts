@@ -14,7 +14,8 @@ import {
   dropKeyOf,
   fixAnswer,
 } from '../../../src/core/messages/idempotency-store.ts'
-import { listMessages, readMessage } from '../../../src/core/messages/message-store.ts'
+import { listMessages } from '../../../src/core/messages/list-store.ts'
+import { readMessage } from '../../../src/core/messages/message-store.ts'
 import {
   cancelMessage,
   failUnreadable,

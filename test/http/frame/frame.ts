@@ -25,6 +25,7 @@ const NOBODY: PeopleAccess = {
   cookies: { read: () => null },
   publicOrigin: null,
   lookup: () => null,
+  glance: () => null,
   callerFor: () => null,
 }
 

@@ -1,0 +1,18 @@
+drop function if exists note_moves;
+
+-- Notes that these messages may have moved, for the accounts among theirs that somebody watches.
+-- Called only where anybody watches anything, so that all others pay for one look. One that has
+-- not moved after all does no harm: whoever reads this looks at the message itself.
+create function note_moves(p_now timestamptz, p_account uuid[], p_id uuid[]) returns void
+language sql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+  insert into message_moves (account_id, at, messages)
+    select w.account_id, p_now, array_agg(i.id)
+      from unnest(p_account, p_id) as i (account_id, id)
+      join watched_accounts w on w.account_id = i.account_id and w.until > p_now
+     group by w.account_id
+$$;

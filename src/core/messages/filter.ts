@@ -1,0 +1,62 @@
+import { invalid } from '../../contract/errors.ts'
+import type { MessageFilters } from '../../contract/message.ts'
+import { type Id, isId, timeOf } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import type { MessageFilter } from './list-store.ts'
+import type { MessageRow } from './message-store.ts'
+
+/** What a list or a stream is asked for, as the store understands it. Throws VALIDATION_ERROR. */
+export function readFilter(query: MessageFilters): MessageFilter {
+  return {
+    ...(query.status && { status: query.status }),
+    ...(query.channel && { channel: query.channel }),
+    ...(query.messageType && { messageType: query.messageType }),
+    ...(query.mode && { live: query.mode === 'live' }),
+    ...(query.to !== undefined && { to: withPlus(query.to) }),
+    ...(query.errorCode !== undefined && { errorCode: query.errorCode }),
+    ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
+    ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),
+    ...(query.createdAfter !== undefined && { createdAfterMs: readTime(query.createdAfter, 'createdAfter') }),
+    ...(query.createdBefore !== undefined && {
+      createdBeforeMs: readTime(query.createdBefore, 'createdBefore'),
+    }),
+  }
+}
+
+/** Whether a list by this filter has the message. */
+export function fits(filter: MessageFilter, row: MessageRow): boolean {
+  const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
+  const createdMs = timeOf(row.id)
+  return (
+    createdMs > createdAfterMs &&
+    createdMs < createdBeforeMs &&
+    agrees(filter.status, row.status) &&
+    agrees(filter.channel, row.channel) &&
+    agrees(filter.messageType, row.messageType) &&
+    agrees(filter.live, row.live) &&
+    agrees(filter.to, row.recipient) &&
+    agrees(filter.errorCode, row.errorCode) &&
+    agrees(filter.templateId, row.templateId) &&
+    agrees(filter.bulkJobId, row.bulkJobId)
+  )
+}
+
+function agrees<T>(wanted: T | undefined, found: T | null): boolean {
+  return wanted === undefined || wanted === found
+}
+
+/** A plus that nobody escaped arrives as a space. */
+function withPlus(to: string): string {
+  return to.replace(/^ (?=\d)/, '+')
+}
+
+function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
+  if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
+  return text
+}
+
+function readTime(text: string, path: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
+  return atMs
+}

@@ -1,0 +1,175 @@
+import type { Channel, MessageStatus, MessageType } from '../../contract/enums.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { Db } from '../../infra/db.ts'
+import { bareArray } from '../../infra/pg-array.ts'
+import {
+  type AccountId,
+  firstUuidAt,
+  fromUuid,
+  type Id,
+  type MessageId,
+  timeOf,
+  toUuid,
+} from '../../lib/ids.ts'
+import { type MessageRow, type RawMessage, toRow } from './message-store.ts'
+
+export type MessageFilter = {
+  status?: MessageStatus
+  channel?: Channel
+  messageType?: MessageType
+  live?: boolean
+  to?: string
+  errorCode?: ErrorCode
+  templateId?: Id<'tpl'>
+  bulkJobId?: Id<'job'>
+  createdAfterMs?: number
+  createdBeforeMs?: number
+}
+
+/** One statement looks at so many at most: some 15 ms, however rare what is looked for. */
+export const MOST_LOOKED_AT = 20_000
+
+/**
+ * A page of an account's messages, newest first, below `before`, and not below
+ * `downTo`. Ids sort by time, so times are ranges of the primary key.
+ */
+export async function listMessages(
+  db: Db,
+  accountId: AccountId,
+  filter: MessageFilter,
+  before: MessageId | null,
+  limit: number,
+  downTo: MessageId | null = null,
+): Promise<MessageRow[]> {
+  const way = wayTo(filter)
+  const range = rangeOf(filter, before)
+  const { rows } = await db.query<RawMessage>({
+    name: `list_messages_${way}`,
+    text: `select m.* from ${WAYS[way].from}
+            where ${WAYS[way].where}
+              and ($4::text is null or m.status = $4)
+              and ($5::text is null or m.channel = $5)
+              and ($6::text is null or m.message_type = $6)
+              and ($7::boolean is null or m.live = $7)
+              and ($8::text is null or m.recipient = $8)
+              and ($9::text is null or m.error_code = $9)
+              and ($10::uuid is null or m.template_id = $10)
+              and ($11::uuid is null or m.bulk_job_id = $11)
+            order by ${WAYS[way].id} desc limit $12`,
+    values: [
+      toUuid(accountId),
+      range.below,
+      downTo === null ? range.from : laterOf(range.from, toUuid(downTo)),
+      filter.status ?? null,
+      filter.channel ?? null,
+      filter.messageType ?? null,
+      filter.live ?? null,
+      filter.to ?? null,
+      filter.errorCode ?? null,
+      filter.templateId ? toUuid(filter.templateId) : null,
+      filter.bulkJobId ? toUuid(filter.bulkJobId) : null,
+      limit,
+    ],
+  })
+  return rows.map(toRow)
+}
+
+/** How far down one statement looks; null when it is to the end. */
+export async function endOfLook(
+  db: Db,
+  accountId: AccountId,
+  filter: MessageFilter,
+  before: MessageId | null,
+): Promise<MessageId | null> {
+  const { from, where, id } = WAYS[wayTo(filter)]
+  const range = rangeOf(filter, before)
+  const { rows } = await db.query<{ id: string }>({
+    name: `end_of_look_${wayTo(filter)}`,
+    text: `select ${id} as id from ${from} where ${where} order by ${id} desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values: [toUuid(accountId), range.below, range.from],
+  })
+  return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
+}
+
+/** Those of these messages that there are, in no order. */
+export async function selectMessages(
+  db: Db,
+  wanted: readonly { accountId: AccountId; id: MessageId }[],
+): Promise<MessageRow[]> {
+  if (wanted.length === 0) return []
+  const { rows } = await db.query<RawMessage>({
+    name: 'select_messages',
+    text: `select m.* from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
+             join messages m on m.account_id = i.account_id and m.id = i.id`,
+    values: [
+      bareArray(wanted.map(({ accountId }) => toUuid(accountId))),
+      bareArray(wanted.map(({ id }) => toUuid(id))),
+    ],
+  })
+  return rows.map(toRow)
+}
+
+/**
+ * What is read to find them: all of the account's messages; those that ended badly, which have an
+ * index of their own; or what is still to leave or to be known, all of which stands in the outbox.
+ */
+const WAYS = {
+  all: {
+    from: 'messages m',
+    id: 'm.id',
+    where: 'm.account_id = $1 and m.id < $2 and m.id >= $3',
+  },
+  bad: {
+    from: 'messages m',
+    id: 'm.id',
+    where: `m.account_id = $1 and m.id < $2 and m.id >= $3
+              and (m.ended_at is not null or m.error_code is not null)`,
+  },
+  open: {
+    from: 'outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id',
+    id: 'o.message_id',
+    where: 'o.account_id = $1 and o.message_id < $2 and o.message_id >= $3',
+  },
+} as const
+
+const WAY_OF: Partial<Record<MessageStatus, keyof typeof WAYS>> = {
+  scheduled: 'open',
+  queued: 'open',
+  sending: 'open',
+  unknown: 'open',
+  undelivered: 'bad',
+  failed: 'bad',
+  cancelled: 'bad',
+  expired: 'bad',
+}
+
+function wayTo({ status, errorCode }: MessageFilter): keyof typeof WAYS {
+  const way = status && WAY_OF[status]
+  return way ?? (errorCode === undefined ? 'all' : 'bad')
+}
+
+/** As uuids, `from` included. No message is older than the job or the template that it came of. */
+function rangeOf(
+  { createdAfterMs, createdBeforeMs, bulkJobId, templateId }: MessageFilter,
+  before: MessageId | null,
+): { below: string; from: string } {
+  const below = before === null ? LAST : toUuid(before)
+  const end = createdBeforeMs === undefined ? LAST : firstUuidAt(createdBeforeMs)
+  return {
+    below: below < end ? below : end,
+    from: [bulkJobId, templateId].reduce(
+      (from, id) => (id === undefined ? from : laterOf(from, firstUuidAt(timeOf(id) - CLOCKS_DIFFER_MS))),
+      // "After" leaves the instant itself out.
+      createdAfterMs === undefined ? FIRST : firstUuidAt(createdAfterMs + 1),
+    ),
+  }
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000'
+const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** Between nodes; more than they ever should. */
+const CLOCKS_DIFFER_MS = 600_000
+
+function laterOf(a: string, b: string): string {
+  return a > b ? a : b
+}

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Permission } from '../contract/enums.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Keys, mayStill, type PeopleAccess } from './auth.ts'
+
+/** Answers that go on: server-sent events. */
+export type EventStreams = {
+  /**
+   * Answers with what `follow` yields, as `say` writes it, until that ends, the client is gone or
+   * reads nothing any more, or whoever asked no longer may. What `follow` throws is answered as ever.
+   */
+  answer<Event>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stream: EventStream<Event>,
+  ): Promise<FastifyReply>
+}
+
+export type EventStream<Event> = {
+  /** What it takes to read it, now and later. */
+  permission: Permission
+  follow(gone: AbortSignal): AsyncGenerator<Event> | Promise<AsyncGenerator<Event>>
+  say(event: Event): string
+}
+
+export type EventStreamsDeps = { clock: Clock; keys: Keys; people: PeopleAccess }
+
+/** A key or session that was ended, a right that was taken: heard of within so much. In ms. */
+const LOOK_AT_ACCESS_EVERY_MS = 1_000
+/** Whoever takes nothing of what is written for so long is not there. In ms. */
+const STALLED_MS = 30_000
+
+/** What is said where nothing is to say. */
+export const STILL_HERE = ': still here\n\n'
+
+export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
+  /** Calls `end` once whoever asked may no longer; stops to look when they are `gone`. */
+  function guard(request: FastifyRequest, permission: Permission, gone: AbortSignal, end: () => void): void {
+    const lookLater = () => {
+      const cancel = clock.after(LOOK_AT_ACCESS_EVERY_MS, async () => {
+        gone.removeEventListener('abort', cancel)
+        if (!(await mayStill(request, permission, keys, people))) end()
+        else if (!gone.aborted) lookLater()
+      })
+      gone.addEventListener('abort', cancel, { once: true })
+    }
+    lookLater()
+  }
+
+  /** The next event is asked for once this one has been taken off our hands. */
+  async function* write<Event>(
+    events: AsyncGenerator<Event>,
+    say: (event: Event) => string,
+    cut: () => void,
+  ): AsyncGenerator<string> {
+    for await (const event of events) {
+      const cancel = clock.after(STALLED_MS, cut)
+      yield say(event)
+      cancel()
+    }
+  }
+
+  return {
+    async answer(request, reply, { permission, follow, say }) {
+      const gone = new AbortController()
+      const end = () => gone.abort()
+      reply.raw.once('close', end)
+      const events = await follow(gone.signal)
+      guard(request, permission, gone.signal, end)
+      reply.headers({
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+        // A proxy that gathers answers would hold the news back.
+        'X-Accel-Buffering': 'no',
+      })
+      const text = write(events, say, () => reply.raw.destroy())
+      return reply.send(Readable.from(text, { highWaterMark: 1 }))
+    },
+  }
+}

@@ -1,0 +1,225 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Message } from '../../../src/contract/message.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { join, setUp } from '../../support/console.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { type EventStream, openStream } from '../../support/event-stream.ts'
+
+const PATH = '/api/v2/messages/events'
+const PHONE = '+12025550100'
+
+let database: TestDatabase
+/** Two nodes on one store. */
+let app: TestApp
+let other: TestApp
+let account: TestAccount
+const open: EventStream[] = []
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  app = await startTestApp({ database })
+  other = await startTestApp({ database, startMs: app.now() })
+  account = await app.createAccount()
+})
+afterAll(async () => {
+  for (const stream of open) stream.close()
+  await other.stop()
+  await app.stop()
+  await database.drop()
+})
+
+async function follow(
+  query = '',
+  headers: Record<string, string> = { 'x-api-key': account.testKey },
+  at = app,
+): Promise<EventStream> {
+  const stream = await openStream(`${at.url}${PATH}${query}`, headers)
+  open.push(stream)
+  return stream
+}
+
+/** The next message that is told of, time passing meanwhile. */
+function told(
+  stream: EventStream,
+  holds: (message: Message) => boolean = () => true,
+  at = app,
+): Promise<Message> {
+  return at.during(stream.nextOf<Message>('message', holds))
+}
+
+describe('200', () => {
+  test('tells to read the list, then of each message as the list shows it, until it is what it comes to', async () => {
+    const stream = await follow()
+    expect(stream.headers.get('content-type')).toContain('text/event-stream')
+    expect(stream.headers.get('cache-control')).toBe('no-store')
+    expect((await stream.next())?.event).toBe('reset')
+    const id = messageIdOf(await account.send({ to: PHONE, text: 'one' }))
+    const first = await told(stream)
+    expect(first.messageId).toBe(id)
+    const last = await told(stream, message => message.status === 'delivered')
+    expect(last).toEqual((await account.messages('?limit=1'))[0])
+  })
+
+  test('of those alone that fit its filters', async () => {
+    const [failed, mail, live] = [
+      await follow('?status=failed&errorCode=RECIPIENT_REJECTED'),
+      await follow('?channel=email_user&to=a%40example.com&messageType=utility'),
+      await follow('?mode=live'),
+    ]
+    await account.send({
+      to: 'a@example.com',
+      messageType: 'utility',
+      content: { subject: 'Hi', text: 'mail' },
+    })
+    await account.send({ to: '+12025550002', text: 'refused' })
+    await account.send({ to: PHONE, text: 'paid for' }, { live: true })
+    expect(await told(failed)).toMatchObject({ to: '+12025550002', status: 'failed' })
+    expect(await told(mail)).toMatchObject({ text: 'mail' })
+    expect(await told(live)).toMatchObject({ text: 'paid for', mode: 'live' })
+  })
+
+  test('of what people do to a message: a cancel', async () => {
+    const stream = await follow('?status=cancelled')
+    const at = new Date(app.now() + 3_600_000).toISOString()
+    const id = messageIdOf(await account.send({ to: PHONE, text: 'later', options: { scheduleAt: at } }))
+    await app.call(`/api/v2/messages/${id}/cancel`, { method: 'POST', key: account.testKey })
+    expect((await told(stream)).messageId).toBe(id)
+  })
+
+  test('of what happens on another node', async () => {
+    const stream = await follow('', undefined, other)
+    expect((await stream.next())?.event).toBe('reset')
+    const id = messageIdOf(await account.send({ to: PHONE, text: 'from over there' }))
+    expect(await told(stream, message => message.messageId === id, other)).toMatchObject({ to: PHONE })
+  })
+
+  test('goes on where it broke off, on whichever node, and begins anew where that is too long ago', async () => {
+    const stream = await follow()
+    const before = messageIdOf(await account.send({ to: PHONE, text: 'before' }))
+    await told(stream, message => message.messageId === before && message.status === 'delivered')
+    stream.close()
+    const between = messageIdOf(await account.send({ to: PHONE, text: 'between' }))
+    const headers = { 'x-api-key': account.testKey, 'last-event-id': stream.place.id }
+    const again = await follow('', headers, other)
+    const events = []
+    for (let event = await again.next(); event; event = await again.next()) {
+      events.push(event)
+      if (event.data.includes(between)) break
+    }
+    expect(events.map(({ event }) => event)).not.toContain('reset')
+    app.jump(120_000)
+    other.jump(120_000)
+    expect((await (await follow('', headers)).next())?.event).toBe('reset')
+    const wrong = { ...headers, 'last-event-id': 'x'.repeat(500) }
+    expect((await (await follow('', wrong)).next())?.event).toBe('reset')
+  })
+
+  test('notes nothing for an account that nobody watches', async () => {
+    const quiet = await app.createAccount()
+    await quiet.send({ to: PHONE, text: 'unseen' })
+    const { rows } = await app.db.query<{ n: number }>({
+      name: 't_moves',
+      text: 'select count(*) as n from message_moves where account_id = $1',
+      values: [toUuid(quiet.id as `acc_${string}`)],
+    })
+    expect(rows[0]!.n).toBe(0)
+  })
+
+  test('tells nobody of another account’s messages', async () => {
+    const stranger = await app.createAccount()
+    const stream = await follow('', { 'x-api-key': stranger.testKey })
+    await account.send({ to: PHONE, text: 'not yours' })
+    const own = messageIdOf(await stranger.send({ to: PHONE, text: 'yours' }))
+    expect((await told(stream)).messageId).toBe(own)
+  })
+})
+
+describe('its end', () => {
+  const ended = (stream: EventStream) =>
+    app.during(
+      (async () => {
+        while (await stream.next());
+        return true
+      })(),
+    )
+
+  test('comes with the key', async () => {
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Short',
+      mode: 'test',
+      role: 'member',
+      permissions: ['messages:read'],
+    })
+    const { key, apiKey } = made.body['data'] as { key: { id: string }; apiKey: string }
+    const stream = await follow('', { 'x-api-key': apiKey })
+    await app.admin('DELETE', `/accounts/${account.id}/keys/${key.id}`)
+    expect(await ended(stream)).toBe(true)
+  })
+
+  test('comes with the session, ended elsewhere', async () => {
+    await setUp(app)
+    const member = await join(app, account.id, 'member', 'reader@example.com', ['messages:read'])
+    const stream = await follow('', { cookie: member.cookie(), 'x-posthorn-account': account.id })
+    expect((await stream.next())?.event).toBe('reset')
+    expect((await member.call('POST', '/api/console/logout')).status).toBe(200)
+    expect(await ended(stream)).toBe(true)
+  })
+
+  test('comes to one who reads nothing of it', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
+    socket.on('error', () => {})
+    const closed = new Promise<boolean>(resolve => socket.once('close', () => resolve(true)))
+    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${account.testKey}\r\n\r\n`)
+    await new Promise(resolve => socket.once('readable', resolve))
+    // More than the buffers of both sides take.
+    const text = 'x'.repeat(500_000)
+    for (let n = 0; n < 30; n++) {
+      await account.send({ to: 'a@example.com', content: { subject: `${n}`, text } })
+    }
+    // What moved is looked for, and then not taken off the server's hands.
+    await app.pass(2_000)
+    await app.leap(31_000)
+    socket.resume()
+    expect(await closed).toBe(true)
+  })
+})
+
+describe('4xx', () => {
+  test.each([
+    ['status=lost', 'status'],
+    ['mode=demo', 'mode'],
+    ['errorCode=NOPE', 'errorCode'],
+    ['templateId=tpl_1', 'templateId'],
+    ['createdAfter=yesterday', 'createdAfter'],
+  ])('%s', async (query, path) => {
+    const answer = await app.call(`${PATH}?${query}`, { key: account.testKey })
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+    expect(answer.text).toContain(`"path":"${path}"`)
+  })
+
+  test('nobody, and a key that may not read', async () => {
+    expect((await app.call(PATH)).status).toBe(401)
+    const made = await app.admin('POST', `/accounts/${account.id}/keys`, {
+      name: 'Writer',
+      mode: 'test',
+      role: 'member',
+      permissions: ['messages:create'],
+    })
+    const { apiKey } = made.body['data'] as { apiKey: string }
+    expect((await app.call(PATH, { key: apiKey })).status).toBe(403)
+  })
+
+  test('one too many, until another has gone', async () => {
+    const busy = await app.createAccount()
+    const headers = { 'x-api-key': busy.testKey }
+    const streams = await Promise.all(Array.from({ length: 50 }, () => follow('', headers)))
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+    const more = await app.call(PATH, { key: busy.testKey })
+    expect([more.status, more.headers.has('retry-after')]).toEqual([429, true])
+    streams[0]!.close()
+    const status = () => follow('', headers).then(stream => stream.status)
+    expect(await app.until(status, each => each === 200)).toBe(200)
+  })
+})
