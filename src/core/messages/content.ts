@@ -32,7 +32,7 @@ export function readMessageType(body: SingleSendBody): MessageType {
 }
 
 /** Refuses a body that says nothing, or that contradicts itself, before any channel is chosen. */
-export function checkContent(body: SingleSendBody): void {
+export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
   const { content, attachment, template } = body
   const text = content?.text ?? body.text
   if (!text && content?.otpCode === undefined && !attachment && !template) {

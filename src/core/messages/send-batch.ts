@@ -6,11 +6,13 @@ import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches } from './batches.ts'
+import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
-import type { Idempotency } from './idempotency.ts'
+import { type Idempotency, isDecision } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
+import { readSchedule } from './schedule.ts'
 
 export type SendBatchDeps = ResolveDeps & {
   ids: Ids
@@ -49,14 +51,14 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     let claim: KeyClaim | null = null
     try {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
-      checkBatch(request.body)
+      checkBatch(request, deps.clock.now())
       const ids = request.body.to.map(() => deps.ids.next('msg'))
       if (!claim) return await run(request, ids, new Set())
       return await runOnce(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const answer = problemAnswer(error, requestMessageId)
-      if (!claim || error.status !== 400) return answer
+      if (!claim || !isDecision(error)) return answer
       const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
       return existing ? replay(request, claim, existing) : answer
     }
@@ -134,8 +136,10 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   return sendBatch
 }
 
-/** What makes no sense for several recipients. */
-function checkBatch(body: SendBatchRequest['body']): void {
+/** What is wrong whoever it goes to, and what makes no sense for several recipients. */
+function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
+  checkContent(body)
+  readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs)
   if (body.channel === 'botapp_bot' || body.conversationContext?.moduleType === 'botapp_bot') {
     throw invalid('to', 'must be one chat id: bots take no batches')
   }

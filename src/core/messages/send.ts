@@ -7,7 +7,7 @@ import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
 import { type FirstWordDeps, hearFirst, toldAnswer } from './first-word.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
-import type { Idempotency } from './idempotency.ts'
+import { type Idempotency, isDecision } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
 
@@ -61,9 +61,12 @@ export function createSend(deps: SendDeps): Send {
     saidBy: string | null = null,
   ): Promise<Answer> {
     const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    const storable = problem.status < 500 && ![401, 409, 413, 429].includes(problem.status)
-    if (!claim || !storable) return answer
-    const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
+    if (!claim) return answer
+    const { id: accountId } = request.caller.account
+    // What the key said once stands, though the session that carried it is closed by now.
+    const existing = isDecision(problem)
+      ? await idempotency.storeRefusal(accountId, claim, answer)
+      : await idempotency.find(accountId, claim)
     return existing ? replay(existing, claim, id, request) : answer
   }
 

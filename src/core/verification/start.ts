@@ -6,7 +6,7 @@ import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from '../messages/hot-store.ts'
-import type { Idempotency } from '../messages/idempotency.ts'
+import { type Idempotency, isDecision } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
 import { SANDBOX } from '../routing/route.ts'
 import { endVerifications, type Start, type StartRow } from './accept-store.ts'
@@ -82,8 +82,7 @@ export function createStart(deps: StartDeps): StartVerification {
   ): Promise<Answer> {
     const id = sameAs('msg', request.requestId)
     const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    const storable = problem.status < 500 && ![401, 409, 413, 429].includes(problem.status)
-    if (!claim || !storable) return answer
+    if (!claim || !isDecision(problem)) return answer
     const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
     return existing ? replay(existing, claim, request) : answer
   }

@@ -22,6 +22,11 @@ describe('the time of a scheduled message', () => {
     expect(() => readSchedule(text, PLAN, NOW_MS)).toThrow(reason)
   })
 
+  test('is refused for what it is before the plan is asked', () => {
+    const plan = { ...PLAN, allowsScheduling: false }
+    expect(() => readSchedule('2029-12-31T00:00:00Z', plan, NOW_MS)).toThrow(/future/)
+  })
+
   test('is refused by a plan that does not allow it', () => {
     const plan = { ...PLAN, allowsScheduling: false }
     expect(() => readSchedule('2030-01-31T09:00:00Z', plan, NOW_MS)).toThrow(/does not allow/)

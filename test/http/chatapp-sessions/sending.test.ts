@@ -251,6 +251,20 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   ])
 })
 
+test('a repeat is answered as before, although the session is not open any more', async () => {
+  await sessions.open('leaving')
+  const body = { to: PHONE, text: 'Bye', ...context(PHONE, 'leaving') }
+  const once = () => app.during(account.send(body, { live: true, idempotencyKey: 'leaving' }))
+  const first = await once()
+  expect(first.body).toMatchObject({ status: 'sent' })
+  server.set({ login: { failure: 401 } })
+  server.cut()
+  await sessions.until('leaving', 'logged_out')
+  expect((await send(body)).body).toMatchObject({ code: 'SESSION_NOT_OPEN' })
+  const again = await once()
+  expect([again.status, again.text]).toEqual([200, first.text])
+})
+
 test('a webhook endpoint may name the events of sessions', async () => {
   const answer = await app.call('/api/v2/webhooks', {
     method: 'POST',

@@ -62,6 +62,33 @@ test('fails what fails alone: 207, and the others go', async () => {
   })
 })
 
+test.each([
+  ['says nothing', {}, 400, 'VALIDATION_ERROR'],
+  [
+    'is for yesterday',
+    { text: 'x', options: { scheduleAt: '2020-01-01T00:00:00Z' } },
+    400,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'is for a time that the plan does not allow',
+    { text: 'x', options: { scheduleAt: tomorrow() } },
+    403,
+    'FORBIDDEN',
+  ],
+])('is refused as a whole where it %s, and so again', async (what, body, status, code) => {
+  const plain = await app.createAccount({ plan: { allowsScheduling: false } })
+  const refused = () => plain.send({ to: numbers(2), ...body }, { idempotencyKey: what })
+  const first = await refused()
+  expect([first.status, first.body['code']]).toEqual([status, code])
+  const again = await refused()
+  expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+})
+
+function tomorrow(): string {
+  return new Date(Date.now() + 86_400_000).toISOString()
+}
+
 test('is 207 without success when all fail', async () => {
   const answer = await account.send({ to: ['nobody', 'no one'], text: 'x' })
   expect(answer.status).toBe(207)
