@@ -25,6 +25,7 @@ export const DEMANDS: Readonly<Record<string, Demand>> = {
   'POST /messages/estimate': CREATE,
   'GET /messages': READ,
   'GET /messages/policies': CREATE,
+  'GET /messages/events': READ,
   'GET /messages/:messageId': READ,
   'POST /messages/:messageId/cancel': CREATE,
   'POST /messages/bulk': CREATE,
