@@ -65,8 +65,11 @@ export function holdSession(
 
   async function open(): Promise<SessionLink | null> {
     try {
+      const io = deps.io()
       return await deps.openLink({
-        ...deps.io(),
+        ...io,
+        // The chat app was told that we have it, and says it no second time.
+        emit: inbound => patiently(deps.clock, patience, () => io.emit(inbound)),
         accountId: row.accountId,
         name: row.name,
         askedPhone: row.askedPhone,

@@ -10,11 +10,15 @@ import {
   restartSession,
   type SessionRow,
 } from '../../../src/core/sessions/store.ts'
+import { DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { type HeldSessionDeps, holdSession } from '../../../src/workers/held-session.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { createSessionIo } from '../../support/web-session-io.ts'
 
 const random = createRandom()
 const ids = createIds(systemClock, random)
@@ -141,4 +145,38 @@ test('names that the store cannot hold as they are harm neither the session nor 
   )
   const kept = await listChats(database.db, hold!, null, null, 10)
   expect(kept.map(({ name }) => name)).toEqual(['Bob', null, 'x'.repeat(255)])
+})
+
+test('what comes in while the database is away is kept until it is back, however long that takes', async () => {
+  const clock = createFakeClock()
+  const opened = Promise.withResolvers<Parameters<HeldSessionDeps['openLink']>[0]>()
+  let away = true
+  let stored = 0
+  const io = createSessionIo({ clock })
+  const deps = {
+    clock,
+    log: io.log,
+    io: () => ({
+      ...io,
+      async emit() {
+        if (away) throw new DatabaseUnavailable(null)
+        stored++
+      },
+    }),
+    keysOf: () => io.keys,
+    openLink(given: Parameters<HeldSessionDeps['openLink']>[0]) {
+      opened.resolve(given)
+      return new Promise(() => {})
+    },
+    stopping: () => false,
+  } as unknown as HeldSessionDeps
+  const [hold] = await claim(nodes[0])
+  holdSession({ ...hold!, name: 'desk' } as SessionRow, hold!, '', deps)
+  const { emit } = await opened.promise
+  const kept = emit([])
+  await clock.advance(60_000)
+  away = false
+  await clock.advance(1_000)
+  await kept
+  expect(stored).toBe(1)
 })
