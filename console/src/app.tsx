@@ -5,6 +5,7 @@ import { createPosthorn } from '../../sdk/index.ts'
 import { createAway } from './api/away.ts'
 import { createConsoleFetch, type Identity } from './api/console-fetch.ts'
 import { type ApiContext, ApiProvider, createQueryClient } from './api/context.tsx'
+import { createTabs } from './api/tabs.ts'
 import { createAgain } from './session/again.ts'
 import { SessionGate } from './session/gate.tsx'
 import { ErrorBoundary } from './shell/error-boundary.tsx'
@@ -22,6 +23,7 @@ function createParts() {
     away,
     fetch: send,
     identity,
+    tabs: createTabs(),
   }
   const identify = (identity: Identity) => {
     who.identity = identity

@@ -1,8 +1,9 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext } from 'react'
+import { createContext, type ReactNode, useContext, useEffect } from 'react'
 import { type Posthorn, PosthornError } from '../../../sdk/index.ts'
 import type { Away } from './away.ts'
 import type { ConsoleFetchDeps } from './console-fetch.ts'
+import type { Tabs } from './tabs.ts'
 
 export type ApiContext = {
   api: Posthorn
@@ -10,6 +11,8 @@ export type ApiContext = {
   /** As whoever is signed in, for what the client cannot say: streams and uploads with progress. */
   fetch: (request: Request) => Promise<Response>
   identity: ConsoleFetchDeps['identity']
+  /** The same console in other tabs. */
+  tabs: Tabs
 }
 
 const Context = createContext<ApiContext | null>(null)
@@ -50,9 +53,18 @@ export function ApiProvider({
   client: QueryClient
   children: ReactNode
 }) {
+  const { tabs } = value
+  useEffect(() => tabs.listen(word => word.kind === 'changed' && forget(client, word.paths)), [tabs, client])
   return (
     <Context value={value}>
       <QueryClientProvider client={client}>{children}</QueryClientProvider>
     </Context>
   )
+}
+
+/** Reads anew what was read from these paths, and below them. */
+export function forget(client: QueryClient, paths: readonly string[]): void {
+  void client.invalidateQueries({
+    predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),
+  })
 }

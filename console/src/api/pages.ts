@@ -29,7 +29,11 @@ export type Placing<R> = {
 }
 
 /** The pages with `rows` as they are now: changed in their places, gone, or new. */
-export function placeRows<R>(pages: Pages<R>, rows: readonly R[], { keyOf, fits, insert }: Placing<R>): Pages<R> {
+export function placeRows<R>(
+  pages: Pages<R>,
+  rows: readonly R[],
+  { keyOf, fits, insert }: Placing<R>,
+): Pages<R> {
   const changed = new Map(rows.map(row => [keyOf(row), row]))
   const placed = pages.pages.map(page => ({
     ...page,

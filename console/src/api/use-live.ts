@@ -79,7 +79,7 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
 
   async function follow(signal: AbortSignal): Promise<void> {
     try {
-      const headers = place.id === '' ? {} : { 'Last-Event-ID': place.id }
+      const headers = new Headers(place.id === '' ? [] : [['Last-Event-ID', place.id]])
       const answer = await fetch(new Request(new URL(path, location.origin), { signal, headers }))
       if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`)
       setState('live')
@@ -98,7 +98,10 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
   }
 
   function onEnd(signal: AbortSignal): void {
-    if (handlers.current.endless) return later(() => void follow(signal))
+    if (handlers.current.endless) {
+      later(() => void follow(signal))
+      return
+    }
     // Its end is an end: a job that is over has nothing more to tell.
     isOver = true
     setState('off')

@@ -7,8 +7,16 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
-import { useApiContext } from './context.tsx'
-import { FIRST_PAGE, nextStart, type Pages, type PageStart, type Placing, placeRows, rowsLetGo } from './pages.ts'
+import { forget, useApiContext } from './context.tsx'
+import {
+  FIRST_PAGE,
+  nextStart,
+  type PageStart,
+  type Pages,
+  type Placing,
+  placeRows,
+  rowsLetGo,
+} from './pages.ts'
 
 type ReadPath = PathsWith<'get'>
 type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
@@ -132,13 +140,14 @@ export function useAction<I, R>(
   })
 }
 
-/** Reads anew what was read from these paths, and below them. */
+/** Reads anew what was read from these paths, and below them; in the other tabs, too. */
 export function useForget(): (paths: readonly string[]) => void {
+  const { tabs } = useApiContext()
   const client = useQueryClient()
-  return paths =>
-    void client.invalidateQueries({
-      predicate: ({ queryKey }) => paths.some(path => String(queryKey[0]).startsWith(path)),
-    })
+  return paths => {
+    forget(client, paths)
+    tabs.tell({ kind: 'changed', paths })
+  }
 }
 
 function isShort(data: InfiniteData<unknown, unknown> | undefined): boolean {

@@ -70,7 +70,8 @@ export function DataList<R>({
 
   if (read.isPending) return <ListSkeleton />
   if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
-  if (rows.length === 0) return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
+  if (rows.length === 0)
+    return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
 
   const shown = window.matchMedia(PHONE).matches
     ? columns.filter(column => column.wideOnly !== true)
@@ -91,7 +92,7 @@ export function DataList<R>({
         <div
           role="table"
           aria-label={label}
-          aria-rowcount={hasNextPage ? -1 : rows.length + 1}
+          aria-rowcount={read.hasNextPage ? -1 : rowsLetGo + rows.length + 1}
           data-stale={read.isPlaceholderData || undefined}
           className={classes.table}
         >

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Identity } from '../api/console-fetch.ts'
-import { useApi } from '../api/context.tsx'
+import { useApi, useApiContext } from '../api/context.tsx'
 import { Frame } from '../shell/frame.tsx'
 import type { Again } from './again.ts'
 import { type Choice, fitChoice, loadChoice, saveChoice } from './choice.ts'
@@ -18,11 +18,13 @@ export function SessionGate(props: Props) {
   const [session, setSession] = useState<Session | null>(null)
   const [hasLeft, setLeft] = useState(false)
   const client = useQueryClient()
+  const { tabs } = useApiContext()
   const [, go] = useLocation()
 
   function enter(entered: Session, to?: string): void {
     client.clear()
     setSession(entered)
+    tabs.tell({ kind: 'entered', sessionId: entered.session.id })
     if (to !== undefined) go(to, { replace: true })
   }
 
@@ -46,6 +48,7 @@ function Inside({
   onLeave,
 }: Props & { session: Session; onSession: (session: Session) => void; onLeave: () => void }) {
   const api = useApi()
+  const { tabs } = useApiContext()
   const [chosen, setChosen] = useState(loadChoice)
   const choice = fitChoice(chosen, session)
   // Before anything below asks for something.
@@ -55,6 +58,7 @@ function Inside({
   async function signOut(): Promise<void> {
     // Where that fails the session ends by itself, and here at once.
     await api.post('/api/console/logout').catch(() => {})
+    tabs.tell({ kind: 'left' })
     onLeave()
   }
 
@@ -63,6 +67,28 @@ function Inside({
     onSession(renewed)
     again.answer(true)
   }
+
+  function enterAgain(renewed: Session): void {
+    goOn(renewed)
+    tabs.tell({ kind: 'entered', sessionId: renewed.session.id })
+  }
+
+  /** The cookie has changed: this tab goes on as the same person, and begins anew for another one. */
+  async function followOther(): Promise<void> {
+    const { data } = await api.get('/api/console/session')
+    if (data.user.id === session.user.id) goOn(data)
+    else location.assign('/')
+  }
+
+  useEffect(() =>
+    tabs.listen(word => {
+      if (word.kind === 'left') void again.ask()
+      if (word.kind === 'entered' && (again.isAsked() || word.sessionId !== session.session.id)) {
+        // Where that fails the next request says what is the matter.
+        followOther().catch(() => {})
+      }
+    }),
+  )
 
   return (
     <SessionProvider
@@ -75,7 +101,7 @@ function Inside({
       }}
     >
       <Frame />
-      <SignInAgain again={again} email={session.user.email} onSession={goOn} onLeave={onLeave} />
+      <SignInAgain again={again} email={session.user.email} onSession={enterAgain} onLeave={onLeave} />
     </SessionProvider>
   )
 }

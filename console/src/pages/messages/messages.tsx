@@ -2,51 +2,27 @@ import { Button, Switch } from '@mantine/core'
 import { MessagesSquare, SendHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import type { Message, MessageStatus, MessageType } from '../../../../sdk/index.ts'
+import type { Message } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
-import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
-import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { Money } from '../../parts/money.tsx'
+import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
-import { PERIODS, periodStart } from '../../parts/periods.ts'
-import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
-import { useFilters } from '../../parts/use-filters.ts'
+import { MessageFilterBar, useMessageFilters } from './message-filters.tsx'
 import { MessagePanel } from './message-panel.tsx'
-
-const STATUSES: readonly MessageStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'unknown',
-  'sent',
-  'delivered',
-  'read',
-  'undelivered',
-  'failed',
-  'cancelled',
-  'expired',
-]
-const TYPES: readonly MessageType[] = ['otp', 'utility', 'marketing', 'free_text']
-const NAMES = ['status', 'channel', 'messageType', 'to', 'templateId', 'bulkJobId', 'period'] as const
-const TAIL_EVERY_MS = 2_000
+import { useTail } from './use-tail.ts'
 
 /** Every message of the account, newest first; one of them beside the list. */
 export default function Messages({ messageId }: { messageId?: string }) {
   const [, go] = useLocation()
-  const [filters, setFilters] = useFilters(NAMES)
+  const { query, ...filters } = useMessageFilters()
   const [tail, setTail] = useState(true)
-  const { period, ...query } = filters
-  const createdAfter = periodStart(period)
-  const messages = useReadPages(
-    '/api/v2/messages',
-    { query: { ...query, ...(createdAfter !== null && { createdAfter }) } },
-    { everyMs: tail ? TAIL_EVERY_MS : undefined },
-  )
-  const filtered = Object.keys(filters).length > 0
-  const clear = () => setFilters(Object.fromEntries(NAMES.map(name => [name, null])))
+  const messages = useReadPages('/api/v2/messages', { query })
+  useTail(tail ? query : null, messages)
   const open = (id: string | null) => go((id === null ? '/messages' : `/messages/${id}`) + location.search)
 
   return (
@@ -61,38 +37,7 @@ export default function Messages({ messageId }: { messageId?: string }) {
         </>
       }
     >
-      <FilterBar onClear={filtered ? clear : null}>
-        <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
-        <ChoiceFilter
-          label="Status"
-          value={filters.status}
-          options={STATUSES.map(value => ({ value, label: inWords(value) }))}
-          onChange={status => setFilters({ status })}
-          width={140}
-        />
-        <ChoiceFilter
-          label="Channel"
-          value={filters.channel}
-          options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
-          onChange={channel => setFilters({ channel })}
-        />
-        <ChoiceFilter
-          label="Type"
-          value={filters.messageType}
-          options={TYPES.map(value => ({ value, label: value === 'otp' ? 'OTP' : inWords(value) }))}
-          onChange={messageType => setFilters({ messageType })}
-          width={130}
-        />
-        <ChoiceFilter
-          label="Any time"
-          value={filters.period}
-          options={PERIODS}
-          onChange={period => setFilters({ period })}
-          width={150}
-        />
-        {filters.templateId !== undefined && <OneOf name="Template" id={filters.templateId} />}
-        {filters.bulkJobId !== undefined && <OneOf name="Job" id={filters.bulkJobId} />}
-      </FilterBar>
+      <MessageFilterBar {...filters} />
       <DataList
         label="Messages"
         read={messages}
@@ -101,16 +46,12 @@ export default function Messages({ messageId }: { messageId?: string }) {
         onOpen={message => open(message.messageId)}
         opened={messageId ?? null}
         empty={
-          filtered ? (
-            <EmptyNote
+          filters.clear ? (
+            <NothingFits
               icon={MessagesSquare}
               title="No message fits these filters"
               text="Recipients are compared as a whole: a phone number as E.164, with its plus."
-              action={
-                <Button variant="default" onClick={clear}>
-                  Clear filters
-                </Button>
-              }
+              onClear={filters.clear}
             />
           ) : (
             <EmptyNote
@@ -128,14 +69,6 @@ export default function Messages({ messageId }: { messageId?: string }) {
       />
       <MessagePanel messageId={messageId ?? null} onClose={() => open(null)} />
     </Page>
-  )
-}
-
-function OneOf({ name, id }: { name: string; id: string }) {
-  return (
-    <span className="ph-mono" style={{ color: 'var(--ph-quiet)' }}>
-      {name} {id}
-    </span>
   )
 }
 

@@ -1,5 +1,6 @@
 import { Anchor, Skeleton, Text } from '@mantine/core'
 import { Link } from 'wouter'
+import { useMessageChanges } from '../../api/use-message-changes.ts'
 import { useRead } from '../../api/use-read.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -7,16 +8,15 @@ import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/context.tsx'
 import classes from './latest.module.css'
 
-const LOOK_EVERY_MS = 5_000
 const ROWS = 7
-/** The list has those of both modes. */
-const READ = 50
 
 /** The last messages, as they come. */
 export function Latest() {
   const { mode } = useSession()
-  const messages = useRead('/api/v2/messages', { query: { limit: READ } }, { everyMs: LOOK_EVERY_MS })
-  const latest = messages.data?.data.filter(message => message.mode === mode).slice(0, ROWS)
+  const messages = useRead('/api/v2/messages', { query: { mode, limit: ROWS } })
+  const read = () => messages.refetch()
+  useMessageChanges({ mode }, { onChanged: read, read })
+  const latest = messages.data?.data
   return (
     <Card
       title="Latest"

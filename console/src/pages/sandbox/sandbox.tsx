@@ -3,6 +3,7 @@ import { FlaskConical } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { SandboxMessage } from '../../../../sdk/index.ts'
+import { useMessageChanges } from '../../api/use-message-changes.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
@@ -15,13 +16,12 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 
-const LOOK_EVERY_MS = 2_000
-
 /** What the sandbox took instead of a provider, codes included. */
 export default function Sandbox() {
   const [filters, setFilters, clear] = useFilters(['to'])
   const { can } = useSession()
-  const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters }, { everyMs: LOOK_EVERY_MS })
+  const inbox = useReadPages('/api/v2/sandbox/messages', { query: filters })
+  useMessageChanges(filters, { onChanged: inbox.freshen, read: inbox.freshen })
   const [open, setOpen] = useState<SandboxMessage | null>(null)
   return (
     <Page
