@@ -1,0 +1,46 @@
+import { useEffect, useRef } from 'react'
+import type { Message } from '../../../sdk/index.ts'
+import type { ServerEvent } from './events.ts'
+import { type LiveState, useLive } from './use-live.ts'
+
+/** What comes within so much is told at once. */
+const GATHER_MS = 150
+
+/**
+ * Follows the account's messages: those that changed, many at once, as they are now; or `read`, where
+ * more changed than is told, and again and again where no stream gets through. Null follows nothing.
+ */
+export function useMessageChanges(
+  query: Readonly<Record<string, string | undefined>> | null,
+  handlers: { onChanged(messages: readonly Message[]): void; read(): unknown },
+): LiveState {
+  const latest = useRef(handlers)
+  latest.current = handlers
+  const gathered = useRef(new Map<string, Message>())
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  function flush(): void {
+    timer.current = undefined
+    const messages = [...gathered.current.values()]
+    gathered.current.clear()
+    latest.current.onChanged(messages)
+  }
+
+  function onEvent({ event, data }: ServerEvent): void {
+    if (event === 'reset') return void latest.current.read()
+    if (event !== 'message') return
+    const message = JSON.parse(data) as Message
+    gathered.current.set(message.messageId, message)
+    timer.current ??= setTimeout(flush, GATHER_MS)
+  }
+
+  return useLive(query && pathOf(query), { onEvent, poll: () => latest.current.read(), endless: true })
+}
+
+function pathOf(query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  return given.length === 0
+    ? '/api/v2/messages/events'
+    : `/api/v2/messages/events?${new URLSearchParams(given)}`
+}
