@@ -5,13 +5,15 @@ import { Compile } from 'typebox/schema'
  * Answers are written as they are: a serializer built from the schema would
  * drop what the schema forgot and turn null into "" without a word. Instead,
  * with `check`, every answer that its schema does not describe to the last
- * field throws; tests and development run so.
+ * field throws; tests and development run so. Compiled at first use, as the
+ * validators are.
  */
 export function responseCompiler(check: boolean): FastifySerializerCompiler<unknown> {
   if (!check) return () => JSON.stringify
   return ({ schema, method, url, httpStatus }) => {
-    const validator = Compile(closed(schema) as object)
+    let validator: ReturnType<typeof Compile> | undefined
     return data => {
+      validator ??= Compile(closed(schema) as object)
       const text = JSON.stringify(data)
       const sent = JSON.parse(text)
       if (!validator.Check(sent)) {

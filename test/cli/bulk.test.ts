@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BulkJob } from '../../src/contract/bulk.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { readBulkRows } from '../support/bulk.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 
 let app: TestApp
 let account: TestAccount
@@ -29,7 +30,7 @@ type Ended = { code: number; out: string; err: string }
 function posthorn(...args: string[]): Promise<Ended> {
   const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
   return new Promise(resolve => {
-    execFile(process.execPath, [MAIN, 'bulk', ...args], { env }, (error, out, err) =>
+    execFile(process.execPath, [BIN, 'bulk', ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
   })

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -15,7 +16,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 
 let database: TestDatabase
 let app: App
@@ -55,7 +56,7 @@ function posthorn(
       POSTHORN_DATA_DIR: dataDir,
       ...options.env,
     }
-    const child = execFile(process.execPath, [MAIN, ...args], { env }, (error, out, err) =>
+    const child = execFile(process.execPath, [BIN, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
     child.stdin!.end(options.input ?? '')
@@ -276,11 +277,12 @@ describe('for people, posthorn', () => {
     const accepted = await fetch(`${app.url}/api/console/invitations/accept`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ token, name: 'Ann', password: 'correct horse battery' }),
+      // Who is listed chose the name, and the terminal is somebody else's.
+      body: JSON.stringify({ token, name: 'Ann\u001b[2J\nusr_1', password: 'correct horse battery' }),
     })
     expect(accepted.status).toBe(200)
     const listed = await posthorn(['member', 'list', '--account', account.id, '--find', 'ANN@'])
-    expect(listed.out).toMatch(/ann@example\.com +Ann +no +no +People \(owner\)/)
+    expect(listed.out).toMatch(/ann@example\.com +Ann\ufffd\[2J usr_1 +no +no +People \(owner\)/)
     const [{ id }] = await json(['member', 'list', '--find', 'ann@'])
     expect((await posthorn(['member', 'reset', id])).out).toMatch(/works once, until .*:\nhttp.*#/)
     expect(await posthorn(['member', 'remove', id, '--account', account.id])).toMatchObject({

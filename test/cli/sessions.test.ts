@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { type ChatappServer, startChatappServer } from '../support/chatapp-server.ts'
 import { connectWebSessions, sessionsOf } from '../support/web-sessions.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 
 let server: ChatappServer
 let app: TestApp
@@ -24,7 +25,7 @@ afterAll(async () => {
 function posthorn(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise(resolve => {
     const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.liveKey }
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, out, err) =>
+    execFile(process.execPath, [BIN, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
   })

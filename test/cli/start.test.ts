@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const BIN = new URL('../../bin/posthorn.js', import.meta.url).pathname
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 const SERVER = new URL('../../src/http/server.ts', import.meta.url).href
 const APP = new URL('../../src/app.ts', import.meta.url).href
 

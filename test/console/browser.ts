@@ -1,14 +1,13 @@
-import chromium from '@sparticuz/chromium'
-import { type Browser, chromium as playwright } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
+import { CHROMIUM } from '../support/chromium.ts'
 
 /**
- * Chromium of an npm package: nothing is downloaded, nothing installed. Without
- * the package's own arguments, which switch off what is tested here: they put
- * all windows into one process, with one set of cookies, and end web security.
+ * Without the arguments of the package that it comes from, which switch off what is tested here:
+ * they put all windows into one process, with one set of cookies, and end web security.
  */
 export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch({
-    executablePath: await chromium.executablePath(),
+  return chromium.launch({
+    executablePath: CHROMIUM,
     // Its sandbox needs rights that a container does not give; every page here is our own.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--force-color-profile=srgb'],
     headless: true,

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -118,7 +119,7 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
 
 export async function takePicture(page: Page, name: string): Promise<void> {
   const file = `${name.replaceAll(/[^\w-]+/g, '-')}.png`
-  await page.screenshot({ path: new URL(file, REPORT).pathname, animations: 'disabled' })
+  await page.screenshot({ path: fileURLToPath(new URL(file, REPORT)), animations: 'disabled' })
 }
 
 /** As the toggle in the header does, without leaving the page. */

@@ -11,6 +11,7 @@ import { migrate } from '../../src/infra/migrate.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
+import { unpackChromium } from './chromium.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,7 +27,7 @@ declare module 'vitest' {
  * the one that TEST_DATABASE_URL names (its role must be allowed to create databases).
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [server] = await Promise.all([startServer(), buildConsole()])
+  const [server] = await Promise.all([startServer(), buildConsole(), prepareBrowser()])
   const templateDatabase = `posthorn_template_${process.pid}`
   await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
   await execute(server.url, `CREATE DATABASE ${templateDatabase}`)
@@ -50,6 +51,19 @@ async function buildConsole(): Promise<void> {
   })
 }
 
+/** Before any test, so that no two of them do it at once. */
+async function prepareBrowser(): Promise<void> {
+  await unpackChromium().catch(error => {
+    console.error('!!! the browser could not be unpacked, the tests of the console will fail:', error.message)
+  })
+}
+
+/**
+ * What outlives a machine that goes down: nobody needs these databases then. Tests of PostgreSQL's
+ * own end start a server of their own, as it ships.
+ */
+const FOR_GOOD = ['fsync', 'full_page_writes', 'synchronous_commit']
+
 type Server = { url: string; stop(): Promise<void> }
 
 async function startServer(): Promise<Server> {
@@ -62,8 +76,11 @@ async function startServer(): Promise<Server> {
     log: createLog({ level: 'error' }),
     progress: silentProgress,
   })
+  const url = withDatabase(embedded.url, 'postgres')
+  for (const setting of FOR_GOOD) await execute(url, `ALTER SYSTEM SET ${setting} = off`)
+  await execute(url, 'SELECT pg_reload_conf()')
   return {
-    url: withDatabase(embedded.url, 'postgres'),
+    url,
     async stop() {
       await embedded.stop()
       rmSync(dataDir, { recursive: true, force: true })
