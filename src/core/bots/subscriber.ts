@@ -1,4 +1,5 @@
 import type { BotChat, BotUpdate } from '../../contract/bot-platform.ts'
+import { storableTime } from '../../lib/storable.ts'
 
 /** A chat that started a bot. */
 export type Subscriber = {
@@ -54,7 +55,7 @@ export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotC
 
 /** In whole seconds, as platforms tell it. A clock of theirs that runs ahead must not make all that follows old. */
 function timeOf(saidMs: number | null, nowMs: number): number {
-  return Math.floor(Math.min(saidMs ?? nowMs, nowMs) / 1_000) * 1_000
+  return Math.floor(Math.min(storableTime(saidMs) ?? nowMs, nowMs) / 1_000) * 1_000
 }
 
 function firstEvents(what: BotUpdate['what']): readonly SubscriberEvent[] {

@@ -1,6 +1,6 @@
 import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
-import { storable } from '../../lib/storable.ts'
+import { storable, storableTime } from '../../lib/storable.ts'
 import type { InboundRow } from './store.ts'
 
 /** A whole message as its provider told it. */
@@ -37,7 +37,7 @@ export function toTold(connection: { id: ConnectionId; provider: string }, messa
     buttonTitle: cleanOrNull(message.buttonTitle, LONGEST_NAME),
     media: (message.media ?? []).slice(0, MOST_MEDIA).map(mediaOf),
     replyTo: cleanOrNull(message.replyTo, LONGEST_ID),
-    sentAtMs: message.atMs,
+    sentAtMs: storableTime(message.atMs),
   }
 }
 

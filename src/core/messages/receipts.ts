@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
+import { storableTime } from '../../lib/storable.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
@@ -42,7 +43,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
       providerId,
       // Refused after all: that is more than not delivered, and not paid for.
       status: reject === undefined ? status : 'failed',
-      atMs,
+      atMs: storableTime(atMs),
       providerCode,
       errorCode: reject === undefined ? null : PUBLIC_CODE[reject],
       detail,

@@ -144,8 +144,6 @@ test('bots are spread over the nodes that live, and what is beyond a share is gi
 
 test('what the store refuses is left out, and its neighbours are kept', async () => {
   const botId = await addBot()
-  const broken = { ...words(2, '2'), atMs: 9e15 }
-  const told = [words(1, '1'), { ...broken, chat: { ...broken.chat!, userId: null } }, words(3, '3')]
-  expect(await nodes[0].take(feedOf(botId), told)).toBe('stored')
+  expect(await nodes[0].take(feedOf(botId), [words(1, '1'), words(1.5, '2'), words(3, '3')])).toBe('stored')
   expect(await stored(botId)).toBe(2)
 })

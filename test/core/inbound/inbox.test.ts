@@ -121,6 +121,12 @@ describe('parts', () => {
   })
 })
 
+test('a time that cannot be one costs nobody the message', async () => {
+  const times = [9e15, 1_767_225_600_000_000, -9e15].map(atMs => message({ text: `${atMs}`, atMs }))
+  await openNode().take(connection, times)
+  expect((await kept()).toSorted()).toEqual(times.map(({ text }) => text).toSorted())
+})
+
 describe('a database that is away', () => {
   const gone = () => Promise.reject(new DatabaseUnavailable(new Error('away')))
 
