@@ -4,6 +4,9 @@ import type { Again } from './again.ts'
 import { LoginForm } from './login.tsx'
 import type { Session } from './session.ts'
 
+/** Dialogs and what drops down from their fields are at 200 and 300. */
+const ABOVE_ALL = 350
+
 type Props = {
   again: Again
   email: string
@@ -19,7 +22,14 @@ export function SignInAgain({ again, email, onSession, onLeave }: Props) {
     onLeave()
   }
   return (
-    <Modal opened={asked} onClose={() => {}} withCloseButton={false} title="Your session has ended" size="sm">
+    <Modal
+      opened={asked}
+      onClose={() => {}}
+      withCloseButton={false}
+      title="Your session has ended"
+      size="sm"
+      zIndex={ABOVE_ALL}
+    >
       <Text c="dimmed" mb="md">
         Sign in to go on. What you have typed is still there.
       </Text>

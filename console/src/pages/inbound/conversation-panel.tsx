@@ -6,11 +6,13 @@ import { channelName } from '../../parts/channel-name.ts'
 import { CopyId } from '../../parts/copy-id.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
+import { useSession } from '../../session/context.tsx'
 import { Conversation } from './conversation.tsx'
 import { Reply } from './reply.tsx'
 
 /** The conversation of a message, and a way to answer it. */
 export function ConversationPanel({ inboundId, onClose }: { inboundId: string | null; onClose: () => void }) {
+  const { can } = useSession()
   const read = useRead(
     '/api/v2/inbound/{inboundId}',
     { path: { inboundId: inboundId ?? '' } },
@@ -29,7 +31,7 @@ export function ConversationPanel({ inboundId, onClose }: { inboundId: string | 
           </Text>
         )
       }
-      foot={message && <Reply key={message.id} message={message} />}
+      foot={message && can('messages:create') && <Reply key={message.id} message={message} />}
     >
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!message && !read.error && <Skeleton h={320} />}

@@ -13,6 +13,7 @@ import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
+import { useSession } from '../../session/context.tsx'
 import { ConversationPanel } from './conversation-panel.tsx'
 
 export const INBOUND = '/api/v2/inbound'
@@ -68,15 +69,18 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
 }
 
 function NothingYet() {
+  const { can } = useSession()
   return (
     <EmptyNote
       icon={Inbox}
       title="Nobody has written yet"
       text="Answers come here as they arrive, and to your webhooks as inbound.message. Link a phone or add a bot to be written to."
       action={
-        <Button component={Link} href="/bots" variant="default">
-          Add a bot
-        </Button>
+        can('messages:create') && (
+          <Button component={Link} href="/bots" variant="default">
+            Add a bot
+          </Button>
+        )
       }
     />
   )

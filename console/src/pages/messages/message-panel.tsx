@@ -140,7 +140,8 @@ function Details({ message }: { message: MessageWithTimeline }) {
 }
 
 function Actions({ message }: { message: MessageWithTimeline }) {
-  const { mode } = useSession()
+  const { mode, can } = useSession()
+  const mayWrite = can('messages:create')
   const [asked, setAsked] = useState(false)
   const cancel = useAction(
     (api, messageId: string) => api.post('/api/v2/messages/{messageId}/cancel', { path: { messageId } }),
@@ -150,7 +151,7 @@ function Actions({ message }: { message: MessageWithTimeline }) {
     },
   )
   const waits = message.status === 'scheduled' || message.status === 'queued'
-  const again = resendLink(message)
+  const again = mayWrite ? resendLink(message) : null
   return (
     <>
       {again !== null && (
@@ -158,7 +159,7 @@ function Actions({ message }: { message: MessageWithTimeline }) {
           Send again
         </Button>
       )}
-      {waits && (
+      {waits && mayWrite && (
         <Button variant="default" leftSection={<X size={15} />} onClick={() => setAsked(true)}>
           Cancel it
         </Button>

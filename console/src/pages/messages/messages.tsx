@@ -12,6 +12,7 @@ import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
 import { MessageFilterBar, useMessageFilters } from './message-filters.tsx'
 import { MessagePanel } from './message-panel.tsx'
 import { useTail } from './use-tail.ts'
@@ -20,6 +21,8 @@ import { useTail } from './use-tail.ts'
 export default function Messages({ messageId }: { messageId?: string }) {
   const [, go] = useLocation()
   const { query, ...filters } = useMessageFilters()
+  const { can } = useSession()
+  const mayWrite = can('messages:create')
   const [tail, setTail] = useState(true)
   const messages = useReadPages('/api/v2/messages', { query })
   useTail(tail ? query : null, messages)
@@ -31,9 +34,11 @@ export default function Messages({ messageId }: { messageId?: string }) {
       actions={
         <>
           <Switch label="Follow" checked={tail} onChange={event => setTail(event.currentTarget.checked)} />
-          <Button component={Link} href="/send" leftSection={<SendHorizontal size={15} />}>
-            Send
-          </Button>
+          {mayWrite && (
+            <Button component={Link} href="/send" leftSection={<SendHorizontal size={15} />}>
+              Send
+            </Button>
+          )}
         </>
       }
     >
@@ -59,9 +64,11 @@ export default function Messages({ messageId }: { messageId?: string }) {
               title="No messages yet"
               text="What you send appears here, with every step that it takes."
               action={
-                <Button component={Link} href="/send">
-                  Send the first one
-                </Button>
+                mayWrite && (
+                  <Button component={Link} href="/send">
+                    Send the first one
+                  </Button>
+                )
               }
             />
           )

@@ -1,5 +1,5 @@
 import '@mantine/charts/styles.css'
-import { AreaChart } from '@mantine/charts'
+import { AreaChart, BarChart } from '@mantine/charts'
 import type { MessageStats } from '../../../../sdk/index.ts'
 import { labelOf, toPoints } from './points.ts'
 
@@ -9,32 +9,38 @@ const SERIES = [
   { name: 'Failed', color: 'var(--ph-bad)' },
   { name: 'Unknown', color: 'var(--ph-odd)' },
 ]
-/** From so many points on their dots would be one line. */
-const MOST_DOTS = 48
+/** Bars of more points than these are too thin to be told apart. */
+const MOST_BARS = 48
 
 /** What happened in each hour or day. A receipt counts when it comes, so nothing here is a part of anything else. */
 export default function Charts({ stats }: { stats: MessageStats }) {
   const points = toPoints(stats)
   const label = labelOf(stats)
+  const common = {
+    h: 260,
+    data: points,
+    dataKey: 'at',
+    series: SERIES,
+    withLegend: true,
+    // By the alphabet otherwise.
+    legendProps: { itemSorter: null },
+    tickLine: 'none',
+    xAxisProps: { interval: 'equidistantPreserveStart', minTickGap: 24, tickFormatter: label },
+    yAxisProps: { allowDecimals: false, width: 44 },
+    // Asked while nothing is pointed at, too.
+    tooltipProps: { labelFormatter: (at: unknown) => (typeof at === 'string' ? label(at) : '') },
+    valueFormatter: (value: number) => value.toLocaleString(),
+  } as const
+  if (points.length <= MOST_BARS)
+    return <BarChart {...common} barProps={{ isAnimationActive: false }} maxBarWidth={14} />
   return (
     <AreaChart
-      h={260}
-      data={points}
-      dataKey="at"
-      series={SERIES}
-      withLegend
-      withDots={points.length <= MOST_DOTS}
-      dotProps={{ r: 2, strokeWidth: 0 }}
-      activeDotProps={{ r: 4 }}
-      curveType="monotone"
+      {...common}
+      withDots={false}
+      curveType="linear"
       fillOpacity={0.12}
-      strokeWidth={1.75}
-      tickLine="none"
+      strokeWidth={1.5}
       areaProps={{ isAnimationActive: false }}
-      xAxisProps={{ minTickGap: 24, tickFormatter: label }}
-      yAxisProps={{ allowDecimals: false, width: 44 }}
-      tooltipProps={{ labelFormatter: at => label(String(at)) }}
-      valueFormatter={value => value.toLocaleString()}
     />
   )
 }

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 10_000
 
 /** How it goes: what was sent, what became of it, and what it cost. */
 export default function Overview() {
-  const { membership, mode } = useSession()
+  const { membership, mode, can } = useSession()
   const [filters, setFilters] = useFilters(['period'])
   const period = periodOf(filters.period)
   const stats = useRead('/api/v2/stats', { query: spanOf(period) }, { everyMs: LOOK_EVERY_MS })
@@ -92,16 +92,23 @@ export default function Overview() {
             <EmptyNote
               title={mode === 'test' ? 'No test messages in this period' : 'Nothing was sent in this period'}
               text={
-                <>
-                  <Anchor component={Link} href="/send">
-                    Send one
-                  </Anchor>{' '}
-                  by hand, or{' '}
-                  <Anchor component={Link} href="/welcome">
-                    from your own code
-                  </Anchor>
-                  .
-                </>
+                can('messages:create') && (
+                  <>
+                    <Anchor component={Link} href="/send">
+                      Send one
+                    </Anchor>{' '}
+                    by hand
+                    {can('api_keys:write') && (
+                      <>
+                        , or{' '}
+                        <Anchor component={Link} href="/welcome">
+                          from your own code
+                        </Anchor>
+                      </>
+                    )}
+                    .
+                  </>
+                )
               }
             />
           ) : (

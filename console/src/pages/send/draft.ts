@@ -1,4 +1,10 @@
-import type { Channel, ConversationContext, MessageType, SendBody } from '../../../../sdk/index.ts'
+import type {
+  AttachmentType,
+  Channel,
+  ConversationContext,
+  MessageType,
+  SendBody,
+} from '../../../../sdk/index.ts'
 import { conversationFrom } from '../../parts/conversation.ts'
 
 /** What is filled in, as the fields hold it. */
@@ -11,7 +17,14 @@ export type Draft = {
   otpCode: string
   templateId: string
   variables: string[]
+  /** The ends of the addresses behind the template's buttons; which of them is told by their place. */
+  buttons: { index: number; subType: string; text: string }[]
+  /** Of SMS. */
   sender: string
+  officialSenderId: string
+  /** A file for a chat, which is fetched from its address; none while it has no type. */
+  fileType: AttachmentType | ''
+  fileUrl: string
   scheduleAt: string
   /** Where other pages lead to: a chat of a bot, of a session, of an official sender. */
   conversation: ConversationContext | null
@@ -26,7 +39,11 @@ export const EMPTY: Draft = {
   otpCode: '',
   templateId: '',
   variables: [],
+  buttons: [],
   sender: '',
+  officialSenderId: '',
+  fileType: '',
+  fileUrl: '',
   scheduleAt: '',
   conversation: null,
 }
@@ -42,16 +59,17 @@ export function draftFrom(search: string): Draft {
   return draft
 }
 
+/** Where a file can go along. */
+export function takesFile({ channel, conversation }: Draft): boolean {
+  if (conversation !== null) return conversation.moduleType !== 'chatapp_official'
+  return channel === 'user_chatapp_session' || channel === 'botapp_bot'
+}
+
 /** The request, with what was left empty left out. */
 export function toBody(draft: Draft): SendBody {
-  const { to, channel, messageType, text, subject, otpCode, templateId, variables, sender, scheduleAt } =
-    draft
-  const { conversation } = draft
-  const usesTemplate = templateId !== ''
-  const content = {
-    ...(subject !== '' && { subject }),
-    ...(messageType === 'otp' && otpCode !== '' && !usesTemplate && { otpCode }),
-  }
+  const { to, channel, messageType, text, sender, officialSenderId, scheduleAt, conversation } = draft
+  const usesTemplate = draft.templateId !== ''
+  const content = contentOf(draft)
   return {
     to: to.trim(),
     // A conversation has a channel of its own.
@@ -59,11 +77,27 @@ export function toBody(draft: Draft): SendBody {
     messageType,
     ...(text !== '' && !usesTemplate && { text }),
     ...(Object.keys(content).length > 0 && { content }),
-    ...(usesTemplate && {
-      template: { id: templateId, ...(variables.length > 0 && { variablesIndexed: variables }) },
-    }),
+    ...(usesTemplate && { template: templateOf(draft) }),
+    ...(draft.fileType !== '' &&
+      takesFile(draft) && { attachment: { type: draft.fileType, publicUrl: draft.fileUrl } }),
     ...(sender !== '' && { sender: { id: sender } }),
+    ...(officialSenderId !== '' && channel === 'official_chatapp' && { officialSenderId }),
     ...(scheduleAt !== '' && { options: { scheduleAt: new Date(scheduleAt).toISOString() } }),
+  }
+}
+
+function contentOf({ subject, otpCode, messageType, templateId }: Draft): NonNullable<SendBody['content']> {
+  return {
+    ...(subject !== '' && { subject }),
+    ...(messageType === 'otp' && otpCode !== '' && templateId === '' && { otpCode }),
+  }
+}
+
+function templateOf({ templateId, variables, buttons }: Draft): NonNullable<SendBody['template']> {
+  return {
+    id: templateId,
+    ...(variables.length > 0 && { variablesIndexed: variables }),
+    ...(buttons.length > 0 && { buttonVariables: buttons }),
   }
 }
 
@@ -71,6 +105,8 @@ export function toBody(draft: Draft): SendBody {
 export function fieldOf(path: string): string {
   const variable = /^template\.variables(?:Indexed|Named)(?:\[(\d+)\])?/.exec(path)
   if (variable) return `variables.${variable[1] ?? 0}`
+  const button = /^template\.buttonVariables(?:\[(\d+)\])?/.exec(path)
+  if (button) return `buttons.${button[1] ?? 0}.text`
   return FIELDS[path] ?? path
 }
 
@@ -82,4 +118,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'template.id': 'templateId',
   template: 'templateId',
   'sender.id': 'sender',
+  attachment: 'fileUrl',
+  'attachment.type': 'fileType',
+  'attachment.publicUrl': 'fileUrl',
 }

@@ -1,10 +1,11 @@
 import { Button, Group, Input, SegmentedControl, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { MessagesSquare } from 'lucide-react'
-import type { ConversationContext } from '../../../../sdk/index.ts'
+import { type AccountView, ATTACHMENT_TYPES, type ConversationContext } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
-import type { Draft } from './draft.ts'
+import { inWords } from '../../parts/status-badge.tsx'
+import { type Draft, takesFile } from './draft.ts'
 
 const TYPES = [
   { value: 'free_text', label: 'Free text' },
@@ -21,7 +22,6 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
     ({ status }) => status === 'approved' || status === 'active',
   )
   const template = usable.find(({ id }) => id === values.templateId)
-  const senders = (account.data?.data.smsSenders ?? []).filter(({ status }) => status === 'approved')
   const isMail = values.channel === 'email_user' || (values.channel === 'auto' && values.to.includes('@'))
 
   function chooseTemplate(id: string | null): void {
@@ -29,6 +29,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
     fields.setValues({
       templateId: id ?? '',
       variables: placeholdersOf(chosen).map(() => ''),
+      buttons: (chosen?.urlButtonVariables ?? []).map(({ index, subType }) => ({ index, subType, text: '' })),
     })
   }
 
@@ -59,16 +60,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
           ]}
           {...getInputProps('channel')}
         />
-        {senders.length > 0 && (
-          <Select
-            label="From"
-            placeholder="The default"
-            clearable
-            data={senders.map(({ id, name }) => ({ value: id, label: name }))}
-            {...getInputProps('sender')}
-            onChange={id => fields.setFieldValue('sender', id ?? '')}
-          />
-        )}
+        <Sender fields={fields} account={account.data?.data} />
       </Group>
       <Input.Wrapper label="Type" labelElement="div">
         <SegmentedControl fullWidth data={TYPES} aria-label="Type" {...getInputProps('messageType')} />
@@ -89,12 +81,23 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         />
       )}
       {template ? (
-        placeholdersOf(template).map((name, at) => (
-          <TextInput key={name} label={`{{${name}}}`} {...getInputProps(`variables.${at}`)} />
-        ))
+        <>
+          {placeholdersOf(template).map((name, at) => (
+            <TextInput key={name} label={`{{${name}}}`} {...getInputProps(`variables.${at}`)} />
+          ))}
+          {values.buttons.map(({ index }, at) => (
+            <TextInput
+              key={index}
+              label={`Button ${index + 1}: the end of its address`}
+              dir="ltr"
+              {...getInputProps(`buttons.${at}.text`)}
+            />
+          ))}
+        </>
       ) : (
         <Words form={{ fields }} isMail={isMail} />
       )}
+      {takesFile(values) && <ChatFile fields={fields} />}
       <TextInput
         label="Later"
         description="Empty: at once. By your clock."
@@ -102,6 +105,76 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         {...getInputProps('scheduleAt')}
       />
     </>
+  )
+}
+
+type Fields = ApiForm<Draft>['fields']
+
+/** Whom it comes from, where the channel leaves a choice. */
+function Sender({ fields, account }: { fields: Fields; account: AccountView | undefined }) {
+  const { channel, conversation } = fields.values
+  if (!account || conversation !== null) return null
+  if (channel === 'official_chatapp') {
+    const choices = account.officialSenders.map(({ id, label, displayName }) => ({
+      value: id,
+      label: label ?? displayName,
+    }))
+    return <SenderChoice fields={fields} name="officialSenderId" choices={choices} />
+  }
+  if (channel !== 'auto' && channel !== 'local_sms' && channel !== 'int_sms') return null
+  const approved = account.smsSenders.filter(({ status }) => status === 'approved')
+  const choices = approved.map(({ id, name }) => ({ value: id, label: name }))
+  return <SenderChoice fields={fields} name="sender" choices={choices} />
+}
+
+function SenderChoice({
+  fields,
+  name,
+  choices,
+}: {
+  fields: Fields
+  name: 'sender' | 'officialSenderId'
+  choices: readonly { value: string; label: string }[]
+}) {
+  if (choices.length === 0) return null
+  return (
+    <Select
+      label="From"
+      placeholder="The default"
+      clearable
+      data={[...choices]}
+      {...fields.getInputProps(name)}
+      value={fields.values[name] === '' ? null : fields.values[name]}
+      onChange={id => fields.setFieldValue(name, id ?? '')}
+    />
+  )
+}
+
+/** A file beside the words, which whoever carries them fetches. */
+function ChatFile({ fields }: { fields: Fields }) {
+  const { getInputProps, values } = fields
+  return (
+    <Group align="flex-start" wrap="nowrap">
+      <Select
+        label="File"
+        placeholder="None"
+        clearable
+        w={140}
+        data={ATTACHMENT_TYPES.map(value => ({ value, label: inWords(value) }))}
+        {...getInputProps('fileType')}
+        value={values.fileType === '' ? null : values.fileType}
+        onChange={type => fields.setFieldValue('fileType', type ?? '')}
+      />
+      {values.fileType !== '' && (
+        <TextInput
+          label="Its address"
+          placeholder="https://example.com/menu.pdf"
+          flex={1}
+          dir="ltr"
+          {...getInputProps('fileUrl')}
+        />
+      )}
+    </Group>
   )
 }
 

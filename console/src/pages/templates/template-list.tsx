@@ -1,10 +1,11 @@
-import { Badge, Button, Text, Tooltip } from '@mantine/core'
-import { LayoutTemplate, Plus } from 'lucide-react'
+import { Badge, Button, Tooltip } from '@mantine/core'
+import { LayoutTemplate, Plus, Star } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { TEMPLATE_STATUSES, type TemplateView } from '../../../../sdk/index.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
 import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
@@ -109,28 +110,37 @@ function NoTemplates({ mayWrite }: { mayWrite: boolean }) {
 const COLUMNS: readonly Column<TemplateView>[] = [
   {
     title: 'Name',
-    width: 'minmax(150px, 1.4fr)',
+    width: 'minmax(170px, 2.2fr)',
     render: ({ name, isDefault, isPlatformTemplate }) => (
-      <>
-        <Text span fw={500} size="sm">
-          {name}
-        </Text>
-        {isDefault && (
-          <Badge ml={8} size="xs" variant="light">
-            default
-          </Badge>
-        )}
-        {isPlatformTemplate && (
-          <Badge ml={8} size="xs" variant="default">
-            platform
-          </Badge>
-        )}
-      </>
+      <NameCell
+        name={name}
+        badge={
+          (isDefault || isPlatformTemplate) && (
+            <>
+              {isDefault && (
+                <Star
+                  size={13}
+                  fill="currentColor"
+                  color="var(--mantine-color-brass-5)"
+                  role="img"
+                  aria-label="The default of its kind and type"
+                  style={{ flex: 'none' }}
+                />
+              )}
+              {isPlatformTemplate && (
+                <Badge size="xs" variant="default" style={{ flex: 'none' }}>
+                  platform
+                </Badge>
+              )}
+            </>
+          )
+        }
+      />
     ),
   },
   {
     title: 'Words',
-    width: 'minmax(160px, 2.4fr)',
+    width: 'minmax(140px, 2.2fr)',
     wideOnly: true,
     render: template => <bdi>{wordsOf(template)}</bdi>,
   },

@@ -1,4 +1,5 @@
 import { lazy } from 'react'
+import { useSession } from '../../session/context.tsx'
 import { TemplateList } from './template-list.tsx'
 
 const Editor = lazy(() => import('./editor.tsx'))
@@ -6,6 +7,7 @@ const TemplatePage = lazy(() => import('./template-page.tsx'))
 
 /** The list; `/templates/new` is the editor, every other name a template. */
 export default function Templates({ templateId }: { templateId?: string }) {
-  if (templateId === undefined) return <TemplateList />
+  const { can } = useSession()
+  if (templateId === undefined || (templateId === 'new' && !can('messages:create'))) return <TemplateList />
   return templateId === 'new' ? <Editor /> : <TemplatePage key={templateId} templateId={templateId} />
 }

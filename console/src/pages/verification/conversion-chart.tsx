@@ -27,15 +27,15 @@ export default function ConversionChart({
       dataKey="day"
       series={SERIES}
       withLegend
+      legendProps={{ itemSorter: null }}
       withRightYAxis
-      gridAxis="x"
       tickLine="none"
       curveType="monotone"
       dotProps={{ r: 3 }}
       connectNulls
       barProps={{ isAnimationActive: false, maxBarSize: 18 }}
       lineProps={{ isAnimationActive: false }}
-      xAxisProps={{ minTickGap: 24 }}
+      xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
       yAxisProps={{ allowDecimals: false, width: 44 }}
       rightYAxisProps={{ domain: [0, 100], width: 36, tickFormatter: (value: number) => `${value}` }}
       valueFormatter={value => value.toLocaleString()}

@@ -10,6 +10,7 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { formatMoney } from '../../parts/money.tsx'
 import { Card } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
+import { useSession } from '../../session/context.tsx'
 import { Figure } from '../overview/figure.tsx'
 import { Breakdown, countryName, percent } from './breakdown.tsx'
 import { SPANS, spanOf } from './days.ts'
@@ -109,15 +110,18 @@ function Figures({ sum }: { sum: StatsRow | undefined }) {
 }
 
 function Nothing() {
+  const { can } = useSession()
   return (
     <EmptyNote
       icon={ShieldCheck}
       title="No verifications in this time"
       text="Send yourself a code to see how it goes; in test mode it comes to the sandbox."
       action={
-        <Button component={Link} href="/verification/try">
-          Try it
-        </Button>
+        can('messages:create') && (
+          <Button component={Link} href="/verification/try">
+            Try it
+          </Button>
+        )
       }
     />
   )

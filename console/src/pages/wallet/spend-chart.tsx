@@ -23,7 +23,7 @@ export default function SpendChart({ stats }: { stats: MessageStats }) {
       series={SERIES}
       tickLine="none"
       barProps={{ isAnimationActive: false, maxBarSize: 22 }}
-      xAxisProps={{ minTickGap: 24 }}
+      xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
       valueFormatter={value => formatMoney(value, currency)}
     />

@@ -50,7 +50,7 @@ export default function Wallet() {
     >
       {wallet.error && <ReadFault error={wallet.error} retry={wallet.refetch} />}
       <Stack gap="lg">
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
           <Figure
             label="Balance"
             value={data?.balance}

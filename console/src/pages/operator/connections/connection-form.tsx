@@ -175,8 +175,8 @@ function SendModes({ form: { fields }, provider }: { form: ApiForm<Values>; prov
   if (able.length === 0) return null
   return (
     <Checkbox.Group
-      label="By a template too"
-      description="Of the types that it carries; without, in plain words alone"
+      label="By approved templates too"
+      description="Of the types that it carries; the others go in plain words alone"
       value={able.filter(type => modes[type] === 'template_optional')}
       onChange={chosen =>
         fields.setFieldValue('sendModeByType', {

@@ -125,6 +125,8 @@ const YES_OR_NO = [
   { value: 'false', label: 'No' },
 ]
 
+const MOST_PORT = 65_535
+
 type FieldProps = {
   schema: Schema
   path: string
@@ -176,7 +178,8 @@ function Field(props: FieldProps) {
           {...common}
           allowDecimal={schema.type === 'number'}
           placeholder={preset}
-          thousandSeparator=","
+          // A port is no amount.
+          thousandSeparator={(schema.maximum ?? Number.POSITIVE_INFINITY) > MOST_PORT ? ',' : ''}
           {...fields.getInputProps(path)}
         />
       )

@@ -16,7 +16,7 @@ export function ByChannel({ policies }: { policies: readonly AdminPolicy[] }) {
             <Table.Th>Channel</Table.Th>
             <Table.Th>Connection</Table.Th>
             <Table.Th>Carries</Table.Th>
-            <Table.Th>By a template</Table.Th>
+            <Table.Th>Approved templates</Table.Th>
             <Table.Th ta="end">Tries</Table.Th>
             <Table.Th ta="end">Pause</Table.Th>
           </Table.Tr>
@@ -57,7 +57,7 @@ function ChannelRows({ name, policies }: { name: string; policies: readonly Admi
       <Table.Td ta="end" className="ph-num">
         {policy.retryPolicy.maxAttempts}
       </Table.Td>
-      <Table.Td ta="end" className="ph-num">
+      <Table.Td ta="end" className="ph-num" style={{ whiteSpace: 'nowrap' }}>
         {policy.retryPolicy.backoffMs.toLocaleString()} ms
       </Table.Td>
     </Table.Tr>
@@ -65,8 +65,8 @@ function ChannelRows({ name, policies }: { name: string; policies: readonly Admi
 }
 
 function templatesOf({ requiresApprovedTemplate, sendModeByType, allowedTypes }: AdminPolicy): string {
-  if (requiresApprovedTemplate) return 'An approved one, always'
+  if (requiresApprovedTemplate) return 'Always'
   const may = allowedTypes.filter(type => sendModeByType[type] === 'template_optional')
-  if (may.length === 0) return 'Never'
+  if (may.length === 0) return '–'
   return may.length === allowedTypes.length ? 'Where one is named' : may.map(typeName).join(', ')
 }

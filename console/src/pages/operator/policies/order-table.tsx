@@ -29,7 +29,7 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
     },
   )
   return (
-    <WideTable label="Order of connections" minWidth={640}>
+    <WideTable label="Order of connections" minWidth={760}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={70} ta="end">
@@ -50,14 +50,14 @@ export function OrderTable({ placed }: { placed: readonly Placed[] }) {
             <Table.Td ta="end" className="ph-num">
               {order.toLocaleString()}
             </Table.Td>
-            <Table.Td>
+            <Table.Td style={{ whiteSpace: 'nowrap' }}>
               <Anchor component={Link} href={`/operator/connections/${id}`} size="sm">
                 <bdi>{name}</bdi>
               </Anchor>{' '}
               <span style={{ color: 'var(--ph-quiet)' }}>{provider}</span>
             </Table.Td>
             <Table.Td>{channels.map(channelName).join(', ')}</Table.Td>
-            <Table.Td>
+            <Table.Td style={{ whiteSpace: 'nowrap' }}>
               {accountId === null ? 'Every account' : <AccountName id={accountId} names={names} />}
             </Table.Td>
             <Table.Td>

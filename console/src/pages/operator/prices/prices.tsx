@@ -91,7 +91,7 @@ export default function Prices() {
           <EmptyNote
             icon={Tags}
             title="No prices yet"
-            text="Without one, messages cost nothing. Save the empty list to see the columns, fill it, and bring it back."
+            text="A message to where no price holds is refused. Save the empty list to see the columns, fill it, and bring it back."
           />
         }
       />
