@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const PACKAGE = createRequire(import.meta.url).resolve('@sparticuz/chromium')
+const require = createRequire(import.meta.url)
+const PACKAGE = require.resolve('@sparticuz/chromium')
 /** It unpacks to wherever temporary files go, and takes half a file there for a whole one. */
 const UNPACK = 'require(process.argv[1]).executablePath()'
 /** Among the packages: when they are installed anew, so is this. */
