@@ -3,6 +3,7 @@ import { readClientConfig } from '../config.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { ApiRefusal, type Body, type Client, type ClientOptions, createClient } from './client.ts'
 import type { Run } from './run.ts'
+import { withoutControls } from './show.ts'
 
 type Values = Record<string, string | boolean | string[] | undefined>
 
@@ -107,7 +108,7 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
 function shown(command: ClientCommand, answer: Body): string {
   const more = answer['nextCursor']
   const hint = typeof more === 'string' ? `There are more: --cursor ${more}\n` : ''
-  return `${command.show(answer)}\n${hint}`
+  return withoutControls(`${command.show(answer)}\n${hint}`)
 }
 
 function say(text: string): number {
@@ -117,6 +118,7 @@ function say(text: string): number {
 
 function complain(refusal: ApiRefusal): number {
   const details = refusal.details.map(({ path, message }) => `  ${path}: ${message}\n`)
-  process.stderr.write(`${refusal.code}: ${refusal.message}\n${details.length > 1 ? details.join('') : ''}`)
+  const text = `${refusal.code}: ${refusal.message}\n${details.length > 1 ? details.join('') : ''}`
+  process.stderr.write(withoutControls(text))
   return 1
 }

@@ -18,7 +18,17 @@ export function card(facts: readonly (readonly [string, unknown])[]): string {
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
 }
 
+/** Names and texts are strangers' words: none begins a line of its own in a table. */
 function cell(value: unknown): string {
+  return written(value).replace(/[\t\n\r]+/g, ' ')
+}
+
+/** What a terminal obeys instead of showing it, but for the ends of lines. */
+export function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+}
+
+function written(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (value === true) return 'yes'
   if (value === false) return 'no'
