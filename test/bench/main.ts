@@ -3,6 +3,7 @@ import { measureBots } from './bots.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
+import { measureExplorer } from './explorer.ts'
 import { measureInbound } from './inbound.ts'
 import { measureMedia } from './media.ts'
 import { measureMemory } from './memory.ts'
@@ -19,7 +20,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [explorer] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -38,6 +39,7 @@ const NAMES = [
   'bulk',
   'bots',
   'sessions',
+  'explorer',
   'memory',
   'scale',
 ] as const
@@ -64,6 +66,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('bulk')) figures.push(...(await measureBulk(quick)))
   if (wanted.has('bots')) figures.push(...(await measureBots(quick)))
   if (wanted.has('sessions')) figures.push(...(await measureSessions(quick)))
+  if (wanted.has('explorer')) figures.push(...(await measureExplorer(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

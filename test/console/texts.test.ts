@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Answer } from '../support/app.ts'
 import { type Console, setUp, startConsole, type Window } from './support.ts'
 
 /** What somebody may put into any text that others read. */
@@ -91,6 +92,44 @@ describe('a server that goes away', { timeout: 60_000 }, () => {
   })
 })
 
+describe('what happens', { timeout: 60_000 }, () => {
+  it('is told by a stream: no list is read for it', async () => {
+    const { page, go, context } = window
+    const opened = page.waitForResponse(answer => answer.url().includes('/messages/events'))
+    await go('/messages')
+    await page.getByRole('row').nth(1).waitFor()
+    await opened
+    // Nothing but the stream brings a row from here on.
+    await context.route(/\/api\/v2\/messages\?/, route => route.abort())
+    await send({ to: '+12025550123', text: 'Told by the stream' })
+    const row = page.getByRole('row').filter({ hasText: 'Told by the stream' })
+    await row.getByText('Delivered').waitFor()
+    await context.unroute(/\/api\/v2\/messages\?/)
+  })
+
+  it('is asked for where no stream gets through', async () => {
+    const { page, go, context } = window
+    await context.route('**/messages/events*', route => route.abort())
+    await go('/messages')
+    await page.getByRole('row').nth(1).waitFor()
+    await send({ to: '+12025550123', text: 'Asked for' })
+    await page.getByRole('row').filter({ hasText: 'Asked for' }).getByText('Delivered').waitFor()
+    await context.unroute('**/messages/events*')
+  })
+
+  it('leaves a list by status when it no longer fits', async () => {
+    const { page, go } = window
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    const sent = await send({ to: '+12025550123', text: 'Leaves the list', options: { scheduleAt: at } })
+    await go('/messages?status=scheduled')
+    const row = page.getByRole('row').filter({ hasText: 'Leaves the list' })
+    await row.waitFor()
+    const id = (sent.body['tracking'] as { messageId: string }).messageId
+    await server.app.call(`/api/v2/messages/${id}/cancel`, { method: 'POST', key: server.app.demoKey })
+    await row.waitFor({ state: 'detached' })
+  })
+})
+
 describe('the security policy', () => {
   it('lets no script run that stands in a page', async () => {
     const answer = await server.app.call('/messages', { headers: { accept: 'text/html' } })
@@ -107,10 +146,11 @@ describe('the security policy', () => {
   })
 })
 
-async function send(body: object): Promise<void> {
+async function send(body: object): Promise<Answer> {
   const { app } = server
   const answer = await app.call('/api/v2/messages/send', { method: 'POST', key: app.demoKey, body })
   expect(answer.status, answer.text).toBe(200)
+  return answer
 }
 
 /** What one of the corpus would have left behind. */

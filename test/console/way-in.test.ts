@@ -116,13 +116,28 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.context.close()
   })
 
-  it('signs out', async () => {
-    const { page } = window
-    await page.keyboard.press('Escape')
+  it('signs out, in every tab, which until then show each other’s changes', async () => {
+    const { page, context } = window
+    const second = await context.newPage()
+    await second.goto('/keys')
+    await second.getByRole('row').nth(1).waitFor()
+    await window.go('/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Seen in both')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await second.getByRole('row').filter({ hasText: 'Seen in both' }).waitFor()
+    await second.getByRole('button', { name: 'New key' }).click()
+    await second.getByRole('dialog').getByLabel('Name').fill('Half typed')
     await page.getByRole('button', { name: /Signed in as/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect((await page.request.get('/api/console/session')).status()).toBe(401)
+    const ended = second.getByRole('dialog', { name: 'Your session has ended' })
+    await ended.getByRole('button', { name: 'Leave' }).waitFor()
+    expect(await second.getByLabel('Name').inputValue()).toBe('Half typed')
+    await ended.getByRole('button', { name: 'Leave' }).click()
+    await second.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 })
 
