@@ -11,7 +11,7 @@ import {
 } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import type { Seal } from '../../infra/seal.ts'
+import { type Seal, SealBroken } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
 import { lockAccount } from '../accounts/store.ts'
@@ -115,10 +115,15 @@ export function createBots(deps: BotsDeps): Bots {
     return { id, connected: chosen === null }
   }
 
-  /** Its connection may be gone: then the bot comes back over another one. */
+  /** Its connection may be gone, or its token not open any more: then the bot comes back by this one. */
   function isInUse({ id, state, connectionId, token: sealed }: BotRow, token: string): boolean {
     if (state !== 'active' || !connectionId || !platforms.get(connectionId) || !sealed) return false
-    return seal.open(sealed, tokenContext(id)).toString() === token
+    try {
+      return seal.open(sealed, tokenContext(id)).toString() === token
+    } catch (error) {
+      if (error instanceof SealBroken) return false
+      throw error
+    }
   }
 
   return {

@@ -62,12 +62,12 @@ async function addAccount(): Promise<Caller> {
   return callerOf(ids.next('acc'))
 }
 
-const bots = () =>
+const bots = (masterKey = Buffer.alloc(32, 7)) =>
   createBots({
     db: database.db,
     clock,
     ids,
-    seal: createSeal(Buffer.alloc(32, 7), random),
+    seal: createSeal(masterKey, random),
     platforms,
     settling: { settle: async () => {}, leave: async () => {} },
     changed() {},
@@ -123,4 +123,12 @@ test('a bot whose connection is gone comes back over another, by the same token 
   expect(await findBot(database.db, after.id as BotId)).toMatchObject({
     connectionId: made.get(caller.account.id),
   })
+})
+
+test('a bot whose sealed token does not open comes back by the same token', async () => {
+  const caller = await addAccount()
+  const before = await bots().register(caller, { token: '1007:a' })
+  const renewed = () => bots(Buffer.alloc(32, 8))
+  expect((await renewed().register(caller, { token: '1007:a' })).id).toBe(before.id)
+  await expect(renewed().register(caller, { token: '1007:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
 })
