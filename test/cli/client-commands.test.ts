@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -15,7 +16,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 
 let database: TestDatabase
 let app: App
@@ -55,7 +56,7 @@ function posthorn(
       POSTHORN_DATA_DIR: dataDir,
       ...options.env,
     }
-    const child = execFile(process.execPath, [MAIN, ...args], { env }, (error, out, err) =>
+    const child = execFile(process.execPath, [BIN, ...args], { env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     )
     child.stdin!.end(options.input ?? '')
