@@ -34,7 +34,10 @@ begin
                     case when m.status = 'cancelled' then 'cancelled'
                          when m.status in ('failed', 'expired') and m.sent_at is null then 'failed'
                          else 'sent' end as state
-               from bulk_outcomes o join messages m on m.account_id = o.account_id and m.id = o.message_id
+               from bulk_outcomes o
+              -- One by one (limit 1): a plan made on empty tables read all that the account ever sent, at every look.
+              cross join lateral (select k.status, k.sent_at from messages k
+                                   where k.account_id = o.account_id and k.id = o.message_id limit 1) m
               where o.account_id = v_account[i.at] and o.job_id = i.id and o.state = 'open'
                 and m.status not in ('scheduled', 'queued', 'sending', 'unknown')
               limit p_rows) s

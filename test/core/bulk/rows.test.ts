@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowStatus } from '../../../src/contract/bulk.ts'
 import { listRows, readRows, readWaiting } from '../../../src/core/bulk/row-store.ts'
+import { FIRST_TURN, settleRows } from '../../../src/core/bulk/store.ts'
 import { viewRow } from '../../../src/core/bulk/view.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -60,7 +61,7 @@ test.each([
   },
 )
 
-type Plan = { 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[] }
+type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Shared Hit Blocks': number; Plans?: Plan[] }
 
 /** Rows that all steps of a plan hand on. */
 function rowsIn(plan: Plan): number {
@@ -122,4 +123,39 @@ test('a page costs what a page costs, however large its job is, and although nob
   for (const [name, page] of Object.entries(pages)) {
     expect(await passedBy(page), name).toBeLessThan(1_000)
   }
+})
+
+test('a look at what became of a job reads what waits for it, however much its account has sent since the plan was made', async () => {
+  const job = { accountId: ids.next('acc'), id: ids.next('job') }
+  const values = [toUuid(job.accountId), toUuid(job.id)]
+  await database.db.transaction(async tx => {
+    const fill = (name: string, text: string) => tx.query({ name, text, values })
+    const makeJob = `insert into bulk_jobs (account_id, id, live, key_id, status, total, unsettled)
+                     values ($1, $2, true, $1, 'running', 10000, true)`
+    await fill('t_busy_job', makeJob)
+    await settleRows(tx, systemClock.now(), FIRST_TURN, 500, 2_000)
+    await fill(
+      't_busy_messages',
+      `with made as (
+         insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
+                               content, amount, funding, money, parts, candidates, sender_source)
+         select $1, uuid_at(now() + n * interval '1 ms'), true, 'sent', 'local_sms', 'utility', '+12025550100', 'sandbox', $1,
+                '{}', 0, 'none', 'none', 1, 'local_sms', 'account_default' from generate_series(1, 10000) as n returning id)
+       insert into bulk_outcomes (account_id, job_id, n, state, message_id)
+       select $1, $2::uuid, row_number() over (order by id),
+              case when row_number() over (order by id) > 9990 then 'open' else 'sent' end, id from made`,
+    )
+    const { rows: plans } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
+      name: 't_busy_explain',
+      text: `explain (analyze, buffers, format json)
+             select * from settle_bulk_rows(now(), '${FIRST_TURN.accountId}', '${FIRST_TURN.jobId}', 500, 2000)`,
+    })
+    expect(plans[0]!['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(300)
+    const { rows } = await tx.query({
+      name: 't_busy_sent',
+      text: 'select sent from bulk_jobs where account_id = $1 and id = $2',
+      values,
+    })
+    expect(rows).toEqual([{ sent: 10 }])
+  })
 })
