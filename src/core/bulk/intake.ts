@@ -4,7 +4,7 @@ import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
 import { type Clock, pause } from '../../lib/clock.ts'
-import type { AccountId, Ids } from '../../lib/ids.ts'
+import type { Ids } from '../../lib/ids.ts'
 import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import { createIdentity } from './identity.ts'
 import {
@@ -17,6 +17,7 @@ import {
   rejectIncomplete,
 } from './intake-store.ts'
 import type { Job, JobId, JobRef } from './job.ts'
+import { createPlaces } from './places.ts'
 import { type BulkPiece, createSaid, type Message, type Said } from './said.ts'
 import { carriesCode, sealRow } from './secret-row.ts'
 
@@ -58,9 +59,6 @@ const PIECE_BYTES = 1_048_576
 const SHOWN_AFTER_MS = 250
 /** A job tells how far it is this often, in ms. */
 const NOTED_EVERY_MS = 500
-/** Jobs that come in at the same time, on one node: of all accounts, and of one. */
-const MOST_AT_ONCE = 16
-const MOST_OF_AN_ACCOUNT = 8
 /** How long a request waits for another one with its key, and how often it looks; in ms. */
 const WAIT_FOR_OTHER_MS = 10_000
 const LOOK_EVERY_MS = 50
@@ -74,30 +72,18 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   const { db, clock } = deps
   /** What this node is taking in just now. */
   const atWork = new Set<JobId>()
-  /** The accounts of the requests that are being read. */
-  const requests: AccountId[] = []
+  const places = createPlaces(clock)
 
   async function take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const { account } = request.caller
     checkSubscription(request.caller)
-    enter(account.id)
+    const leave = await places.take(account.id)
     try {
       const known = await findByKey(db, account.id, request.key)
       return known ? await compare(request) : await store(request)
     } finally {
-      requests.splice(requests.indexOf(account.id), 1)
+      leave()
     }
-  }
-
-  /** Each holds a connection and some memory for as long as its sender likes: none may have all of the places. */
-  function enter(accountId: AccountId): void {
-    const ofAccount = requests.filter(each => each === accountId).length
-    if (requests.length >= MOST_AT_ONCE || ofAccount >= MOST_OF_AN_ACCOUNT) {
-      throw new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are coming in at once.', {
-        retryAfterSeconds: 5,
-      })
-    }
-    requests.push(accountId)
   }
 
   // --- a key that is new ------------------------------------------------------

@@ -9,7 +9,7 @@ export const messagesRead = (deps: { messages: Messages }) =>
   defineRoute({
     method: 'GET',
     url: '/api/v2/messages/:messageId',
-    auth: { permission: 'messages:read' },
+    auth: {},
     schema: {
       summary: 'Read a message',
       description: 'With `timeline`: every status with its time, every attempt with what the provider said.',

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
 
 let database: TestDatabase
 const ids = createIds(systemClock, createRandom())
@@ -24,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const createIntake = () =>
-  createBulkIntake({ db: database.db, clock: systemClock, ids, seal, node: () => NODE })
+const createIntake = (clock = systemClock) =>
+  createBulkIntake({ db: database.db, clock, ids, seal, node: () => NODE })
 
 function createCaller(): Caller {
   return {
@@ -153,41 +154,26 @@ test('a long body that is wrong is refused soon, not at its end', async () => {
   expect(read).toBeLessThan(1_200_000)
 })
 
-test('no account takes all the room there is for bodies', async () => {
+test('no account takes all the room there is for bodies; who comes late waits for a while', async () => {
   const caller = createCaller()
   const { promise: gone, reject: cut } = Promise.withResolvers<never>()
   async function* hanging(): AsyncGenerator<BulkPiece> {
     yield { parts: [RATE], bytes: 100 }
     await gone
   }
-  const intake = createIntake()
+  const clock = createFakeClock(Date.now())
+  const intake = createIntake(clock)
+  const one = (who: Caller, key: string) => intake.take({ caller: who, key, pieces: say([RATE, rows(1)]) })
   const taking = Array.from({ length: 8 }, (_, at) =>
     intake.take({ caller, key: `hanging ${at}`, pieces: hanging() }).catch(() => {}),
   )
-  const ninth = intake.take({ caller, key: 'k', pieces: say([RATE, rows(1)]) })
-  await expect(ninth).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-  const other = await intake.take({ caller: createCaller(), key: 'k', pieces: say([RATE, rows(1)]) })
-  expect(other.job.status).toBe('validating')
+  const ninth = one(caller, 'ninth').catch(error => error)
+  expect((await one(createCaller(), 'k')).job.status).toBe('validating')
+  await clock.advance(5_000)
+  expect(await ninth).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 })
+  const line = Array.from({ length: 64 }, (_, at) => one(caller, `in line ${at}`))
+  await expect(one(caller, 'too many')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   cut(CUT)
   await Promise.all(taking)
-  const again = await intake.take({ caller, key: 'k', pieces: say([RATE, rows(1)]) })
-  expect(again.job.status).toBe('validating')
-})
-
-test('the same key again says the same or conflicts, whatever the pieces were', async () => {
-  const caller = createCaller()
-  const intake = createIntake()
-  const first = await intake.take({ caller, key: 'k', pieces: say([RATE, rows(4)]) })
-  const pieces = rows(4).rows
-  const again = await intake.take({
-    caller,
-    key: 'k',
-    pieces: say(
-      [{ kind: 'rows', rows: pieces.slice(0, 1) }],
-      [{ kind: 'rows', rows: pieces.slice(1) }, RATE],
-    ),
-  })
-  expect(again).toMatchObject({ replayed: true, job: { id: first.job.id } })
-  const other = intake.take({ caller, key: 'k', pieces: say([RATE, rows(5)]) })
-  await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  expect((await Promise.all(line)).every(({ job }) => job.status === 'validating')).toBe(true)
 })

@@ -26,7 +26,7 @@ export const DEMANDS: Readonly<Record<string, Demand>> = {
   'GET /messages': READ,
   'GET /messages/policies': CREATE,
   'GET /messages/events': READ,
-  'GET /messages/:messageId': READ,
+  'GET /messages/:messageId': ANY,
   'POST /messages/:messageId/cancel': CREATE,
   'POST /messages/bulk': CREATE,
   'GET /messages/bulk': READ,

@@ -1,0 +1,80 @@
+import { Problem } from '../../contract/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountId } from '../../lib/ids.ts'
+
+export type Places = {
+  /** A place for a job that comes in, and how to leave it; SERVICE_UNAVAILABLE where none gets free soon. */
+  take(accountId: AccountId): Promise<() => void>
+}
+
+type Waiter = { accountId: AccountId; enter(): void }
+
+/** Jobs that come in at the same time, on one node: of all accounts, and of one. */
+const MOST_AT_ONCE = 16
+const MOST_OF_AN_ACCOUNT = 8
+/** Requests that wait for one of these to end, with nothing of their bodies read. */
+const MOST_WAITING = 256
+const MOST_WAITING_OF_AN_ACCOUNT = 64
+/** As long as a short job needs, many times over; a long one is not waited for. */
+const WAIT_MS = 5_000
+
+/**
+ * Each job that comes in holds a connection and some memory for as long as its
+ * sender likes: none may have all of the places. Short ones that come together
+ * go one after the other, in the order in which they came.
+ */
+export function createPlaces(clock: Pick<Clock, 'after'>): Places {
+  const taken: AccountId[] = []
+  const line: Waiter[] = []
+
+  function isFreeFor(accountId: AccountId): boolean {
+    return taken.length < MOST_AT_ONCE && countOf(taken, accountId) < MOST_OF_AN_ACCOUNT
+  }
+
+  function occupy(accountId: AccountId): () => void {
+    taken.push(accountId)
+    return () => {
+      taken.splice(taken.indexOf(accountId), 1)
+      callNext()
+    }
+  }
+
+  /** The first in line for whom there is room: others may wait for jobs of their own account. */
+  function callNext(): void {
+    const at = line.findIndex(({ accountId }) => isFreeFor(accountId))
+    if (at !== -1) line.splice(at, 1)[0]!.enter()
+  }
+
+  function wait(accountId: AccountId): Promise<() => void> {
+    const ofAccount = line.filter(waiter => waiter.accountId === accountId).length
+    if (line.length >= MOST_WAITING || ofAccount >= MOST_WAITING_OF_AN_ACCOUNT) throw full()
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+    const waiter: Waiter = {
+      accountId,
+      enter() {
+        cancel()
+        resolve(occupy(accountId))
+      },
+    }
+    const cancel = clock.after(WAIT_MS, () => {
+      line.splice(line.indexOf(waiter), 1)
+      reject(full())
+    })
+    line.push(waiter)
+    return promise
+  }
+
+  return {
+    take: async accountId => (isFreeFor(accountId) ? occupy(accountId) : wait(accountId)),
+  }
+}
+
+function countOf(taken: readonly AccountId[], accountId: AccountId): number {
+  return taken.filter(each => each === accountId).length
+}
+
+function full(): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'Too many bulk jobs are coming in at once.', {
+    retryAfterSeconds: 5,
+  })
+}
