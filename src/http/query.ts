@@ -7,7 +7,8 @@ type Query = Record<string, string | string[]> & { [FAULT]?: Detail }
 
 /**
  * Reads a query string strictly: percent signs must encode UTF-8, and NUL is
- * refused, since no store can hold it. A repeated name gives an array.
+ * refused, since no store can hold it. A repeated name gives an array. The plus of
+ * a phone number or of a time stays one, encoded or not.
  */
 export function parseQuery(text: string): Query {
   const query: Query = Object.create(null)
@@ -29,9 +30,12 @@ export function queryFault(query: unknown): Detail | undefined {
   return (query as Query)[FAULT]
 }
 
+/** A plus stands for a space, but where nobody writes one: before a phone number, and in a time's offset. */
+const PLUS_ITSELF = /^\+(?=\d)|(?<=T[\d:.]+)\+(?=\d\d:?\d\d$)/g
+
 function decode(text: string): string | null {
   try {
-    const decoded = decodeURIComponent(text.replaceAll('+', ' '))
+    const decoded = decodeURIComponent(text.replace(PLUS_ITSELF, '%2B').replaceAll('+', ' '))
     return decoded.includes('\0') ? null : decoded
   } catch {
     return null

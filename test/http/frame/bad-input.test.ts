@@ -219,6 +219,17 @@ describe('a query', () => {
   })
 
   it.each([
+    ['+12025550123', '+12025550123'],
+    ['%2B12025550123', '+12025550123'],
+    ['2030-01-31T09:00:00.5+01:00', '2030-01-31T09:00:00.5+01:00'],
+    ['1+1', '1 1'],
+    ['+a+b', ' a b'],
+  ])('keeps the plus of a phone number and of a time: %s', async (text, read) => {
+    const answer = await frame.call('GET', `/demo/items?q=${text}`)
+    expect(answer.body['data']).toEqual([{ limit: 50, q: read }])
+  })
+
+  it.each([
     ['limit=0', 'limit', 'must be at least 1'],
     ['limit=501', 'limit', 'must be at most 500'],
     ['limit=1.5', 'limit', 'must be an integer'],
