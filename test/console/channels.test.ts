@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { contacts, event, METADATA, signatureOf, wrote } from '../channels/whatsapp-cloud/calls.ts'
+import { whatsAppCloudFixture } from '../channels/whatsapp-cloud.exchange.ts'
 import { type ChatappServer, startChatappServer } from '../support/chatapp-server.ts'
+import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startTelegram, type Telegram } from '../support/telegram.ts'
 import { connectWebSessions } from '../support/web-sessions.ts'
@@ -13,13 +17,21 @@ let window: Window
 let receiver: Receiver
 let telegram: Telegram
 let chatapp: ChatappServer
+/** Where WhatsApp Business keeps what people send. */
+let meta: HttpPeer
 
 beforeAll(async () => {
-  ;[server, receiver, telegram, chatapp] = await Promise.all([
+  ;[server, receiver, telegram, chatapp, meta] = await Promise.all([
     startConsole({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } }),
     startReceiver(),
     startTelegram(),
     startChatappServer({ login: 'qr' }),
+    startHttpPeer(({ path }, count) => {
+      if (path === '/file') return { status: 200, body: '<b>What there is</b>' }
+      if (!path.startsWith('/v25.0/4711?')) return whatsAppCloudFixture.taken(count)
+      const body = JSON.stringify({ url: `${meta.url}/file`, mime_type: 'text/html' })
+      return { status: 200, headers: { 'Content-Type': 'application/json' }, body }
+    }),
   ])
   await server.app.admin('POST', '/connections', {
     provider: 'telegram',
@@ -35,7 +47,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(async () => {
   await server.stop()
-  await Promise.all([receiver.close(), telegram.close(), chatapp.close()])
+  await Promise.all([receiver.close(), telegram.close(), chatapp.close(), meta.close()])
 })
 
 describe('SMS senders', { timeout: 60_000 }, () => {
@@ -96,6 +108,23 @@ describe('bots', { timeout: 60_000 }, () => {
     await page.keyboard.press('Escape')
   })
 
+  it('list many page by page, each at an address of its own', async () => {
+    const { page, go } = window
+    await Promise.all(Array.from({ length: 50 }, (_, at) => telegram.say(300_000 + at, '/start')))
+    await go('/bots')
+    await page.getByRole('table', { name: 'Bots' }).getByRole('row').nth(1).click()
+    await page.getByText('51 subscribers').waitFor()
+    const rows = page.getByRole('table', { name: 'Subscribers' })
+    expect(await rows.getAttribute('aria-rowcount')).toBe('51')
+    await page.getByRole('button', { name: 'The next page' }).click()
+    await page.locator('[role="table"][aria-rowcount="2"]').waitFor()
+    expect(page.url()).toMatch(/[?&]page=2$/)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'The previous page' }).click()
+    await page.locator('[role="table"][aria-rowcount="51"]').waitFor()
+    expect(page.url()).not.toContain('page=')
+  })
+
   it('hear what people write: listed, filtered by the URL, shown as a conversation, answered', async () => {
     const { page, go } = window
     await telegram.say(CHAT, `Is it open today? ${XSS}`)
@@ -117,6 +146,22 @@ describe('bots', { timeout: 60_000 }, () => {
     await go('/inbound?from=%2B4915112345678')
     await page.getByText('Nothing fits these filters').waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+})
+
+describe('files that people send', { timeout: 60_000 }, () => {
+  it('are saved, and never opened here', async () => {
+    const { page, go } = window
+    const file = { id: '4711', mime_type: 'text/html', filename: `menu${XSS}.html` }
+    await writeOfficially({ type: 'document', document: file })
+    await go('/inbound?channel=official_chatapp')
+    await page.getByRole('table', { name: 'Inbound messages' }).getByRole('row').nth(1).click()
+    const save = page.getByRole('dialog').getByRole('button', { name: 'Save menu' })
+    const [download] = await Promise.all([page.waitForEvent('download'), save.click()])
+    expect(await readFile(await download.path(), 'utf8')).toBe('<b>What there is</b>')
+    expect(download.suggestedFilename()).toMatch(/^menu.*\.html$/)
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+    expect(page.url()).toMatch(/\/inbound\/inb_\w+/)
   })
 })
 
@@ -161,6 +206,33 @@ describe('web sessions', { timeout: 60_000 }, () => {
     expect(window.faults).toEqual([])
   })
 })
+
+/** A message to a number on WhatsApp Business, told and signed as its provider does. */
+async function writeOfficially(content: object): Promise<void> {
+  const { body: made } = await server.app.admin('POST', '/connections', {
+    provider: 'whatsapp-cloud',
+    name: 'Official',
+    channels: ['official_chatapp'],
+    accountId: await demoAccount(),
+    config: whatsAppCloudFixture.configFor(meta.url),
+  })
+  const { connection } = made['data'] as { connection: { id: string } }
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  const message = { ...wrote(content), id: 'wamid.1', timestamp }
+  const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
+  const body = JSON.stringify(event({ field: 'messages', value }))
+  const { status } = await server.app.call(`/webhooks/whatsapp-cloud/${connection.id}`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signatureOf(body) },
+    body,
+  })
+  expect(status).toBe(200)
+}
+
+async function demoAccount(): Promise<string> {
+  const { body } = await server.app.call('/api/v2/account', { key: server.app.demoKey })
+  return (body['data'] as { id: string }).id
+}
 
 /** As the switch in the header does. */
 async function chooseLive({ page, go }: Window): Promise<void> {

@@ -6,6 +6,12 @@ import { type Console, findBarriers, setUp, startConsole, takePicture, type Wind
 
 const XSS = '<img src=x onerror="window.broken=1">'
 
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 let server: Console
 let mail: SmtpPeer
 let window: Window
@@ -54,6 +60,9 @@ describe('the operator', { timeout: 60_000 }, () => {
     )
     expect(found).toContainEqual(['Amaz0nPay', 'rejected', `Not yours ${XSS}`])
     expect(found).toContainEqual(['Acme', 'approved', null])
+    await go('/sms-senders')
+    await row(page, 'Amaz0nPay').click()
+    await page.getByRole('dialog', { name: 'Amaz0nPay' }).getByText(`Not yours ${XSS}`).waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
   })
 
@@ -85,6 +94,41 @@ describe('the operator', { timeout: 60_000 }, () => {
     await takePicture(page, 'operator-account')
     const { body } = await server.app.admin('GET', `/accounts/${page.url().split('/').at(-1)}`)
     expect(body['data']).toMatchObject({ plan: { rateLimitPerSecond: 7 }, wallet: { balance: 12.5 } })
+  })
+
+  it('gives an account an order of channels and fraud rules of its own, and invites its first owner', async () => {
+    const { page } = window
+    const account = `/accounts/${page.url().split('/').at(-1)}`
+    await page.getByRole('tab', { name: 'Sending' }).click()
+    await page.getByText('By how codes fare').click()
+    await page.getByText('5 of 100 codes').waitFor()
+    await page.getByRole('slider').last().focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('button', { name: 'Save how codes are made' }).click()
+    await page.getByText('This holds for the account’s next code.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Fraud rules' }).click()
+    const daily = page.getByRole('group', { name: 'Daily cap' })
+    await daily.getByLabel('At most').fill('3')
+    await page.getByRole('button', { name: 'Save the rules' }).click()
+    await page.getByText('The rules hold').waitFor()
+    await page.getByRole('tab', { name: 'People' }).click()
+    await page.getByRole('button', { name: 'Invite somebody' }).click()
+    const form = page.getByRole('dialog', { name: 'Invite somebody' })
+    await form.getByRole('button', { name: 'Invite' }).click()
+    await form.locator('[data-path="email"][aria-invalid="true"]').waitFor()
+    await form.getByLabel('E-mail').fill('first@example.com')
+    await form.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('region', { name: 'The link' }).getByText('/invitation#').waitFor()
+    await page.getByRole('button', { name: 'Done' }).click()
+    const [shop, fraud, invited] = await Promise.all([
+      server.app.admin('GET', account),
+      server.app.admin('GET', `${account}/fraud`),
+      server.app.admin('GET', '/members/invitations'),
+    ])
+    expect(shop.body['data']).toMatchObject({ verification: { channelOrder: 'learned', trialPercent: 6 } })
+    expect(fraud.body['data']).toMatchObject({ settings: { spend: { dailyCap: 3 } } })
+    expect(invited.body['data']).toMatchObject([{ email: 'first@example.com', role: 'owner' }])
   })
 
   it('takes the prices out as CSV, and in again once the changes are seen', async () => {
@@ -146,12 +190,35 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('The connection works').waitFor()
     await page.getByText('It has a value').waitFor()
     expect(await page.content()).not.toContain('a-secret')
+    await page.getByRole('textbox', { name: 'User' }).fill('')
+    await page.getByRole('button', { name: 'Remove Password' }).click()
+    await page.getByText('Its value goes when you save.').waitFor()
+    await page.getByRole('button', { name: 'Save the connection' }).click()
+    await page.getByText('It has a value').waitFor({ state: 'detached' })
+    const connections = await server.app.admin('GET', '/connections')
+    expect((connections.body['data'] as object[])[0]).toMatchObject({ name: 'Mail of ours', secretsSet: [] })
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'operator-connection')
     await page.getByRole('button', { name: 'Disable' }).click()
     await page.getByText('It carries nothing more.').waitFor()
     await page.getByRole('link', { name: 'All connections' }).click()
     await row(page, 'Mail of ours').getByText('Disabled').waitFor()
+  })
+
+  it('puts connections in the order in which they are tried', async () => {
+    const { page } = window
+    await page.getByRole('link', { name: 'Policies' }).click()
+    const order = page.getByRole('region', { name: 'Order of connections' })
+    await order.getByRole('row').nth(1).getByText('Mail of ours').waitFor()
+    await order.getByRole('button', { name: 'Try Sandbox earlier' }).click()
+    await page.getByText('Sandbox is tried earlier now.').waitFor()
+    await order.getByRole('row').nth(1).getByText('Sandbox').first().waitFor()
+    const { body } = await server.app.admin('GET', '/policies')
+    expect((body['data'] as { connectionName: string }[])[0]!.connectionName).toBe('Sandbox')
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'operator-policies')
+    await order.getByRole('button', { name: 'Try Sandbox later' }).click()
+    await order.getByRole('row').nth(1).getByText('Mail of ours').waitFor()
   })
 
   it('sets the rules of the guard, gives everybody a template, and finds both written down', async () => {
@@ -165,17 +232,28 @@ describe('the operator', { timeout: 60_000 }, () => {
     const { body } = await server.app.admin('GET', '/fraud')
     expect(body['data']).toMatchObject({ settings: { spend: { mode: 'block', dailyCap: 25 } } })
     await page.getByRole('link', { name: 'Platform templates' }).click()
-    await page.getByRole('button', { name: 'New platform template' }).first().click()
-    const form = page.getByRole('dialog', { name: 'New platform template' })
-    await form.getByLabel('Name').fill('Shouted')
-    await form.getByLabel('Words').fill(`{{1}} is your code ${XSS}`)
-    await form.getByRole('button', { name: 'Make the template' }).click()
-    await form.locator('.mantine-InputWrapper-error').waitFor()
-    await form.getByLabel('Name').fill('shared_code')
-    await form.getByRole('button', { name: 'Make the template' }).click()
+    await page.getByRole('link', { name: 'New platform template' }).first().click()
+    await page.getByLabel('Name').fill('shared_2')
+    await page.getByLabel('Words').fill(`{{1}} is your code ${XSS}`)
+    await page.getByRole('button', { name: 'Save the template' }).click()
+    await page.locator('[data-path="name"][aria-invalid="true"]').waitFor()
+    await page.getByLabel('Name').fill('shared_code')
+    await page.getByRole('button', { name: 'Save the template' }).click()
     await row(page, 'shared_code').click()
     await page.getByRole('dialog', { name: 'shared_code' }).getByText(XSS).waitFor()
     expect(await findBarriers(page)).toEqual([])
+    await go('/operator/templates/new')
+    await page.getByText('WhatsApp Business', { exact: true }).click()
+    await page.getByText('Utility', { exact: true }).click()
+    await page.getByText('Image', { exact: true }).click()
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: PNG })
+    await page.getByRole('img', { name: 'The header' }).waitFor()
+    await page.getByLabel('Name').fill('shared_news')
+    await page.getByLabel('Words').fill('Something is new.')
+    await page.getByRole('button', { name: 'Submit for approval' }).click()
+    await page.waitForURL(/\/operator\/templates\?status=pending$/)
     await go('/operator/audit')
     await row(page, 'fraud').first().waitFor()
     await row(page, 'Templates: create').first().waitFor()

@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PAGES } from '../../console/src/pages.ts'
+import type { Need } from '../../console/src/session/session.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
 
 const MEMBER = { name: 'Grace', password: 'another long sentence' }
+
+/** A page that whoever may read sees, what stands on it in any case, and what one needs more for. */
+const WRITING = [
+  ['/messages', 'No messages yet', 'Send the first one'],
+  ['/templates', 'No templates yet', 'New template'],
+  ['/bulk', 'No bulk jobs yet', 'New job'],
+  ['/suppressions', 'Nobody is suppressed', 'Add a recipient'],
+  ['/inbound', 'Nobody has written yet', 'Add a bot'],
+  ['/sandbox', 'Nothing has come in yet', 'Send a message'],
+  ['/verification', 'No verifications in this time', 'Try it'],
+] as const
 
 let server: Console
 let owner: Window
@@ -38,18 +51,49 @@ describe('a member', { timeout: 60_000 }, () => {
 
   it('is shown no page that is not theirs, and refused by the API as well', async () => {
     const { page, go } = member
-    const ownersLinks = await linksOf(owner)
-    const links = await linksOf(member)
-    expect(ownersLinks).toContain('/keys')
-    expect(links).toContain('/messages')
-    expect(links).not.toContain('/keys')
-    await go('/keys')
-    await page.getByText('There is no such page for you here').waitFor()
+    const [ownersLinks, links] = [await linksOf(owner), await linksOf(member)]
+    // Where the operator is an owner, too, every page stands in the navigation.
+    expect(ownersLinks).toEqual(expect.arrayContaining(PAGES.map(({ path }) => path)))
+    const closed = PAGES.filter(({ need, permission }) => !ofMembers(need, permission))
+    expect(closed.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/keys', '/members', '/operator/policies']),
+    )
+    expect(links.toSorted()).toEqual(
+      PAGES.filter(each => !closed.includes(each))
+        .map(({ path }) => path)
+        .toSorted(),
+    )
+    for (const { path } of closed) {
+      await go(path)
+      await page.getByText('There is no such page for you here').waitFor()
+    }
     const key = { name: 'Mine', mode: 'test', permissions: ['messages:create'] }
     const refused = [
       await asSignedIn(member, 'POST', '/api/v2/api-keys', key),
       await asSignedIn(member, 'GET', '/api/v2/members'),
       await asSignedIn(member, 'GET', '/api/admin/accounts'),
+      await asSignedIn(member, 'GET', '/api/admin/policies'),
+    ].map(({ code }) => code)
+    expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
+  })
+
+  it('who may only read is offered nothing that writes', async () => {
+    const { data } = await asSignedIn(owner, 'GET', '/api/v2/members')
+    const grace = (data as unknown as { id: string; name: string }[]).find(({ name }) => name === MEMBER.name)
+    const reading = { permissions: ['messages:read'] }
+    await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, reading)
+    await Promise.all([member.go('/'), owner.go('/')])
+    for (const [path, sign, action] of WRITING) {
+      await open(member, path)
+      await member.page.getByText(sign).first().waitFor()
+      expect(await member.page.getByText(action, { exact: true }).count(), `${action} at ${path}`).toBe(0)
+      await open(owner, path)
+      await owner.page.getByText(action, { exact: true }).first().waitFor()
+    }
+    const refused = [
+      await asSignedIn(member, 'POST', '/api/v2/templates', {}),
+      await asSignedIn(member, 'POST', '/api/v2/suppressions', {}),
+      await asSignedIn(member, 'POST', '/api/v2/messages/send', {}),
     ].map(({ code }) => code)
     expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
   })
@@ -63,6 +107,16 @@ describe('a member', { timeout: 60_000 }, () => {
     await late.context.close()
   })
 })
+
+/** What an invited member may open: they send and read, unless the owner has said otherwise. */
+function ofMembers(need: Need, permission: string | undefined): boolean {
+  const may = need === 'anyone' || need === 'member'
+  return may && (permission === undefined || ['messages:create', 'messages:read'].includes(permission))
+}
+
+async function open({ page }: Window, path: string): Promise<void> {
+  await page.locator(`nav a[href="${path}"]`).click()
+}
 
 async function linksOf({ page }: Window): Promise<(string | null)[]> {
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
