@@ -49,7 +49,7 @@ export function createAccountRooms(
   const { db, clock, changes, ids, random, phones, seal } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
-  const newKeys = createNewKeys({ db, clock, ids, random })
+  const newKeys = createNewKeys({ db, clock, ids, random, changes })
   const applied = (id: AccountId) => changes.publish('accounts', id)
   const isCodeTemplate = async (accountId: AccountId, id: string) =>
     isTemplateId(id) && (await selectTemplate(db, accountId, id))?.subType === 'otp'
@@ -80,12 +80,13 @@ export function createAccountRooms(
       officialSendersOf: officialSenders.list,
     }),
     ownAccount: createOwnAccount({ db, applied, isCodeTemplate }),
-    ownKeys: createOwnKeys({ db, clock, newKeys }),
+    ownKeys: createOwnKeys({ db, clock, newKeys, changes }),
     accountAdmin: createAccountAdmin({
       db,
       clock,
       ids,
       newKeys,
+      changes,
       phones,
       openWallet: wallets.open,
       isCodeTemplate,

@@ -112,7 +112,7 @@ export function requireSameSite({ headers }: FastifyRequest, { publicOrigin }: P
   const ours =
     origin === undefined
       ? site === undefined || site === 'same-origin' || site === 'none'
-      : origin === publicOrigin || URL.parse(origin)?.host === headers.host
+      : origin === publicOrigin || (headers.host !== undefined && URL.parse(origin)?.host === headers.host)
   if (!ours) throw new Problem('FORBIDDEN', 'The request comes from another site.')
 }
 

@@ -19,6 +19,7 @@ import {
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
+import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
@@ -68,6 +69,8 @@ export type AccountAdminDeps = {
   clock: Clock
   ids: Ids
   newKeys: NewKeys
+  /** What is changed here holds here at once; other nodes hear of it from the store. */
+  changes: Pick<Changes, 'publish'>
   phones: Phones
   /** Billing's: an empty wallet, and the opening balance as its first credit. */
   openWallet(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
@@ -75,7 +78,7 @@ export type AccountAdminDeps = {
 }
 
 export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
-  const { db, clock, ids, newKeys, phones } = deps
+  const { db, clock, ids, newKeys, changes, phones } = deps
 
   async function createIn(tx: Db, input: AccountCreate): Promise<CreatedAccount> {
     const faults = createFaults()
@@ -114,6 +117,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       if (wanted)
         await putPools(tx, accountId, assignPools(wanted, before.pools), nextMonthUtcMs(clock.now()))
     })
+    changes.publish('accounts', accountId)
     return read(id)
   }
 
@@ -151,8 +155,10 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   }
 
   async function revoke(id: string, keyId: string): Promise<AdminKey> {
-    const key = isId('key', keyId) ? await revokeKey(db, readAccountId(id), keyId, clock.now()) : null
+    const accountId = readAccountId(id)
+    const key = isId('key', keyId) ? await revokeKey(db, accountId, keyId, clock.now()) : null
     if (!key) throw unknownKey()
+    changes.publish('api_keys', accountId)
     return viewKey(key)
   }
 

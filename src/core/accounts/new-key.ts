@@ -1,6 +1,7 @@
 import type { KeyCreate } from '../../contract/admin.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
+import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
@@ -35,9 +36,15 @@ export type NewKeys = {
 /** A day: long enough to move what uses the old one. */
 export const OVERLAP_SECONDS = 86_400
 
-export function createNewKeys(deps: { db: Database; clock: Clock; ids: Ids; random: Random }): NewKeys {
-  const { db, clock, ids, random } = deps
+export type NewKeysDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  random: Random
+  changes: Pick<Changes, 'publish'>
+}
 
+export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps): NewKeys {
   async function add(
     tx: Db,
     accountId: AccountId,
@@ -71,8 +78,8 @@ export function createNewKeys(deps: { db: Database; clock: Clock; ids: Ids; rand
 
   return {
     add,
-    rotate: (accountId, id, overlapSeconds, mayTouch = () => {}) =>
-      db.transaction(async tx => {
+    async rotate(accountId, id, overlapSeconds, mayTouch = () => {}) {
+      const rotated = await db.transaction(async tx => {
         const old = await selectKey(tx, accountId, id, true)
         if (!old) return null
         mayTouch(old)
@@ -80,7 +87,10 @@ export function createNewKeys(deps: { db: Database; clock: Clock; ids: Ids; rand
         if (ended) throw new Problem('CONFLICT', 'The key has ended: make a new one.')
         const made = await add(tx, accountId, old, old.expiresAtMs)
         return { ...made, previous: await end(tx, old, overlapSeconds) }
-      }),
+      })
+      changes.publish('api_keys', accountId)
+      return rotated
+    },
   }
 }
 

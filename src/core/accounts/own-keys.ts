@@ -8,6 +8,7 @@ import {
   readCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
+import type { Changes } from '../../infra/changes.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
@@ -33,9 +34,14 @@ export type OwnKeys = {
   ): Promise<{ key: ApiKey; apiKey: string; previous: ApiKey }>
 }
 
-export function createOwnKeys(deps: { db: Database; clock: Clock; newKeys: NewKeys }): OwnKeys {
-  const { db, clock, newKeys } = deps
+export type OwnKeysDeps = {
+  db: Database
+  clock: Clock
+  newKeys: NewKeys
+  changes: Pick<Changes, 'publish'>
+}
 
+export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): OwnKeys {
   return {
     async list({ account }, { limit = DEFAULT_LIMIT, cursor, active }) {
       const before = cursor === undefined ? null : readKeyCursor(cursor)
@@ -61,7 +67,10 @@ export function createOwnKeys(deps: { db: Database; clock: Clock; newKeys: NewKe
       const key = isId('key', id) ? await selectKey(db, accountId, id) : null
       if (!key) throw unknownKey()
       requireHolding(caller, key)
-      return viewKey((await revokeKey(db, accountId, key.id, clock.now())) ?? key)
+      const revoked = await revokeKey(db, accountId, key.id, clock.now())
+      // Here at once; other nodes hear of it from the store.
+      changes.publish('api_keys', accountId)
+      return viewKey(revoked ?? key)
     },
 
     async rotate(caller, id, { overlapSeconds = OVERLAP_SECONDS }) {
