@@ -3,7 +3,7 @@ import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Asset } from '../media/asset.ts'
-import { MOST_BYTES } from '../media/formats.ts'
+import { FORMATS, MOST_BYTES } from '../media/formats.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 
 /** A file of a message: uploaded before, by address, or by the bytes that came with the request. */
@@ -21,8 +21,8 @@ export type AttachmentSources = { checkUrl: CheckUrl; assets: NamedAssets | unde
 /** Why a user's address cannot be fetched, or null; the guarded client knows. */
 export type CheckUrl = (url: string) => string | null
 
-/** Of a file that nobody describes. */
-export const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
+/** Of a file that neither its sender nor its name describes. */
+const DEFAULT_MIMETYPE: Record<AttachmentType, string> = {
   image: 'image/jpeg',
   video: 'video/mp4',
   audio: 'audio/mpeg',
@@ -69,7 +69,8 @@ function planAsset(given: Given, id: string, assets: NamedAssets | undefined): A
 }
 
 function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): AttachmentPlan {
-  const mimetype = attachment.mimetype ?? DEFAULT_MIMETYPE[attachment.type]
+  const fileName = fileNameOf(attachment)
+  const mimetype = attachment.mimetype ?? mimetypeByName(attachment.type, fileName)
   if (!MIMETYPE.test(mimetype)) throw invalid('attachment.mimetype', 'must be a media type, as in image/png')
   if (isChat(channel)) checkKind(attachment.type, mimetype)
   // Bots fetch the address themselves and ignore bytes.
@@ -86,7 +87,7 @@ function planFile(attachment: Given, channel: Channel, checkUrl: CheckUrl): Atta
   return {
     type: attachment.type,
     mimetype,
-    fileName: fileNameOf(attachment),
+    fileName,
     publicUrl: attachment.publicUrl ?? null,
     bytes: attachment.publicUrl === undefined ? bytes : null,
     asset: null,
@@ -142,4 +143,15 @@ export function nameInUrl(url: string): string | null {
     .pop()
     ?.replace(/[^\w.-]/g, '')
   return last ? last.slice(-100) : null
+}
+
+/** What a file is by its name, as far as `type` allows: a name without an extension that we know says nothing. */
+export function mimetypeByName(type: AttachmentType, fileName: string): string {
+  const extension = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+  const known = extension === 'jpeg' ? 'jpg' : extension
+  const format = FORMATS.find(each => each.extension === known)
+  // Any file can be sent as a document.
+  return format && (type === 'document' || format.mediaType === type)
+    ? format.mimetype
+    : DEFAULT_MIMETYPE[type]
 }

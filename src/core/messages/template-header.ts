@@ -5,7 +5,7 @@ import type { StoredAttachment } from '../outbox/stored-content.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { allowsHeaderOverride } from '../templates/view.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
-import { type CheckUrl, DEFAULT_MIMETYPE, nameInUrl } from './attachment.ts'
+import { type CheckUrl, mimetypeByName, nameInUrl } from './attachment.ts'
 
 /** Where the file of a header may come from. */
 export type HeaderSources = {
@@ -70,10 +70,11 @@ function overrideOf(use: NonNullable<SingleSendBody['template']>): Override | nu
 function byAddress({ value, path }: Override, type: AttachmentType, { checkUrl }: HeaderSources) {
   const refusal = checkUrl(value)
   if (refusal) throw invalid(path, refusal)
+  const fileName = nameInUrl(value) ?? type
   return {
     type,
-    mimetype: DEFAULT_MIMETYPE[type],
-    fileName: nameInUrl(value) ?? type,
+    mimetype: mimetypeByName(type, fileName),
+    fileName,
     publicUrl: value,
     attachmentId: null,
     assetId: null,
