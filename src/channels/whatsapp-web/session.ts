@@ -22,6 +22,8 @@ const LONGEST_PAUSE_MS = 30_000
 const GREETING_MS = 30_000
 /** A code on the screen of a phone; the first QR code lives this long too. */
 const PAIRING_MS = 60_000
+/** The library does not wait for the answer to that question: a refusal is of it where nothing else was asked yet. */
+const REFUSED_WITHIN_MS = 10_000
 /** Messages of ours that a recipient may ask for again without the store. */
 const REMEMBERED = 256
 
@@ -59,6 +61,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   let isOpen = false
   let letGo = false
   let groupsAreKnown = false
+  let codeAskedMs = Number.NEGATIVE_INFINITY
   let pairedAtMs = io.pairedAtMs
   const running = run().catch(error => {
     io.log.warn({ err: error }, 'a web session has failed')
@@ -145,8 +148,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
           void showPairing(current, text)
         },
         refusedQuery() {
-          // Before it is linked we ask for a code alone.
-          if (io.askedPhone === null || isLinked()) return
+          if (isLinked() || clock.monotonic() - codeAskedMs > REFUSED_WITHIN_MS) return
           refused = true
           current.end()
         },
@@ -190,6 +192,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     try {
       // One code for all the time in which the QR code would have been renewed.
       if (auth.creds.pairingCode) return
+      codeAskedMs = clock.monotonic()
       const code = await current.sock.requestPairingCode(io.askedPhone.slice(1))
       io.tell({ state: 'pairing_code', code, untilMs: untilMs + 2 * PAIRING_MS })
     } catch (error) {
