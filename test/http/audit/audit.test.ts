@@ -59,6 +59,7 @@ describe('the audit log', () => {
     expect((await entries())[0]).toMatchObject({
       actor: { type: 'api_key', id: expect.stringMatching(/^key_/), name: 'Owner (live)' },
       action: 'wallet.update',
+      target: account.id,
       changes: { lowBalance: 5 },
     })
     await app.admin('POST', `/accounts/${account.id}/credits`, { amount: 12.5, note: 'Invoice 18' })
@@ -75,6 +76,22 @@ describe('the audit log', () => {
       action: 'account.update',
       changes: { name: 'Acme 2' },
     })
+  })
+
+  test('names what was changed, where it has a name of its own, and whose it is, where it has none', async () => {
+    const session = await app.call('/api/v2/chatapp-sessions', {
+      method: 'POST',
+      key: account.testKey,
+      body: { name: 'front-desk' },
+    })
+    expect(session.status, session.text).toBe(201)
+    expect((await entries())[0]).toMatchObject({ action: 'web_session.create', target: 'front-desk' })
+    const rules = await root.call('GET', '/api/admin/fraud')
+    const { settings } = data<{ settings: object }>(rules)
+    expect((await root.call('PUT', '/api/admin/fraud', settings)).status).toBe(200)
+    const all = data<AdminAuditEntry[]>(await app.admin('GET', '/audit?limit=500'))
+    expect(all[0]).toMatchObject({ action: 'fraud.replace', target: 'platform', accountId: null })
+    expect(all.filter(({ target }) => target === null)).toEqual([])
   })
 
   test('has no refusals, no reads, no sends', async () => {

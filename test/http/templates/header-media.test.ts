@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { faultPaths, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { jpeg, mp4, png, sha256 } from '../../support/files.ts'
+import { form } from '../../support/form.ts'
 import { mediaLeft, uploadFile } from '../../support/media.ts'
 import { invalidAt } from '../messages-send/refusal.ts'
 import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
@@ -73,6 +74,32 @@ describe('a header of an uploaded file', () => {
     expect(made).toMatchObject({ headerType: 'video', headerAssetId: id, allowsHeaderMediaOverride: true })
     const sms = { name: 'untyped', category: 'sms', subType: 'marketing', content: 'Hi', headerAssetId: id }
     await refusedAt(templates, sms, ['headerType'])
+  })
+
+  test('of the platform’s is uploaded by the operator alone, checked, and seen by every account', async () => {
+    const path = '/api/admin/templates/media'
+    const bring = (bytes: Buffer, token: string) => {
+      const { body, type } = form([{ name: 'file', bytes, fileName: 'logo.png', type: null }])
+      const headers = { 'content-type': type, authorization: `Bearer ${token}` }
+      return app.call(path, { method: 'POST', body, headers })
+    }
+    expect((await bring(png(), 'wrong')).status).toBe(401)
+    expect(faultPaths(await bring(Buffer.from([0, 1, 2, 3]), app.operatorToken))).toEqual(['file'])
+    const json = await app.admin('POST', '/templates/media', { file: 'x' })
+    expect(json.status).toBe(415)
+    const uploaded = await bring(png(), app.operatorToken)
+    expect(uploaded.status, uploaded.text).toBe(201)
+    const { asset } = uploaded.body['data'] as { asset: { id: string } }
+    const theirs = await app.call(`/api/v2/templates/media/${asset.id}`, { key: account.liveKey })
+    expect(theirs.status).toBe(404)
+    const made = await app.admin('POST', '/templates', {
+      ...OFFER,
+      name: 'shared_offer',
+      headerAssetId: asset.id,
+    })
+    expect(made.status, made.text).toBe(201)
+    const { template } = made.body['data'] as { template: { id: string } }
+    expect(await templates.read(template.id)).toMatchObject({ headerType: 'image', headerAssetId: asset.id })
   })
 
   test('is kept while its template stands', async () => {
