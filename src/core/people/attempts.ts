@@ -9,44 +9,71 @@ import { createTokenBuckets } from '../../lib/token-bucket.ts'
  * node, in memory; what went well does not count.
  */
 export type Attempts = {
-  /** Counts one; throws RATE_LIMITED when there are none left. */
-  take(kind: AttemptKind, key: string): void
+  /** Counts one against each; throws RATE_LIMITED where there are none left. */
+  take(...chances: Chance[]): void
   /** It was no guess after all. */
-  back(kind: AttemptKind, key: string): void
+  back(...chances: Chance[]): void
 }
 
-export type AttemptKind = 'address' | 'login'
+/** What a guess counts against. */
+export type Chance = readonly [kind: ChanceKind, key: string]
 
-const RATES: Record<AttemptKind, { burst: number; perSecond: number }> = {
+type ChanceKind = keyof typeof RATES
+
+const RATES = {
   // A whole office may come from one.
   address: { burst: 30, perSecond: 1 / 4 },
+  // Of one login from one place, or of somebody who is signed in.
   login: { burst: 10, perSecond: 1 / 60 },
-}
-const MOST_KEPT = 20_000
+  // From all places together: more, or whoever guesses from afar would keep its owner out.
+  anywhere: { burst: 100, perSecond: 1 / 6 },
+  // Six digits are few. By whoever has the password already, from wherever.
+  code: { burst: 10, perSecond: 1 / 60 },
+} as const
+const MOST_KEPT = 40_000
 
 export function createAttempts({ clock }: { clock: Clock }): Attempts {
   const buckets = createTokenBuckets(MOST_KEPT)
-  return {
-    take(kind, key) {
-      const { burst, perSecond } = RATES[kind]
-      const verdict = buckets.take(`${kind}:${networkOf(kind, key)}`, perSecond, burst, clock.monotonic())
-      if (!verdict.allowed) {
-        const retryAfterSeconds = verdict.retryAfterMs / 1000
-        throw new Problem('RATE_LIMITED', 'Too many attempts.', { retryAfterSeconds })
-      }
-    },
-    back: (kind, key) => buckets.back(`${kind}:${networkOf(kind, key)}`, RATES[kind].perSecond),
+
+  function take(kind: ChanceKind, key: string): void {
+    const { burst, perSecond } = RATES[kind]
+    const verdict = buckets.take(bucketOf(kind, key), perSecond, burst, clock.monotonic())
+    if (verdict.allowed) return
+    throw new Problem('RATE_LIMITED', 'Too many attempts.', {
+      retryAfterSeconds: verdict.retryAfterMs / 1000,
+    })
   }
+
+  return {
+    take(...chances) {
+      for (const [kind, key] of chances) take(kind, key)
+    },
+    back(...chances) {
+      for (const [kind, key] of chances) buckets.back(bucketOf(kind, key), RATES[kind].perSecond)
+    },
+  }
+}
+
+export function fromAddress(ip: string): Chance {
+  return ['address', networkOf(ip)]
+}
+
+/** What somebody counts against who says that this login is theirs. */
+export function asLogin(emailKey: string, ip: string): Chance[] {
+  return [fromAddress(ip), ['login', `${emailKey} ${networkOf(ip)}`], ['anywhere', emailKey]]
+}
+
+/** As short for an address that somebody has blown up as for any other. */
+function bucketOf(kind: ChanceKind, key: string): string {
+  return hash('sha256', `${kind}:${key}`, 'base64')
 }
 
 /** Who has IPv6 has a network of it. */
 const IPV6_NETWORK_GROUPS = 4
 
-/** What is counted: as short for an address that somebody has blown up as for any other. */
-function networkOf(kind: AttemptKind, key: string): string {
-  if (kind === 'login') return hash('sha256', key, 'base64')
-  if (!ipaddr.isValid(key)) return key
-  const address = ipaddr.process(key)
+function networkOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip
+  const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()
   return (address as ipaddr.IPv6).parts.slice(0, IPV6_NETWORK_GROUPS).join(':')
 }

@@ -7,7 +7,7 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import type { Attempts } from './attempts.ts'
+import { type Attempts, fromAddress } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
   type InvitationRow,
@@ -89,10 +89,10 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   async function find(token: string, { ip }: Visit): Promise<InvitationRow> {
-    attempts.take('address', ip)
+    attempts.take(fromAddress(ip))
     const row = await selectOpenInvitation(db, hashToken(token), clock.now())
     if (!row) throw gone()
-    attempts.back('address', ip)
+    attempts.back(fromAddress(ip))
     return row
   }
 

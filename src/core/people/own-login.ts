@@ -82,12 +82,12 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
   }
 
   async function confirmTotp(who: SignedIn, code: string, visit: Visit) {
-    attempts.take('login', who.userId)
+    attempts.take(['login', who.userId])
     const pending = (await selectUser(db, who.userId))?.totpPending
     if (!pending) throw new Problem('CONFLICT', 'Begin with POST /api/console/totp.')
     const step = await stepOfCode(seal.open(pending, totpContext(who.userId)), code, clock.now())
     if (step === null) throw invalid('code', 'is not what the authenticator shows now')
-    attempts.back('login', who.userId)
+    attempts.back(['login', who.userId])
     const recoveryCodes = newRecoveryCodes(random)
     const hashes = recoveryCodes.map(each => hashRecoveryCode(seal, who.userId, each))
     const entered = await comeInAnew(who, visit, async tx => {

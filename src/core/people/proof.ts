@@ -2,7 +2,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Attempts } from './attempts.ts'
+import { type Attempts, asLogin, type Chance } from './attempts.ts'
 import { emailKey } from './email.ts'
 import type { Passwords } from './passwords.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
@@ -52,14 +52,19 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
 
   /** True as well where there is none, or where it has still to be asked for. */
   async function holdsSecondFactor(user: UserRow, given: string | undefined): Promise<boolean> {
-    return user.totpSecret === null || given === undefined || isSecondFactor(user, given)
+    if (user.totpSecret === null || given === undefined) return true
+    const chance: Chance = ['code', user.id]
+    attempts.take(chance)
+    const holds = await isSecondFactor(user, given)
+    if (holds) attempts.back(chance)
+    return holds
   }
 
   return {
     async byLogin({ email, password, totp }, { ip }) {
       const key = emailKey(email)
-      attempts.take('address', ip)
-      attempts.take('login', key)
+      const chances = asLogin(key, ip)
+      attempts.take(...chances)
       let mistaken = false
       try {
         const user = await selectUserByEmail(db, key)
@@ -70,15 +75,12 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
         return user!
       } finally {
         // A store that is away, or too many at once, is no mistake of theirs.
-        if (!mistaken) {
-          attempts.back('address', ip)
-          attempts.back('login', key)
-        }
+        if (!mistaken) attempts.back(...chances)
       }
     },
 
     async byPassword(userId, path, password) {
-      attempts.take('login', userId)
+      attempts.take(['login', userId])
       let mistaken = false
       try {
         const user = await selectUser(db, userId)
@@ -86,7 +88,7 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
         if (mistaken) throw invalid(path, 'is not your password')
         return user!
       } finally {
-        if (!mistaken) attempts.back('login', userId)
+        if (!mistaken) attempts.back(['login', userId])
       }
     },
   }

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
-import type { Attempts } from './attempts.ts'
+import { type Attempts, fromAddress } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import { insertMembership, selectOnlyAccount } from './membership-store.ts'
 import type { Passwords } from './passwords.ts'
@@ -47,7 +47,7 @@ export function createWayIn(deps: WayInDeps): WayIn {
   }
 
   async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
-    attempts.take('address', visit.ip)
+    attempts.take(fromAddress(visit.ip))
     if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
       throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
         details: [{ path: 'operatorToken', message: 'is the operator token of this server' }],
@@ -77,7 +77,7 @@ export function createWayIn(deps: WayInDeps): WayIn {
         )
       }
     })
-    attempts.back('address', visit.ip)
+    attempts.back(fromAddress(visit.ip))
     return sessions.enter({ ...user, totpSecret: null }, visit)
   }
 

@@ -124,9 +124,19 @@ describe('guessing', () => {
   // On a server that knows of no mistake yet.
   beforeAll(async () => {
     await app.stop()
-    app = await startTestApp()
-    await setUp(app)
+    app = await startTestApp({ env: { POSTHORN_TRUSTED_PROXIES: '127.0.0.1' } })
+    root = await setUp(app)
   })
+  /** From another place than the test's own. */
+  const logInFrom = (place: string, body: object) =>
+    openBrowser(app).call(
+      'POST',
+      '/api/console/login',
+      { email: EMAIL, password: PASSWORD, ...body },
+      {
+        'x-forwarded-for': place,
+      },
+    )
   const guess = (email: string) => openBrowser(app).logIn(email, 'wrong')
 
   test('ends after ten for one address, known or not, and goes on slowly', async () => {
@@ -145,10 +155,22 @@ describe('guessing', () => {
       expect([last.status, codeOf(last)]).toEqual([429, 'RATE_LIMITED'])
       expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(30)
     }
-    // The right password waits as well: it would tell.
+    // The right password waits as well: it would tell. But only there: or whoever guesses shuts its owner out.
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(429)
+    expect((await logInFrom('203.0.113.5', {})).status).toBe(200)
     await app.leap(61_000)
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
+  })
+
+  test('of a code ends after ten, from wherever', async () => {
+    const { secret } = (await begin()).body['data'] as TotpStart
+    totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    await root.call('POST', '/api/console/totp/confirm', { code: freshCode() })
+    const near = [-1, 0, 1].map(steps => code(app.now() + steps * STEP_MS))
+    const wrong = ['000000', '000001', '000002', '000003'].find(each => !near.includes(each))!
+    const places = Array.from({ length: 12 }, (_, at) => `198.51.100.${at}`)
+    const answers = await Promise.all(places.map(place => logInFrom(place, { totp: wrong })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), 429, 429])
   })
 
   test('ends after thirty from one place, whatever the address', async () => {
