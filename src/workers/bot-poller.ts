@@ -37,6 +37,9 @@ const SHORTEST_WAIT_MS = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
+/** So many failures in a row are no passing thing, such as another node that takes over. */
+const WORTH_A_WORD = 5
+
 /** What to do before the next question: nothing, a pause, or none at all. */
 type Next = { afterMs: number } | 'again' | 'end'
 
@@ -98,7 +101,14 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
     if (stopping.signal.aborted) return 'end'
     if (answer.kind === 'unauthorized') await deps.doubt(lease.botId)
     if (answer.kind === 'conflict' && answer.webhook) await deps.reclaim(lease.botId)
-    return answer.kind === 'throttled' ? { afterMs: answer.afterMs } : patience()
+    if (answer.kind === 'throttled') return { afterMs: answer.afterMs }
+    const next = patience()
+    if (failures === WORTH_A_WORD) {
+      const { botId } = lease
+      const detail = 'detail' in answer ? answer.detail : null
+      log.warn({ botId, answer: answer.kind, detail }, 'the updates of a bot do not come')
+    }
+    return next
   }
 
   function patience(): Next {

@@ -56,6 +56,19 @@ test('a platform that answers at once that there is nothing is not asked without
   await poller.stop()
 })
 
+test('a bot that another program asks for is told of once', async () => {
+  const warnings: object[] = []
+  const { clock, deps } = scripted(
+    async () => ({ kind: 'conflict', webhook: false }),
+    async () => 'stored',
+  )
+  const warn = (fields: object) => void warnings.push(fields)
+  const poller = startBotPoller(lease, { ...deps, log: { ...deps.log, warn } })
+  await clock.advance(600_000)
+  expect(warnings).toEqual([{ botId: lease.botId, answer: 'conflict', detail: null }])
+  await poller.stop()
+})
+
 test('while the store takes nothing, updates are asked for more and more slowly', async () => {
   const { clock, deps, questions } = scripted(
     async () => ({ kind: 'answer', value: [update] }),
