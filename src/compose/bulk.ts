@@ -48,6 +48,7 @@ export function createBulkRooms(
     store: BULK_ROWS,
     node: lease.id,
     observe: items => metrics.batch('accept_bulk', items),
+    toldAtOnce: ROWS_TOLD_AT_ONCE,
   })
   const account = rooms.accounts.snapshot
   const bulkLimits: BulkBodyLimits = {
@@ -86,6 +87,7 @@ export function createBulkRooms(
       acceptMessage,
       account,
       restsUntil: dispatcher.restsUntil,
+      connections: dispatcher,
       neverMade: message => void dispatcher.neverMade(message),
       node: lease.id,
     }),
@@ -93,6 +95,8 @@ export function createBulkRooms(
 }
 
 const PHONES_OF_BULK = 200
+/** Each goes to its provider then; whoever asks for something else has a turn in between. */
+const ROWS_TOLD_AT_ONCE = 32
 
 /** Without word of a change, validations and lanes are looked for this often; in ms. */
 const POLL_EVERY_MS = 250

@@ -19,6 +19,8 @@ export type BatchOptions<Item, Result> = {
   maxItems?: number
   /** Flushes under way at once; more than one must tolerate running beside itself. */
   maxFlights?: number
+  /** Items that hear of their result in one turn of the event loop, where they may all have much to do then; else all of a flush. */
+  toldAtOnce?: number
   /** Items that answer the same never share a flush (a repeated idempotency key). */
   conflict?(item: Item): string | undefined
 }
@@ -32,6 +34,7 @@ type Waiting<Item, Result> = {
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
   const maxItems = options.maxItems ?? 256
   const maxFlights = options.maxFlights ?? 1
+  const toldAtOnce = options.toldAtOnce ?? maxItems
   let waiting: Waiting<Item, Result>[] = []
   let flights = 0
   let inFlight = 0
@@ -81,21 +84,28 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
     flights++
     inFlight += entries.length
     try {
-      const results = await options.flush(entries.map(entry => entry.item))
-      entries.forEach((entry, at) => {
-        entry.resolve(results[at]!)
-      })
+      tell(entries, await options.flush(entries.map(entry => entry.item)), 0)
     } catch (error) {
       for (const entry of entries) entry.reject(error)
+      landed(entries.length)
     } finally {
       flights--
-      inFlight -= entries.length
       if (waiting.length > 0) schedule()
-      else if (flights === 0) {
-        for (const resolve of idlers) resolve()
-        idlers = []
-      }
     }
+  }
+
+  function tell(entries: Waiting<Item, Result>[], results: readonly Result[], from: number): void {
+    const until = Math.min(entries.length, from + toldAtOnce)
+    for (let at = from; at < until; at++) entries[at]!.resolve(results[at]!)
+    landed(until - from)
+    if (until < entries.length) setImmediate(() => tell(entries, results, until))
+  }
+
+  function landed(items: number): void {
+    inFlight -= items
+    if (waiting.length + inFlight > 0) return
+    for (const resolve of idlers) resolve()
+    idlers = []
   }
 
   return {

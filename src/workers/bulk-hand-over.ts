@@ -59,20 +59,27 @@ export const RETRY_MS = 1_000
 /** A rest that is shorter is waited for; a longer one is a pause. */
 const SHORT_REST_MS = 1_000
 
-/** Makes a row of a lane the message that it is; never rejects. */
+/** Makes a row of a lane the message that it is; never rejects. `placed`: it has a place at its connection, or will wait for one. */
 export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDeps, lane: Halts) {
   const { clock } = deps
 
-  async function send(known: JobInHand, row: RowInHand, account: AccountSnapshot): Promise<Done> {
+  async function send(
+    known: JobInHand,
+    row: RowInHand,
+    account: AccountSnapshot,
+    placed: () => void,
+  ): Promise<Done> {
     const { live, keyId, id } = known.job
     const prepared = await resolveRow(row, id, rowCaller(account, live, keyId), deps.rows)
     if (prepared instanceof Problem) return fail(known, row, prepared.code, prepared.message)
     if (rests(known, prepared)) return 'again'
+    known.towards = prepared.connectionId
     const retried = row.tried !== undefined
     row.tried ??= deps.ids.next('msg')
     row.leftMs = clock.monotonic()
     try {
       const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message => {
+        placed()
         row.begun = message.begun && row.begun !== false
         return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
       })
@@ -143,6 +150,6 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     return 'again'
   }
 
-  return (known: JobInHand, row: RowInHand, account: AccountSnapshot): Promise<Done> =>
-    send(known, row, account).catch(error => noteTrouble(known, row, error))
+  return (known: JobInHand, row: RowInHand, account: AccountSnapshot, placed: () => void): Promise<Done> =>
+    send(known, row, account, placed).catch(error => noteTrouble(known, row, error))
 }

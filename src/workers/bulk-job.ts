@@ -1,7 +1,7 @@
 import type { SendingJob } from '../core/bulk/lane-store.ts'
 import type { StoredRow } from '../core/bulk/row-store.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { MessageId } from '../lib/ids.ts'
+import type { ConnectionId, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.ts'
 
 /**
@@ -29,7 +29,13 @@ export type JobInHand = {
   inFlight: Set<number>
   /** The first row that was not fetched yet. */
   cursor: number
+  /** Grows whenever the rows are read from the start again: what was asked for before does not count. */
+  reading: number
   fetching: boolean
+  /** The connection by which its last row went. */
+  towards: ConnectionId | null
+  /** It waits for room there. */
+  waitsForRoom: boolean
   /** It waits: for its pause to be written down, or for a short rest to be over. */
   halted: boolean
   /** Its pause is written down: when the store says again that it is to be sent, it goes on. */
@@ -43,7 +49,10 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
     waiting: [],
     inFlight: new Set(),
     cursor: job.handedBelow,
+    reading: 0,
     fetching: false,
+    towards: null,
+    waitsForRoom: false,
     halted: false,
     paused: false,
   }
@@ -57,6 +66,24 @@ export function isHandedOver({ job, waiting, inFlight, cursor }: JobInHand): boo
 /** All rows below have an outcome in the store. */
 export function handedBelow({ waiting, inFlight, cursor }: JobInHand): number {
   return Math.min(cursor, waiting[0]?.n ?? cursor, ...inFlight)
+}
+
+/** One that was paused is read from where the store says. */
+export function readAnew(known: JobInHand, from: number): void {
+  known.waiting = []
+  known.cursor = from
+  known.reading++
+}
+
+/** The rows behind the cursor have come: each once, in their order, with those that came back meanwhile. */
+export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
+  const { inFlight, job, waiting } = known
+  known.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
+  const last = waiting.at(-1)?.n ?? -1
+  const isBehind = rows.length === 0 || rows[0]!.n > last
+  const here = isBehind ? inFlight : new Set([...inFlight, ...waiting.map(row => row.n)])
+  waiting.push(...rows.filter(row => !here.has(row.n)))
+  if (!isBehind) waiting.sort((a, b) => a.n - b.n)
 }
 
 /** A row comes back, to its place. */

@@ -14,8 +14,11 @@ import {
   type JobInHand,
   putBack,
   type RowInHand,
+  readAnew,
+  takeRows,
   WINDOW_MS,
 } from './bulk-job.ts'
+import type { BulkRoom } from './bulk-room.ts'
 
 /** An account's lane, as long as this node holds it: its jobs share the ceiling in the order of their creation. */
 export type BulkLane = {
@@ -24,6 +27,8 @@ export type BulkLane = {
   update(jobs: readonly SendingJob[], account: AccountSnapshot): void
   /** Hands over what may go now, and goes on by itself. */
   run(): void
+  /** Rows that it has due in a second. */
+  duePerSecond(): number
   /** How its jobs stand, to be written down. */
   turns(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
   /** Nothing to do, and nothing under way. */
@@ -34,6 +39,7 @@ export type BulkLane = {
 
 export type BulkLaneDeps = HandOverDeps & {
   gate: BulkGate
+  room: BulkRoom
   /** The next rows without an outcome. */
   fetch(ask: RowAsk): Promise<StoredRow[]>
   pause(job: JobRef, why: PauseWhy): Promise<void>
@@ -77,8 +83,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     order = sending.map(job => {
       const known = jobs.get(job.id)
       if (!known) return keep(createJobInHand(clock, job))
-      // One that was paused meanwhile is read from where the store says.
-      if (!before.has(known)) Object.assign(known, { waiting: [], cursor: job.handedBelow })
+      if (!before.has(known)) readAnew(known, job.handedBelow)
       if (!before.has(known) || known.paused) Object.assign(known, { halted: false, paused: false })
       known.job = job
       return known
@@ -107,18 +112,33 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       return
     }
     const dealt = deal()
+    let isIn = false
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted) continue
-      while (known.waiting.length > 0 && window.free() > 0 && known.window.free() > 0) {
-        if (!deps.gate.tryEnter()) {
+      while (known.waiting.length > 0 && window.free() > 0 && known.window.free() > 0 && hasRoom(known)) {
+        if (!deps.gate.tryEnter(isIn)) {
           deps.gate.wait(run)
           return
         }
+        isIn = true
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
     }
     planNext(dealt)
+  }
+
+  /** Where there is none the job waits for it; other jobs of the lane may go elsewhere. */
+  function hasRoom(known: JobInHand): boolean {
+    if (known.waitsForRoom) return false
+    const { towards } = known
+    if (towards === null || deps.room.isAt(towards)) return true
+    known.waitsForRoom = true
+    deps.room.wait(towards, () => {
+      known.waitsForRoom = false
+      run()
+    })
+    return false
   }
 
   /** The ceiling, in the order of creation: each gets its own rate, or what is left. */
@@ -136,7 +156,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const accountMs = window.freeInMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const { known, share } of dealt) {
-      if (share === 0 || known.halted || known.waiting.length === 0) continue
+      if (share === 0 || known.halted || known.waitsForRoom || known.waiting.length === 0) continue
       nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs()))
     }
     if (Number.isFinite(nextMs)) wakeIn(nextMs)
@@ -158,10 +178,13 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const { job, waiting } = known
     if (known.fetching || known.cursor >= job.total || waiting.length >= job.perSecond!) return
     known.fetching = true
+    const { reading } = known
     deps
       .fetch({ accountId, id: job.id, from: known.cursor, limit: job.perSecond! * FETCH_SECONDS })
       .then(
-        rows => take(known, rows),
+        rows => {
+          if (known.reading === reading) takeRows(known, rows)
+        },
         error => {
           deps.log.debug({ err: error, jobId: job.id }, 'rows of a bulk job could not be read')
           return pause(clock, RETRY_MS)
@@ -173,11 +196,6 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       })
   }
 
-  function take(known: JobInHand, rows: readonly StoredRow[]): void {
-    known.cursor = rows.length === 0 ? known.job.total : rows.at(-1)!.n + 1
-    known.waiting.push(...rows.filter(row => !known.inFlight.has(row.n)))
-  }
-
   // --- one row ----------------------------------------------------------------------
 
   async function handOver(known: JobInHand, row: RowInHand): Promise<void> {
@@ -185,7 +203,9 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     known.inFlight.add(row.n)
     window.take()
     known.window.take()
-    const done = await send(known, row, account!)
+    const placed = deps.room.setOut(known.towards)
+    const done = await send(known, row, account!, placed)
+    placed()
     for (const each of [window, known.window]) {
       if (done === 'sent') each.used(Math.min(clock.monotonic(), row.leftMs! + MOST_ACCEPT_MS))
       else each.back()
@@ -195,7 +215,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     if (done !== 'lost') known.inFlight.delete(row.n)
     if (isHandedOver(known)) deps.moved(accountId)
     underWay--
-    deps.gate.leave()
+    deps.gate.leave(done === 'sent')
     if (underWay === 0) landed?.()
     runSoon()
   }
@@ -239,6 +259,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     accountId,
     update,
     run,
+    duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
     turns,
     isIdle: () => order.length === 0 && underWay === 0,
     async stop() {

@@ -16,6 +16,8 @@ import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createBulkGate } from './bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
+import { createBulkRoom } from './bulk-room.ts'
+import type { Dispatcher } from './dispatch.ts'
 
 export type BulkPump = {
   /** Takes lanes that wait, and brings those of this node in step with the store; for the loop. */
@@ -26,8 +28,13 @@ export type BulkPump = {
   stop(): Promise<void>
 }
 
-export type BulkPumpDeps = Omit<BulkLaneDeps, 'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate'> & {
+export type BulkPumpDeps = Omit<
+  BulkLaneDeps,
+  'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate' | 'room'
+> & {
   db: Database
+  /** Places of connections, and word of those that are free again. */
+  connections: Pick<Dispatcher, 'placesAt' | 'onPlace'>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -39,7 +46,7 @@ const CLAIM_EVERY_MS = 2_000
 /** Without word of a change, a look at all jobs of this node's lanes, and a note of how far they are. */
 const REFRESH_EVERY_MS = 5_000
 /** Jobs whose rows are fetched in one step, and accounts that are brought in step in one: others have their turn in between. */
-const FETCHED_AT_ONCE = 20
+const FETCHED_AT_ONCE = 8
 const IN_STEP_AT_ONCE = 50
 /** Rows on their way at once: as many as an accept, and those that gather meanwhile. */
 const ROWS_AT_ONCE = 256
@@ -78,6 +85,11 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
       return results
     },
   })
+  const room = createBulkRoom(deps.connections.placesAt)
+  deps.connections.onPlace(room.freed)
+  /** Rows that each lane has due in a second, and their sum. */
+  const due = new Map<AccountId, number>()
+  let duePerSecond = 0
   let heldAs = deps.node()
   let nextClaimMs = Number.NEGATIVE_INFINITY
   let nextRefreshMs = Number.NEGATIVE_INFINITY
@@ -85,7 +97,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
 
   const laneDeps: BulkLaneDeps = {
     ...deps,
-    gate: createBulkGate(ROWS_AT_ONCE),
+    gate: createBulkGate({ clock, places: ROWS_AT_ONCE, duePerSecond: () => duePerSecond }),
+    room,
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),
     pause: (job, why) => pauseBySystem(db, job, why),
@@ -154,8 +167,18 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   async function update(accountId: AccountId, jobs: readonly SendingJob[]): Promise<void> {
     const account = await deps.account(accountId)
     if (account) lanes.get(accountId)?.update(jobs, account)
+    noteDue(accountId)
     // What was written by others, or undone by a pause, is written anew.
     noted.set(accountId, new Map(jobs.map(job => [job.id, standOf(job)])))
+  }
+
+  function noteDue(accountId: AccountId): void {
+    duePerSecond -= due.get(accountId) ?? 0
+    due.delete(accountId)
+    const ofLane = lanes.get(accountId)?.duePerSecond() ?? 0
+    if (ofLane === 0) return
+    due.set(accountId, ofLane)
+    duePerSecond += ofLane
   }
 
   async function leaveIdle(): Promise<void> {
@@ -169,6 +192,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     for (const accountId of left) {
       lanes.delete(accountId)
       noted.delete(accountId)
+      noteDue(accountId)
     }
     await releaseLanes(db, heldAs, left)
     if (left.length > 0) nextClaimMs = Number.NEGATIVE_INFINITY

@@ -22,6 +22,10 @@ export type Dispatcher = Dispatch & {
   onDue(wake: (dueAtMs: number) => void): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
+  /** How many messages of a connection may begin at once (Lane.places). */
+  placesAt(connectionId: ConnectionId): number
+  /** Calls `wake` when there may be a place again. */
+  onPlace(wake: (connectionId: ConnectionId) => void): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
   neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Brings the lanes in step with the open links. */
@@ -71,6 +75,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const hungry = new Set<ConnectionId>()
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
   let wakeAt: (dueAtMs: number) => void = () => {}
+  let placeFreed: (connectionId: ConnectionId) => void = () => {}
   let stopping = false
   let inFlight = 0
   let allLanded: (() => void) | null = null
@@ -159,8 +164,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     // Cancelled meanwhile, or this node lost its lease: somebody else knows.
     letGo(item)
     waiters.tell(item.id, null)
-    lane.leave()
-    pump(lane)
+    leave(lane)
     landed()
   }
 
@@ -176,12 +180,18 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (outcome.kind === 'throttled' && outcome.scope !== 'message')
       lane?.rest(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
     if (lane) {
-      lane.leave()
-      pump(lane)
+      leave(lane)
       feed(lane)
     }
     await end(item, attempt, outcome)
     landed()
+  }
+
+  /** Its place is the next one's. */
+  function leave(lane: Lane): void {
+    lane.leave()
+    pump(lane)
+    placeFreed(lane.open.id)
   }
 
   async function end(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
@@ -224,6 +234,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         circuits.forget(id)
         const held = lane.drain()
         if (held.length > 0) void returnItems(held)
+        placeFreed(id)
       }
     }
     for (const open of links.all()) {
@@ -239,8 +250,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const lane = lanes.get(connectionId)
       if (!lane) return
       circuits.withdrawn(connectionId)
-      lane.leave()
-      pump(lane)
+      leave(lane)
     },
     push,
     poll,
@@ -251,6 +261,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     restsUntil(connectionId, accountId) {
       const lane = lanes.get(connectionId)
       return lane ? Math.max(lane.restsUntil(accountId), lane.restsForAllUntil()) : 0
+    },
+    placesAt: connectionId => lanes.get(connectionId)?.places() ?? Number.POSITIVE_INFINITY,
+    onPlace(wake) {
+      placeFreed = wake
     },
     async neverMade(message) {
       try {

@@ -14,6 +14,8 @@ export type Lane = {
   hold(item: OutboxItem): void
   /** How many more may be held here. */
   room(): number
+  /** How many may begin at once; infinite where it is not for want of places that they would wait, or where places are few: what is held then keeps them busy. */
+  places(): number
   /** How many it would fetch from the outbox: none before half of its room is free, so that each call brings many. */
   wanted(): number
   /** When this account may go on (wall clock, ms), or 0. */
@@ -31,6 +33,8 @@ export type Lane = {
 /** Held in memory beyond what is in flight: enough to keep a lane full between two polls. */
 const HELD_PER_PLACE = 4
 const HELD_AT_LEAST = 100
+/** A lane of fewer places is kept busy by what it holds. */
+const MANY_PLACES = 50
 /** Accounts that may rest at once before the oldest is forgotten. */
 const MAX_RESTING = 10_000
 /** A burst of a tenth of a second smooths what polling makes lumpy. */
@@ -124,6 +128,12 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       queue.push(item)
     },
     room,
+    places() {
+      const { concurrency, messagesPerSecond } = open.link
+      const isWide = concurrency >= MANY_PLACES && messagesPerSecond === undefined
+      if (!isWide || restUntilMs > clock.monotonic()) return Number.POSITIVE_INFINITY
+      return head < queue.length ? 0 : concurrency - busy
+    },
     wanted: () => (room() * 2 >= capacity() ? room() : 0),
     restsUntil,
     restsForAllUntil() {

@@ -6,7 +6,9 @@ import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createBulkGate } from '../../src/workers/bulk-gate.ts'
+import { createJobInHand, handedBelow, putBack, takeRows } from '../../src/workers/bulk-job.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/workers/bulk-lane.ts'
+import { createBulkRoom } from '../../src/workers/bulk-room.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 /** What a lane asks for, and what it says of its jobs; its rows never come to be sent here. */
@@ -39,7 +41,8 @@ beforeEach(() => {
     pause: never,
     neverMade: never,
     restsUntil: () => 0,
-    gate: createBulkGate(10),
+    gate: createBulkGate({ clock, places: 10, duePerSecond: () => 10 }),
+    room: createBulkRoom(() => Number.POSITIVE_INFINITY),
     lost() {},
     moved() {},
   } as unknown as BulkLaneDeps)
@@ -81,20 +84,100 @@ test('an account that is not active hands nothing over', async () => {
   expect(asks).toEqual([])
 })
 
+test('what was asked for before a pause does not count behind it', async () => {
+  const answers: ((rows: StoredRow[]) => void)[] = []
+  fetch = () => new Promise(resolve => answers.push(resolve))
+  const paused = { ...job(5), handedBelow: 50 }
+  lane.update([paused], account(10))
+  lane.run()
+  lane.update([], account(10))
+  // Rows that waited here were not handed over: the store knows no better than this.
+  lane.update([{ ...paused, handedBelow: 40 }], account(10))
+  answers[0]!([])
+  await clock.advance(1)
+  expect(asks.map(ask => ask.from)).toEqual([50, 40])
+  expect(lane.turns()).toMatchObject([{ status: 'running', handedBelow: 40 }])
+})
+
+test('rows come once each and in their order, also those that came back while others were fetched', () => {
+  const known = createJobInHand(clock, { ...job(5), handedBelow: 30 })
+  const rows = (...numbers: number[]) => numbers.map(n => ({ n, body: '{}' }))
+  known.inFlight.add(33)
+  putBack(known, { n: 31, body: '{}' })
+  takeRows(known, rows(30, 31, 32, 33, 34))
+  expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34])
+  expect(handedBelow(known)).toBe(30)
+  takeRows(known, rows(35, 36))
+  expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34, 35, 36])
+})
+
 test('whoever finds the gate full comes in when there is a place, in the order of asking', async () => {
-  const gate = createBulkGate(2)
+  const gate = createBulkGate({ clock, places: 2, duePerSecond: () => 1_000 })
   const letIn: string[] = []
   const ask = (name: string) => {
-    if (!gate.tryEnter()) return gate.wait(() => ask(name))
+    if (!gate.tryEnter(false)) return gate.wait(() => ask(name))
     letIn.push(name)
   }
   for (const name of ['a', 'b', 'c', 'd', 'e']) ask(name)
   expect(letIn).toEqual(['a', 'b'])
-  gate.leave()
-  gate.leave()
+  gate.leave(true)
+  gate.leave(true)
   await clock.advance(1)
   expect(letIn).toEqual(['a', 'b', 'c', 'd'])
-  gate.leave()
+  gate.leave(true)
   await clock.advance(1)
   expect(letIn).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('what is due in a second comes in over half of it, the rows of a lane together', async () => {
+  const gate = createBulkGate({ clock, places: 1_000, duePerSecond: () => 400 })
+  let inside = 0
+  const createRun = () =>
+    function run() {
+      for (let row = 0; row < 4; row++) {
+        if (!gate.tryEnter(row > 0)) return gate.wait(run)
+        inside++
+      }
+    }
+  for (let lane = 0; lane < 100; lane++) createRun()()
+  expect(inside).toBe(32)
+  await clock.advance(100)
+  expect(inside).toBeGreaterThanOrEqual(100)
+  expect(inside).toBeLessThanOrEqual(32 + 80 + 4)
+  expect(inside % 4).toBe(0)
+  await clock.advance(400)
+  expect(inside).toBe(400)
+  // What came to nothing is nobody's turn.
+  for (let row = 0; row < 400; row++) gate.leave(false)
+  createRun()()
+  expect(inside).toBe(404)
+})
+
+test('rows wait for room at the connection to which their job sends, in the order of asking', async () => {
+  const connection = ids.next('con')
+  const other = ids.next('con')
+  let places = 2
+  const room = createBulkRoom(id => (id === connection ? places : 1))
+  const arrived = [room.setOut(connection), room.setOut(connection)]
+  expect([room.isAt(connection), room.isAt(other), room.isAt(null)]).toEqual([false, true, true])
+  const went: string[] = []
+  for (const name of ['a', 'b']) {
+    room.wait(connection, () => {
+      went.push(name)
+      places--
+    })
+  }
+  // It took the last place but one, and says so once.
+  places = 1
+  arrived[0]!()
+  arrived[0]!()
+  await clock.advance(1)
+  expect(went).toEqual([])
+  arrived[1]!()
+  await clock.advance(1)
+  expect(went).toEqual(['a'])
+  places = 1
+  room.freed(connection)
+  await clock.advance(1)
+  expect(went).toEqual(['a', 'b'])
 })

@@ -51,6 +51,8 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
   observe?(items: number, durationMs: number): void
   /** Most items of a transaction. */
   maxItems?: number
+  /** Senders that hear of it in one turn of the event loop; else all. */
+  toldAtOnce?: number
 }
 
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
@@ -80,6 +82,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   const batcher = createBatcher<Entry, Verdict | Faulty | null>({
     flush,
     maxItems: deps.maxItems ?? MAX_ITEMS,
+    ...(deps.toldAtOnce !== undefined && { toldAtOnce: deps.toldAtOnce }),
   })
 
   function add(row: Row): Promise<Verdict | Faulty> {
