@@ -48,7 +48,7 @@ export type Page = {
   need: Need
   /** What it asks the API for needs this. */
   permission?: Permission
-  component: LazyExoticComponent<ComponentType<Record<string, string | undefined>>>
+  component: Later
   /** Where its path has parameters: they are its props. */
   pattern?: string
   /** Other words by which the palette finds it. */
@@ -57,6 +57,23 @@ export type Page = {
   shortcut?: string
   /** Reached by the palette and by links alone. */
   hidden?: true
+}
+
+type PageComponent = ComponentType<Record<string, string | undefined>>
+type Later = LazyExoticComponent<PageComponent> & { load(): Promise<unknown> }
+
+/** Loaded when it is opened, or asked for before. */
+function later(load: () => Promise<{ default: PageComponent }>): Later {
+  return Object.assign(lazy(load), { load })
+}
+
+/** Begins to load the page at `path`, while it is still being found out who asks for it. */
+export function loadPageAt(path: string): void {
+  const step = `/${path.split('/')[1]!}`
+  // Where that fails it is tried again, and told, when the page is drawn.
+  PAGES.find(page => page.path === path || page.path === step)
+    ?.component.load()
+    .catch(() => {})
 }
 
 export const SECTIONS = ['', 'Messages', 'Channels', 'Developers', 'Account', 'Operator'] as const
@@ -70,7 +87,7 @@ export const PAGES: readonly Page[] = [
     section: '',
     icon: Gauge,
     need: 'member',
-    component: lazy(() => import('./pages/overview/overview.tsx')),
+    component: later(() => import('./pages/overview/overview.tsx')),
     words: 'home dashboard statistics charts',
     shortcut: 'o',
   },
@@ -81,7 +98,7 @@ export const PAGES: readonly Page[] = [
     icon: Rocket,
     need: 'member',
     permission: 'api_keys:write',
-    component: lazy(() => import('./pages/welcome/welcome.tsx')),
+    component: later(() => import('./pages/welcome/welcome.tsx')),
     words: 'onboarding first message curl typescript python',
   },
   {
@@ -93,7 +110,7 @@ export const PAGES: readonly Page[] = [
     // The message that is open stands in the URL.
     pattern: '/messages/:messageId?',
     permission: 'messages:read',
-    component: lazy(() => import('./pages/messages/messages.tsx')),
+    component: later(() => import('./pages/messages/messages.tsx')),
     words: 'explorer log timeline delivery status',
     shortcut: 'm',
   },
@@ -105,7 +122,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:read',
     pattern: '/inbound/:inboundId?',
-    component: lazy(() => import('./pages/inbound/inbound.tsx')),
+    component: later(() => import('./pages/inbound/inbound.tsx')),
     words: 'received replies answers conversations incoming stop media',
     shortcut: 'i',
   },
@@ -116,7 +133,7 @@ export const PAGES: readonly Page[] = [
     icon: SendHorizontal,
     need: 'member',
     permission: 'messages:create',
-    component: lazy(() => import('./pages/send/send.tsx')),
+    component: later(() => import('./pages/send/send.tsx')),
     words: 'playground compose new message estimate price',
     shortcut: 's',
   },
@@ -126,7 +143,7 @@ export const PAGES: readonly Page[] = [
     section: 'Messages',
     icon: FlaskConical,
     need: 'member',
-    component: lazy(() => import('./pages/sandbox/sandbox.tsx')),
+    component: later(() => import('./pages/sandbox/sandbox.tsx')),
     words: 'test messages codes otp received',
     shortcut: 'x',
   },
@@ -138,7 +155,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     // `new` is the editor.
     pattern: '/templates/:templateId?',
-    component: lazy(() => import('./pages/templates/templates.tsx')),
+    component: later(() => import('./pages/templates/templates.tsx')),
     words: 'preview variables approval whatsapp buttons footer',
     shortcut: 't',
   },
@@ -151,7 +168,7 @@ export const PAGES: readonly Page[] = [
     permission: 'messages:read',
     // `new` is the wizard.
     pattern: '/bulk/:jobId?',
-    component: lazy(() => import('./pages/bulk/bulk.tsx')),
+    component: later(() => import('./pages/bulk/bulk.tsx')),
     words: 'csv excel xlsx upload file campaign jobs import rows',
     shortcut: 'b',
   },
@@ -162,7 +179,7 @@ export const PAGES: readonly Page[] = [
     icon: ShieldCheck,
     need: 'member',
     pattern: '/verification/:tab?',
-    component: lazy(() => import('./pages/verification/verification.tsx')),
+    component: later(() => import('./pages/verification/verification.tsx')),
     words: 'otp codes conversion statistics blocks fraud settings try two factor',
     shortcut: 'v',
   },
@@ -172,7 +189,7 @@ export const PAGES: readonly Page[] = [
     section: 'Messages',
     icon: Ban,
     need: 'member',
-    component: lazy(() => import('./pages/suppressions/suppressions.tsx')),
+    component: later(() => import('./pages/suppressions/suppressions.tsx')),
     words: 'stop opt out unsubscribe block list consent',
   },
   {
@@ -182,7 +199,7 @@ export const PAGES: readonly Page[] = [
     icon: Signature,
     need: 'member',
     permission: 'messages:create',
-    component: lazy(() => import('./pages/sms-senders/sms-senders.tsx')),
+    component: later(() => import('./pages/sms-senders/sms-senders.tsx')),
     words: 'sender name alphanumeric brand request review from',
   },
   {
@@ -191,7 +208,7 @@ export const PAGES: readonly Page[] = [
     section: 'Channels',
     icon: BadgeCheck,
     need: 'member',
-    component: lazy(() => import('./pages/official-senders/official-senders.tsx')),
+    component: later(() => import('./pages/official-senders/official-senders.tsx')),
     words: 'whatsapp business number quality limit tier',
   },
   {
@@ -202,7 +219,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/bots/:botId?',
-    component: lazy(() => import('./pages/bots/bots.tsx')),
+    component: later(() => import('./pages/bots/bots.tsx')),
     words: 'telegram token subscribers start',
     shortcut: 'r',
   },
@@ -214,7 +231,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/sessions/:name?',
-    component: lazy(() => import('./pages/sessions/sessions.tsx')),
+    component: later(() => import('./pages/sessions/sessions.tsx')),
     words: 'whatsapp qr pairing link phone device chats',
     shortcut: 'p',
   },
@@ -225,7 +242,7 @@ export const PAGES: readonly Page[] = [
     icon: KeyRound,
     need: 'member',
     permission: 'api_keys:read',
-    component: lazy(() => import('./pages/keys/keys.tsx')),
+    component: later(() => import('./pages/keys/keys.tsx')),
     words: 'token secret rotate revoke scopes',
     shortcut: 'k',
   },
@@ -238,7 +255,7 @@ export const PAGES: readonly Page[] = [
     need: 'member',
     permission: 'messages:create',
     pattern: '/endpoints/:webhookId?/:deliveryId?',
-    component: lazy(() => import('./pages/webhooks/webhooks.tsx')),
+    component: later(() => import('./pages/webhooks/webhooks.tsx')),
     words: 'callbacks events deliveries payload replay secret endpoints',
     shortcut: 'w',
   },
@@ -248,7 +265,7 @@ export const PAGES: readonly Page[] = [
     section: 'Account',
     icon: Wallet,
     need: 'member',
-    component: lazy(() => import('./pages/wallet/wallet.tsx')),
+    component: later(() => import('./pages/wallet/wallet.tsx')),
     words: 'balance ledger money spent credit held threshold low',
     shortcut: 'l',
   },
@@ -258,7 +275,7 @@ export const PAGES: readonly Page[] = [
     section: 'Account',
     icon: Users,
     need: 'owner',
-    component: lazy(() => import('./pages/members/members.tsx')),
+    component: later(() => import('./pages/members/members.tsx')),
     words: 'people team invite roles permissions owners',
     shortcut: 'u',
   },
@@ -268,7 +285,7 @@ export const PAGES: readonly Page[] = [
     section: 'Account',
     icon: ScrollText,
     need: 'owner',
-    component: lazy(() => import('./pages/audit/audit.tsx')),
+    component: later(() => import('./pages/audit/audit.tsx')),
     words: 'history who changed what trail',
     shortcut: 'a',
   },
@@ -278,7 +295,7 @@ export const PAGES: readonly Page[] = [
     section: 'Account',
     icon: Settings2,
     need: 'member',
-    component: lazy(() => import('./pages/settings/settings.tsx')),
+    component: later(() => import('./pages/settings/settings.tsx')),
     words: 'settings profile home country quiet hours plan pool currency',
   },
   {
@@ -288,7 +305,7 @@ export const PAGES: readonly Page[] = [
     icon: Stamp,
     need: 'operator',
     pattern: '/operator/senders/:senderId?',
-    component: lazy(() => import('./pages/operator/senders/senders.tsx')),
+    component: later(() => import('./pages/operator/senders/senders.tsx')),
     words: 'operator sms sender names approve reject queue',
   },
   {
@@ -298,7 +315,7 @@ export const PAGES: readonly Page[] = [
     icon: Building2,
     need: 'operator',
     pattern: '/operator/accounts/:accountId?/:tab?',
-    component: lazy(() => import('./pages/operator/accounts/accounts.tsx')),
+    component: later(() => import('./pages/operator/accounts/accounts.tsx')),
     words: 'operator customers tenants plan limits credit suspend',
   },
   {
@@ -308,7 +325,7 @@ export const PAGES: readonly Page[] = [
     icon: UsersRound,
     need: 'operator',
     pattern: '/operator/people/:personId?',
-    component: lazy(() => import('./pages/operator/people/people.tsx')),
+    component: later(() => import('./pages/operator/people/people.tsx')),
     words: 'operator logins users invite operators owners reset password lost',
   },
   {
@@ -317,7 +334,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Tags,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/prices/prices.tsx')),
+    component: later(() => import('./pages/operator/prices/prices.tsx')),
     words: 'operator price list csv rates cost import export',
   },
   {
@@ -328,7 +345,7 @@ export const PAGES: readonly Page[] = [
     need: 'operator',
     // `new` is the form.
     pattern: '/operator/connections/:connectionId?',
-    component: lazy(() => import('./pages/operator/connections/connections.tsx')),
+    component: later(() => import('./pages/operator/connections/connections.tsx')),
     words: 'operator providers smpp smtp twilio carriers routes test order',
   },
   {
@@ -337,7 +354,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: ListOrdered,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/policies/policies.tsx')),
+    component: later(() => import('./pages/operator/policies/policies.tsx')),
     words: 'operator routing order priority failover channels carries types tries',
   },
   {
@@ -346,7 +363,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: CircleHelp,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/unknown/unknown.tsx')),
+    component: later(() => import('./pages/operator/unknown/unknown.tsx')),
     words: 'operator unknown uncertain lost answers',
   },
   {
@@ -355,7 +372,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Server,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/nodes/nodes.tsx')),
+    component: later(() => import('./pages/operator/nodes/nodes.tsx')),
     words: 'operator nodes leases links processes cluster',
   },
   {
@@ -364,7 +381,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: Layers,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/queues/queues.tsx')),
+    component: later(() => import('./pages/operator/queues/queues.tsx')),
     words: 'operator queue depth lag backlog waiting',
   },
   {
@@ -375,7 +392,7 @@ export const PAGES: readonly Page[] = [
     need: 'operator',
     // `new` is the editor.
     pattern: '/operator/templates/:templateId?',
-    component: lazy(() => import('./pages/operator/templates/templates.tsx')),
+    component: later(() => import('./pages/operator/templates/templates.tsx')),
     words: 'operator platform templates defaults shared',
   },
   {
@@ -384,7 +401,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: ShieldAlert,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/fraud/fraud.tsx')),
+    component: later(() => import('./pages/operator/fraud/fraud.tsx')),
     words: 'operator fraud guard limits countries cap safe pumping',
   },
   {
@@ -393,7 +410,7 @@ export const PAGES: readonly Page[] = [
     section: 'Operator',
     icon: History,
     need: 'operator',
-    component: lazy(() => import('./pages/operator/audit/audit.tsx')),
+    component: later(() => import('./pages/operator/audit/audit.tsx')),
     words: 'operator audit history who changed what',
   },
   {
@@ -402,7 +419,7 @@ export const PAGES: readonly Page[] = [
     section: 'Account',
     icon: ShieldUser,
     need: 'anyone',
-    component: lazy(() => import('./pages/profile/profile.tsx')),
+    component: later(() => import('./pages/profile/profile.tsx')),
     words: 'profile password second factor totp sessions sign out devices',
   },
 ]

@@ -19,7 +19,8 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
   const endMs = Date.now() - 60_000
   const startMs = endMs - DAYS * DAY_MS
   const templates = { common: firstUuidAt(startMs), rare: firstUuidAt(startMs + 1) }
-  const jobs = { common: firstUuidAt(startMs), rare: firstUuidAt(startMs + 1) }
+  const halfMs = startMs + (DAYS * DAY_MS) / 2
+  const jobs = { common: firstUuidAt(startMs), rare: firstUuidAt(halfMs - 3_600_000) }
   for (let day = 0; day <= DAYS + 31; day += 28) {
     await db.query('select ensure_month($1::date)', [new Date(startMs + day * DAY_MS).toISOString()])
   }
@@ -42,6 +43,11 @@ export async function fillHistory({ db, ids }: Pick<System, 'db' | 'ids'>, messa
   await db.query(`insert into outbox (account_id, message_id, connection_id, due_at, begun)
     select account_id, id, connection_id, 'infinity', status = 'unknown' from messages
      where status in ('scheduled', 'queued', 'unknown')`)
+  await db.query(
+    `insert into bulk_jobs (account_id, id, live, key_id, status, ended_at)
+      values ($1, $2, true, $1, 'completed', $3), ($1, $4, true, $1, 'running', null)`,
+    [account, jobs.rare, new Date(halfMs + 3_600_000).toISOString(), jobs.common],
+  )
   // As autovacuum has done by the time that anybody looks.
   await db.query('vacuum analyze messages')
   const wire = (prefix: 'tpl' | 'job', { common, rare }: typeof templates) => ({
@@ -67,7 +73,7 @@ const FILL = `
          'Posthorn', 'account_default', channel,
          json_build_object('text', 'Your parcel ' || n || ' is on its way and will be with you between two and four.'),
          case when copy <> 0 then null when rare and n % 7 = 4 then $9::uuid when n % 5 = 0 then $8::uuid end,
-         case when copy <> 0 then null when rare and n % 7 = 5 then $11::uuid when n % 3 = 0 then $10::uuid end,
+         case when copy <> 0 then null when n between $7::integer / 2 and $7::integer / 2 + 2 then $11::uuid when n % 3 = 0 then $10::uuid end,
          75000, 'wallet', case when status in ('failed', 'cancelled') then 'released' else 'captured' end, 'sent',
          time, time, 'p' || n, code, case when code is not null then 'refused' end,
          case when status = 'scheduled' then time + interval '1 day' end, case when status = 'unknown' then time end,

@@ -3,6 +3,7 @@ import { measureBots } from './bots.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCallbacks } from './callbacks.ts'
 import { stopChildren } from './child.ts'
+import { measureConsole } from './console.ts'
 import { measureExplorer } from './explorer.ts'
 import { measureInbound } from './inbound.ts'
 import { measureMedia } from './media.ts'
@@ -20,7 +21,7 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [explorer] [memory] [scale]
+ *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [explorer] [console] [memory] [scale]
  *
  * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
  * samples in one, which show that it works and little more.
@@ -40,6 +41,7 @@ const NAMES = [
   'bots',
   'sessions',
   'explorer',
+  'console',
   'memory',
   'scale',
 ] as const
@@ -67,6 +69,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (wanted.has('bots')) figures.push(...(await measureBots(quick)))
   if (wanted.has('sessions')) figures.push(...(await measureSessions(quick)))
   if (wanted.has('explorer')) figures.push(...(await measureExplorer(quick)))
+  if (wanted.has('console')) figures.push(...(await measureConsole(quick)))
   if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
   if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
   printFigures(figures)

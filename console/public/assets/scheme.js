@@ -4,3 +4,6 @@ try {
   const dark = wished === 'dark' || (wished !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.setAttribute('data-mantine-color-scheme', dark ? 'dark' : 'light')
 } catch {}
+
+// And while the program is still being fetched: who is signed in. `early.ts` takes the answer.
+window.posthornEarly = fetch('/api/console/session').catch(() => null)

@@ -1,4 +1,5 @@
 import type { Away } from './away.ts'
+import { takeEarly } from './early.ts'
 
 /** What every request says of whoever is signed in. */
 export type Identity = {
@@ -24,7 +25,7 @@ const DOORS = /^\/api\/console\/(?:setup|login|session|invitations)\b/
 export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetchDeps) {
   async function attempt(request: Request): Promise<Response> {
     try {
-      const response = await fetch(withIdentity(request.clone(), identity()))
+      const response = (await takeEarly(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
       away.tell(response.status === 502 || response.status === 503 || response.status === 504)
       return response
     } catch (error) {

@@ -91,6 +91,16 @@ export async function endOfLook(
   return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
 }
 
+/** When a job ended; null for one that goes on, or is not known any more. */
+export async function jobEndedAt(db: Db, accountId: AccountId, jobId: Id<'job'>): Promise<number | null> {
+  const { rows } = await db.query<{ ended_at: Date | null }>({
+    name: 'job_ended_at',
+    text: 'select ended_at from bulk_jobs where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(jobId)],
+  })
+  return rows[0]?.ended_at?.getTime() ?? null
+}
+
 /** Those of these messages that there are, in no order. */
 export async function selectMessages(
   db: Db,
@@ -167,8 +177,8 @@ function rangeOf(
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-/** Between nodes; more than they ever should. */
-const CLOCKS_DIFFER_MS = 600_000
+/** Between two nodes, more than they ever should. */
+export const CLOCKS_DIFFER_MS = 600_000
 
 function laterOf(a: string, b: string): string {
   return a > b ? a : b

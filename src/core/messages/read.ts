@@ -6,7 +6,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
 import { readFilter } from './filter.ts'
-import { endOfLook, listMessages, type MessageFilter } from './list-store.ts'
+import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import { type ExplainCode, viewMessage, viewWithTimeline } from './view.ts'
 import { cancelMessage } from './withdraw-store.ts'
@@ -58,6 +58,15 @@ export function createMessages(deps: MessagesDeps): Messages {
     return named.map(row => viewMessage(row, account.currency))
   }
 
+  /** A job's messages lie in its time: what is newer than its end is not looked through for them. */
+  async function upToItsEnd(accountId: AccountId, filter: MessageFilter): Promise<MessageFilter> {
+    if (filter.bulkJobId === undefined) return filter
+    const endedMs = await jobEndedAt(db, accountId, filter.bulkJobId)
+    if (endedMs === null) return filter
+    const latestMs = endedMs + CLOCKS_DIFFER_MS
+    return { ...filter, createdBeforeMs: Math.min(filter.createdBeforeMs ?? latestMs, latestMs) }
+  }
+
   /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
   async function look(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
     if (!isSelective(filter)) {
@@ -78,7 +87,8 @@ export function createMessages(deps: MessagesDeps): Messages {
       const limit = query.limit ?? 50
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
       const { account } = caller
-      const { rows, downTo } = await look(account.id, readFilter(query), before, limit + 1)
+      const filter = await upToItsEnd(account.id, readFilter(query))
+      const { rows, downTo } = await look(account.id, filter, before, limit + 1)
       const { nextCursor } = pageOf(
         rows,
         limit,
