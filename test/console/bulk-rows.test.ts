@@ -15,6 +15,7 @@ const PLAN: Plan = {
   channel: 'auto',
   messageType: 'utility',
   template: null,
+  sender: '',
   text: '',
   addPlus: false,
 }
@@ -45,7 +46,7 @@ describe('the columns of a file', () => {
     expect(planFault({ ...PLAN, columns: [null, 'text'] })).toMatch(/recipients/)
     expect(planFault({ ...PLAN, columns: ['to', null] })).toMatch(/words/)
     expect(planFault({ ...PLAN, columns: ['to', null], text: 'Hi' })).toBeNull()
-    const template = { id: 'tpl_1', places: 2 }
+    const template = { id: 'tpl_1', places: 2, buttons: [] }
     expect(planFault({ ...PLAN, columns: ['to', 1], template })).toMatch(/\{\{2\}\}/)
     expect(planFault({ ...PLAN, columns: ['to', 1, 2], template })).toBeNull()
   })
@@ -58,7 +59,7 @@ describe('a row', () => {
       messageType: 'utility',
       content: { text: 'Hi' },
     })
-    const template = { id: 'tpl_1', places: 2 }
+    const template = { id: 'tpl_1', places: 2, buttons: [] }
     expect(
       toMessage(['a@b.co', '2', '1'], { ...PLAN, columns: ['to', 2, 1], template, channel: 'email_user' }),
     ).toEqual({
@@ -66,6 +67,20 @@ describe('a row', () => {
       channel: 'email_user',
       template: { id: 'tpl_1', variablesIndexed: ['1', '2'] },
     })
+    const buttons = [{ index: 1, subType: 'url' }]
+    const plan: Plan = { ...PLAN, columns: ['to', 'button1'], template: { ...template, places: 0, buttons } }
+    expect(toMessage(['+12025550123', 'spring'], plan).template).toEqual({
+      id: 'tpl_1',
+      buttonVariables: [{ index: 1, subType: 'url', text: 'spring' }],
+    })
+    expect(planFault({ ...plan, columns: ['to', null] })).toMatch(/button 2/)
+    expect(faultsOf(['+12025550123', ''], plan)).toEqual([{ column: 1, message: 'has nothing for button 2' }])
+  })
+
+  it('comes from the sender of the job, where it can be an SMS', () => {
+    const plan: Plan = { ...PLAN, sender: 'snd_1' }
+    expect(toMessage(['+12025550123', 'Hi'], plan).sender).toEqual({ id: 'snd_1' })
+    expect(toMessage(['7', 'Hi'], { ...plan, channel: 'botapp_bot' }).sender).toBe(undefined)
   })
 
   it('gets its plus back only where that is wished', () => {

@@ -5,7 +5,7 @@ import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 import type { OpenSheet } from './open-sheet.ts'
-import type { Plan, Target } from './plan.ts'
+import { type Plan, type Target, takesSender, targetOf } from './plan.ts'
 
 type Props = { sheet: OpenSheet; plan: Plan; onPlan: (plan: Plan) => void }
 
@@ -51,7 +51,13 @@ function Columns({ sheet, plan, onPlan }: Props) {
           { value: 'text', label: 'Words' },
           { value: 'subject', label: 'Subject' },
         ]
-      : places.map(place => ({ value: String(place), label: `Fills {{${place}}}` }))),
+      : [
+          ...places.map(place => ({ value: String(place), label: `Fills {{${place}}}` })),
+          ...plan.template.buttons.map(button => ({
+            value: String(targetOf(button)),
+            label: `Ends button ${button.index + 1}`,
+          })),
+        ]),
   ]
 
   /** A target is one column's: it leaves the one that had it. */
@@ -122,10 +128,16 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
     const chosen = fitting.find(template => template.id === id)
     onPlan({
       ...plan,
-      template: chosen ? { id: chosen.id, places: chosen.indexedPlaceholders.length } : null,
+      template: chosen
+        ? {
+            id: chosen.id,
+            places: chosen.indexedPlaceholders.length,
+            buttons: chosen.urlButtonVariables.map(({ index, subType }) => ({ index, subType })),
+          }
+        : null,
       // Words and places exclude each other.
       columns: plan.columns.map(target =>
-        target === 'to' || (!chosen && typeof target === 'string') ? target : null,
+        target === 'to' || (!chosen && (target === 'text' || target === 'subject')) ? target : null,
       ),
     })
   }
@@ -142,6 +154,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
         value={plan.channel}
         onChange={channel => onPlan({ ...plan, channel: channel as Plan['channel'], template: null })}
       />
+      <SenderOfAll plan={plan} onPlan={onPlan} />
       <Select
         label="Template"
         placeholder="None: words of their own"
@@ -190,5 +203,22 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
         onChange={event => onPlan({ ...plan, addPlus: event.currentTarget.checked })}
       />
     </Stack>
+  )
+}
+
+/** The name that stands above every SMS of the job. */
+function SenderOfAll({ plan, onPlan }: Omit<Props, 'sheet'>) {
+  const account = useRead('/api/v2/account')
+  const approved = (account.data?.data.smsSenders ?? []).filter(({ status }) => status === 'approved')
+  if (!takesSender(plan) || approved.length === 0) return null
+  return (
+    <Select
+      label="SMS from"
+      placeholder="The default"
+      clearable
+      data={approved.map(({ id, name }) => ({ value: id, label: name }))}
+      value={plan.sender === '' ? null : plan.sender}
+      onChange={id => onPlan({ ...plan, sender: id ?? '' })}
+    />
   )
 }

@@ -1,7 +1,7 @@
 import type { Channel, MessageType, SingleSendBody } from '../../../../sdk/index.ts'
 
-/** What a column says; a number is the place of the template that it fills. */
-export type Target = 'to' | 'text' | 'subject' | number | null
+/** What a column says; a number is the place of the template that it fills, `button0` its first button's address. */
+export type Target = 'to' | 'text' | 'subject' | number | `button${number}` | null
 
 /** How the rows of a file become messages. */
 export type Plan = {
@@ -10,7 +10,9 @@ export type Plan = {
   channel: 'auto' | Channel
   messageType: MessageType
   /** Instead of words. */
-  template: { id: string; places: number } | null
+  template: { id: string; places: number; buttons: readonly { index: number; subType: string }[] } | null
+  /** The SMS sender of every row; empty for the default. */
+  sender: string
   /** The same words for every row; empty where a column has them. */
   text: string
   /** Spreadsheets lose the plus of a number. */
@@ -19,7 +21,7 @@ export type Plan = {
 
 export type RowFault = { column: number | null; message: string }
 
-const NAMES: readonly (readonly [Exclude<Target, number | null>, RegExp])[] = [
+const NAMES: readonly (readonly ['to' | 'text' | 'subject', RegExp])[] = [
   ['to', /^(to|phone|phone.?number|mobile|msisdn|number|recipient|e-?mail|e-?mail.?address|chat.?id)$/i],
   ['subject', /^(subject|title)$/i],
   ['text', /^(text|message|body|words|content|sms)$/i],
@@ -43,15 +45,24 @@ export function lostPlus(rows: readonly (readonly string[])[], columns: readonly
 }
 
 export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
-  const { channel, template, messageType } = plan
+  const { channel, template, messageType, sender } = plan
   const subject = cellOf(row, plan, 'subject')
   const to = recipientOf(row, plan)
-  const common = { to, ...(channel !== 'auto' && { channel }) }
+  const common = {
+    to,
+    ...(channel !== 'auto' && { channel }),
+    ...(sender !== '' && takesSender(plan) && { sender: { id: sender } }),
+  }
   if (template !== null) {
     const values = Array.from({ length: template.places }, (_, at) => cellOf(row, plan, at + 1))
+    const buttons = template.buttons.map(button => ({ ...button, text: cellOf(row, plan, targetOf(button)) }))
     return {
       ...common,
-      template: { id: template.id, ...(values.length > 0 && { variablesIndexed: values }) },
+      template: {
+        id: template.id,
+        ...(values.length > 0 && { variablesIndexed: values }),
+        ...(buttons.length > 0 && { buttonVariables: buttons }),
+      },
     }
   }
   return {
@@ -59,6 +70,16 @@ export function toMessage(row: readonly string[], plan: Plan): SingleSendBody {
     messageType,
     content: { text: cellOf(row, plan, 'text') || plan.text, ...(subject !== '' && { subject }) },
   }
+}
+
+/** Of SMS alone. */
+export function takesSender({ channel }: Plan): boolean {
+  return channel === 'auto' || channel === 'local_sms' || channel === 'int_sms'
+}
+
+/** What the column is that ends the address behind a button. */
+export function targetOf({ index }: { index: number }): Target {
+  return `button${index}`
 }
 
 /** What can be seen to be wrong here; the server holds every row against all its rules before anything is sent. */
@@ -73,6 +94,13 @@ export function faultsOf(row: readonly string[], plan: Plan): RowFault[] {
     if (cellOf(row, plan, place) === '')
       faults.push({ column: columnOf(plan, place), message: `has nothing for {{${place}}}` })
   }
+  for (const button of plan.template?.buttons ?? []) {
+    if (cellOf(row, plan, targetOf(button)) === '')
+      faults.push({
+        column: columnOf(plan, targetOf(button)),
+        message: `has nothing for button ${button.index + 1}`,
+      })
+  }
   return faults
 }
 
@@ -83,6 +111,8 @@ export function planFault(plan: Plan): string | null {
     for (let place = 1; place <= plan.template.places; place++) {
       if (!plan.columns.includes(place)) return `Say which column fills {{${place}}} of the template.`
     }
+    const button = plan.template.buttons.find(each => !plan.columns.includes(targetOf(each)))
+    if (button) return `Say which column ends the address of button ${button.index + 1}.`
     return null
   }
   if (!plan.columns.includes('text') && plan.text === '')

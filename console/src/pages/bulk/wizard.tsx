@@ -29,6 +29,7 @@ export default function Wizard() {
       channel: 'auto',
       messageType: 'utility',
       template: null,
+      sender: '',
       text: '',
       addPlus: lostPlus(opened.first, columns),
     })
