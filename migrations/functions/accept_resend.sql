@@ -37,9 +37,9 @@ begin
   select * into v from verifications c where c.account_id = p_account[1] and c.id = p_verification for update;
   if v.id is null or (v.message_id <> p_id[1] and (
       v.status <> 'pending' or v.resends <> p_resends
-      or not exists (select 1 from verification_heads h
-                      where h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key
-                        and h.verification_id = v.id))) then
+      or exists (select 1 from verifications x
+                  where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                    and x.accept_no > v.accept_no and x.status <> 'failed'))) then
     item := 1; verdict := 'stale';
     return next;
     return;

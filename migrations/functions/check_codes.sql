@@ -25,6 +25,8 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
+  -- No code is open for so long: what superseded one that is began later than that.
+  v_since constant uuid := first_uuid_at(p_now - interval '1 day');
   v_id uuid[] := p_id;
   v_exhausted_account uuid[];
   v_exhausted uuid[];
@@ -35,12 +37,15 @@ begin
   -- By recipient: whichever counts for it now.
   if array_position(p_id, null) is not null then
     for r in
-      select i.n::integer as n, h.verification_id from unnest(p_id) with ordinality as i (id, n)
-        join verification_heads h
-          on h.account_id = p_account[n] and h.live = p_live[n] and h.recipient_key = p_recipient_key[n]
+      select i.n::integer as n, v.id from unnest(p_id) with ordinality as i (id, n)
+       cross join lateral (
+         select x.id from verifications x
+          where x.account_id = p_account[i.n] and x.live = p_live[i.n] and x.recipient_key = p_recipient_key[i.n]
+            and x.status <> 'failed'
+          order by x.accept_no desc limit 1) v
        where i.id is null
     loop
-      v_id[r.n] := r.verification_id;
+      v_id[r.n] := r.id;
     end loop;
   end if;
 
@@ -60,9 +65,9 @@ begin
      where v.account_id = a.account_id and v.id = a.id and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
-       and exists (select 1 from verification_heads h
-                    where h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key
-                      and h.verification_id = v.id)
+       and not exists (select 1 from verifications x
+                        where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                          and x.accept_no > v.accept_no and x.id >= v_since and x.status <> 'failed')
     returning v.account_id, v.id, v.status
   )
   select array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
@@ -84,14 +89,15 @@ begin
              when p_recipient_key[i.n] is not null and v.recipient_key <> p_recipient_key[i.n] then 'disagrees'
              when v.checked_by = p_check[i.n] then case when v.status = 'verified' then 'right' else 'wrong' end
              when v.status = 'verified' then 'used'
-             when v.status = 'failed' or h.verification_id is distinct from v.id then 'missing'
+             when v.status = 'failed' or exists (
+               select 1 from verifications x
+                where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                  and x.accept_no > v.accept_no and x.status <> 'failed') then 'missing'
              when v.expires_at <= p_now then 'expired'
              when v.status = 'exhausted' then 'exhausted'
              else 'later'
            end,
            v.id, v.tries, v.expires_at, v.verified_at, v.recipient, v.country
       from unnest(v_id) with ordinality as i (id, n)
-      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id
-      left join verification_heads h
-        on h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key;
+      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id;
 end $$;

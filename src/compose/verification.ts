@@ -8,8 +8,7 @@ import { sweepLearned } from '../core/verification/learned-store.ts'
 import { createStartAnswers, createVerifications } from '../core/verification/read.ts'
 import { createResend } from '../core/verification/resend.ts'
 import { createStart } from '../core/verification/start.ts'
-import { sweepHeads } from '../core/verification/store.ts'
-import { type Chore, sweepAll } from '../workers/chores.ts'
+import type { Chore } from '../workers/chores.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
 import type { FraudRooms } from './fraud.ts'
@@ -79,7 +78,6 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** The verifications themselves go by the month (core/outbox/retention.ts). */
 export const VERIFICATIONS_KEEP_MS = 30 * DAY_MS
-const MANY = 20_000
 
 /** After so many half-lives nothing is left of what was learned. */
 const LEARNED_KEEP_MS = 90 * DAY_MS
@@ -92,11 +90,6 @@ export function listVerificationChores(
 ): Chore[] {
   return [
     { name: 'read what was learned of channels', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
-    {
-      name: 'sweep verification heads',
-      everyMs: HOUR_MS,
-      run: () => sweepAll(() => sweepHeads(db, clock.now() - VERIFICATIONS_KEEP_MS, MANY), MANY),
-    },
     {
       name: 'sweep what was learned of channels',
       everyMs: HOUR_MS,

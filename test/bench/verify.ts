@@ -166,15 +166,11 @@ async function seedVerifications({ db, ids: { accounts } }: System, count: numbe
     }
   })
   await db.query(
-    `with fresh as (
-       insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id,
-         channel, started_at, expires_at, resend_at, code_hash, messages, started_with)
-       select account_id, id, true, 10, recipient, recipient, 'DE', id, 'local_sms', now(), now() + interval '10 minutes',
-         now() + interval '1 minute', sha256(code_mark || uuid_send(id)), array[id], 1
-         from json_to_recordset($1) as i (account_id uuid, id uuid, recipient text, code_mark bytea)
-       returning account_id, recipient_key, id)
-     insert into verification_heads (account_id, live, recipient_key, verification_id)
-       select account_id, true, recipient_key, id from fresh`,
+    `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id,
+       channel, started_at, expires_at, resend_at, code_hash, messages, started_with)
+     select account_id, id, true, 10, recipient, recipient, 'DE', id, 'local_sms', now(), now() + interval '10 minutes',
+       now() + interval '1 minute', sha256(code_mark || uuid_send(id)), array[id], 1
+       from json_to_recordset($1) as i (account_id uuid, id uuid, recipient text, code_mark bytea)`,
     [JSON.stringify(made.map(({ row }) => row))],
   )
   return made.map(({ id }) => id)

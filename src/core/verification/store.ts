@@ -5,7 +5,6 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
 import { livesSince } from '../outbox/store.ts'
-import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { VerificationId } from './codes.ts'
 import type { KeptRequest } from './request.ts'
 
@@ -38,7 +37,7 @@ type Raw = {
   id: string
   live: boolean
   status: VerificationRow['status']
-  current: boolean | null
+  current: boolean
   tries: number
   resends: number
   validity_minutes: number
@@ -55,12 +54,14 @@ type Raw = {
   started_with: number
 }
 
-const COLUMNS = `v.id, v.live, v.status, h.verification_id = v.id as current, v.tries, v.resends, v.validity_minutes,
+/** What supersedes one: whatever was accepted after it for its recipient, unless every channel refused it. */
+const LATER = `select 1 from verifications x where x.account_id = v.account_id and x.live = v.live
+  and x.recipient_key = v.recipient_key and x.accept_no > v.accept_no and x.status <> 'failed'`
+const COLUMNS = `v.id, v.live, v.status, not exists (${LATER}) as current, v.tries, v.resends, v.validity_minutes,
   v.recipient, v.recipient_key, v.country, coalesce(m.channel, v.channel) as channel, v.started_at, v.expires_at, v.resend_at, v.verified_at,
   v.request, v.messages, v.started_with`
 /** A failover may have brought the message to another channel. */
 const MESSAGE = 'left join messages m on m.account_id = v.account_id and m.id = v.message_id'
-const HEAD = `h.account_id = v.account_id and h.live = v.live and h.recipient_key = v.recipient_key`
 
 export async function readVerification(
   db: Db,
@@ -69,7 +70,7 @@ export async function readVerification(
 ): Promise<VerificationRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'verification_by_id',
-    text: `select ${COLUMNS} from verifications v left join verification_heads h on ${HEAD} ${MESSAGE}
+    text: `select ${COLUMNS} from verifications v ${MESSAGE}
             where v.account_id = $1 and v.id = $2`,
     values: [toUuid(accountId), toUuid(id)],
   })
@@ -83,9 +84,10 @@ export async function readVerificationOf(
 ): Promise<VerificationRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'verification_by_recipient',
-    text: `select ${COLUMNS} from verification_heads h
-             join verifications v on v.account_id = h.account_id and v.id = h.verification_id ${MESSAGE}
-            where h.account_id = $1 and h.live = $2 and h.recipient_key = $3`,
+    text: `select ${COLUMNS} from (
+             select * from verifications x
+              where x.account_id = $1 and x.live = $2 and x.recipient_key = $3 and x.status <> 'failed'
+              order by x.accept_no desc limit 1) v ${MESSAGE}`,
     values: [toUuid(owner.accountId), owner.live, owner.recipientKey],
   })
   return rows[0] ? toRow(rows[0]) : null
@@ -96,7 +98,7 @@ function toRow(raw: Raw): VerificationRow {
     id: fromUuid('ver', raw.id),
     live: raw.live,
     status: raw.status,
-    current: raw.current === true,
+    current: raw.current,
     tries: raw.tries,
     resends: raw.resends,
     validityMinutes: raw.validity_minutes,
@@ -194,16 +196,4 @@ export async function startIsPending(
     values: [toUuid(accountId), toUuid(id), toIso(startedMs)],
   })
   return rows[0]?.pending ?? false
-}
-
-/** Forgets which verification counts for a recipient where it is older than a time; at most `limit`, how many. */
-export async function sweepHeads(db: Db, startedBeforeMs: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'sweep_verification_heads',
-    timeoutMs: SWEEP_TIMEOUT_MS,
-    text: `delete from verification_heads where ctid = any (array(
-             select ctid from verification_heads where verification_id < first_uuid_at($1) limit $2))`,
-    values: [toIso(startedBeforeMs), limit],
-  })
-  return rowCount ?? 0
 }
