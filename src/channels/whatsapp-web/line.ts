@@ -27,8 +27,8 @@ export type Line = {
   isUp(): boolean
   /** Runs it when the connection is over, with the library's code for why; at once where it is. What it returns takes that back. */
   atEnd(run: (end: LineEnd) => void): () => void
-  /** The first node that names this id; null when the connection ends or the signal aborts before. */
-  answerTo(id: string, signal: AbortSignal): Promise<BinaryNode | null>
+  /** The first node that names this id; null when the connection ends before. */
+  answerTo(id: string): Promise<BinaryNode | null>
   end(): void
 }
 
@@ -130,20 +130,16 @@ export function openLine({ baileys, clock, config, auth, log, sentMessage, on }:
     isUp: () => over === null && sock.ws.isOpen,
     atEnd,
     sealed: () => sealedSoFar,
-    answerTo(id, signal) {
+    answerTo(id) {
       return new Promise(resolve => {
         const event = `TAG:${id}`
         const done = (node: BinaryNode | null) => {
           sock.ws.off(event, done)
-          signal.removeEventListener('abort', give)
           forget()
           resolve(node)
         }
-        const give = () => done(null)
-        if (over || signal.aborted) return resolve(null)
         sock.ws.on(event, done)
-        signal.addEventListener('abort', give)
-        const forget = atEnd(give)
+        const forget = atEnd(() => done(null))
       })
     },
     end() {

@@ -1,5 +1,5 @@
 import type { BinaryNode, proto } from 'baileys'
-import { FileUnavailable, type LinkLog, type Outcome, type Outgoing } from '../provider.ts'
+import { FileUnavailable, type Io, type LinkLog, type Outcome, type Outgoing } from '../provider.ts'
 import { refusalOf } from './codes.ts'
 import { toContent } from './content.ts'
 import { jidOf } from './jid.ts'
@@ -15,13 +15,17 @@ export type SenderDeps = {
   isThere(phone: string): Promise<boolean | null>
   /** Kept for a recipient who cannot read it at first. */
   sent(id: string, sent: SentMessage): void
+  tellLate: Io['tellLate']
 }
+
+/** One attempt on its way to one chat. */
+type Parcel = { accountId: string; attemptId: string; jid: string; id: string; message: proto.IMessage }
 
 /** What went out, and to whom. */
 export type SentMessage = { to: string; message: proto.IMessage }
 
 /** Takes one message to the chat app's server, and waits for its word. */
-export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
+export function createSender({ baileys, log, isThere, sent, tellLate }: SenderDeps) {
   const logger = createQuietLog(log)
 
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
@@ -33,7 +37,8 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
     if ('kind' in words) return words
     if (signal.aborted) return NO_TIME
     sent(id, { to: message.to, message: words.message })
-    return submit(line, { jid: jidOf(message.to), id, message: words.message }, signal)
+    const { accountId, attemptId, to } = message
+    return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: words.message }, signal)
   }
 
   /** Reads the file and puts it on the chat app's media servers: nothing of it shows before the message does. */
@@ -61,13 +66,22 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
     }
   }
 
-  async function submit(
-    line: Line,
-    { jid, id, message }: { jid: string; id: string; message: proto.IMessage },
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  /** Out of time, it may leave yet, since the library goes on with what it was given: what becomes of it is told then. */
+  async function submit(line: Line, parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
+    const outcome = outcomeOf(line, parcel)
+    const inTime = await beforeAbort(outcome, signal)
+    if (inTime) return inTime
+    const { accountId, attemptId } = parcel
+    void outcome
+      .then(late => (late.kind === 'unknown' ? undefined : tellLate({ accountId, attemptId, outcome: late })))
+      .catch(error => log.warn({ err: error, attemptId }, 'a late answer could not be stored'))
+    return OUT_OF_TIME
+  }
+
+  /** Settles when the server answers, when the message cannot leave any more, or when the line ends. */
+  async function outcomeOf(line: Line, { jid, id, message }: Parcel): Promise<Outcome> {
     const sealedBefore = line.sealed()
-    const answer = line.answerTo(id, signal)
+    const answer = line.answerTo(id)
     // What it sealed is kept behind the sending: a database that is away must not hide the answer.
     const failure = line.sock.relayMessage(jid, message, { messageId: id }).then(
       () => null,
@@ -79,17 +93,13 @@ export function createSender({ baileys, log, isThere, sent }: SenderDeps) {
     }
     const first = await Promise.race([answer, failsUnsealed()])
     if (typeof first === 'string') return { kind: 'retry', detail: first, afterMs: SOON_MS }
-    if (first === null) return unanswered(line, sealedBefore)
+    if (first === null) {
+      return line.sealed() === sealedBefore
+        ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
+        : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
+    }
     const error = first.tag === 'ack' ? first.attrs['error'] : undefined
     return error ? refusalOf(error) : { kind: 'accepted', providerId: id }
-  }
-
-  /** Nothing leaves a line that is over; on one that lives, the library goes on with what it was given. */
-  function unanswered(line: Line, sealedBefore: number): Outcome {
-    if (!line.isOver()) return { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
-    return line.sealed() === sealedBefore
-      ? { kind: 'retry', detail: 'the connection ended before the message could leave', afterMs: SOON_MS }
-      : { kind: 'unknown', detail: 'the connection ended before WhatsApp answered' }
   }
 
   return send
@@ -106,6 +116,7 @@ export const NOT_OPEN: Outcome = {
   scope: 'message',
   detail: 'the web session is connecting',
 }
+const OUT_OF_TIME: Outcome = { kind: 'unknown', detail: 'WhatsApp did not answer in time' }
 const NO_TIME: Outcome = { kind: 'retry', detail: 'there was no time left to send' }
 const NOT_THERE: Outcome = {
   kind: 'rejected',
@@ -120,4 +131,13 @@ const NOTHING_TO_SAY: Outcome = {
 
 function detailOf(error: unknown, fallback: string): string {
   return error instanceof Error && error.message !== '' ? error.message.slice(0, 200) : fallback
+}
+
+/** Null where the signal is first. */
+function beforeAbort(work: Promise<Outcome>, signal: AbortSignal): Promise<Outcome | null> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => resolve(null)
+    signal.addEventListener('abort', giveUp)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
 }

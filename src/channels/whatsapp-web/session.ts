@@ -54,6 +54,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     log: io.log,
     isThere: phone => (config.checkRecipients ? recipients.isThere(phone) : Promise.resolve(null)),
     sent: (id, sent) => remembered.set(id, sent),
+    tellLate: late => io.tellLate(late),
   })
   const released = new AbortController()
   let openings = Promise.withResolvers<void>()

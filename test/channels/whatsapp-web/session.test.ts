@@ -1,6 +1,6 @@
 import * as baileys from 'baileys'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Outcome, Receipt } from '../../../src/channels/provider.ts'
+import type { LateOutcome, Outcome, Receipt } from '../../../src/channels/provider.ts'
 import type { SessionLink } from '../../../src/channels/shared/session.ts'
 import { loadAuthState } from '../../../src/channels/whatsapp-web/auth-state.ts'
 import { createChatBook } from '../../../src/channels/whatsapp-web/chat-book.ts'
@@ -276,6 +276,23 @@ describe('sending, by a scripted server', () => {
   ])('who is there: %s', async (_, onWhatsApp, word) => {
     const line = { sock: { onWhatsApp }, atEnd: () => () => {}, isUp: () => true }
     expect(await askWhoIsThere(line as unknown as Line, '+12025550123')).toBe(word)
+  })
+
+  test('an answer that comes after its time is told all the same', async () => {
+    const { link, io } = await open({ message: 'silent' })
+    await io.said('open')
+    const told = Promise.withResolvers<LateOutcome>()
+    io.tellLate = async late => told.resolve(late)
+    const time = new AbortController()
+    const message = to('+12025550123')
+    const sent = link.send(message, time.signal)
+    const { attrs } = await server.next(({ tag }) => tag === 'message')
+    time.abort()
+    expect(await sent).toMatchObject({ kind: 'unknown' })
+    const ack = { class: 'message', id: attrs['id']!, from: attrs['to']!, t: '1767225600', error: '403' }
+    server.send({ tag: 'ack', attrs: ack })
+    const { accountId, attemptId } = message
+    expect(await told.promise).toMatchObject({ accountId, attemptId, outcome: { kind: 'rejected' } })
   })
 
   test('a message whose time is over before it is sealed may leave yet: it is unknown', async () => {
