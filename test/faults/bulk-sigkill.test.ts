@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { BulkJob, BulkRow } from '../../src/contract/bulk.ts'
 import type { Message } from '../../src/contract/message.ts'
 import { toUuid } from '../../src/lib/ids.ts'
-import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { mostInASecond } from '../support/most-in-a-second.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 import { type Account, admin, ask, until } from './support/client.ts'
@@ -29,7 +29,7 @@ let dice: Dice
 
 beforeEach(async () => {
   dice = createDice(SEED)
-  database = await createEmptyDatabase()
+  database = await createTestDatabase()
   smsc = await startSmsc('accept')
   nodes = await Promise.all([startNode(), startNode()])
 })

@@ -3,7 +3,7 @@ import type { MessageWithTimeline } from '../../src/contract/message.ts'
 import type { SendResult } from '../../src/contract/send.ts'
 import type { LedgerEntry } from '../../src/contract/wallet.ts'
 import { graphError, whatsAppCloudFixture } from '../channels/whatsapp-cloud.exchange.ts'
-import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 import { type Account, admin, createAccount, read, send, until } from './support/client.ts'
@@ -29,7 +29,7 @@ let account: Account
 let cases = 0
 
 beforeAll(async () => {
-  database = await createEmptyDatabase()
+  database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
   chat = await startHttpPeer(() => graphError(400, 131026))
   smsc = await startSmsc('accept')

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { VerificationAttempt, VerificationView } from '../../src/contract/verification.ts'
-import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 import { wrongCode } from '../support/verification.ts'
 import { type Account, admin, ask, createAccount, read, until } from './support/client.ts'
@@ -25,7 +25,7 @@ let earlier: { id: string; code: string }
 let cases = 0
 
 beforeAll(async () => {
-  database = await createEmptyDatabase()
+  database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
   smsc = await startSmsc('accept')
   node = await startNode()

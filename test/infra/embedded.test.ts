@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Probe, systemProbe } from '../../src/infra/embedded/identity.ts'
 import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
@@ -24,11 +24,22 @@ import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const OWNER = fileURLToPath(new URL('support/owner.ts', import.meta.url))
+const SILENT = { clock: systemClock, log: createLog({ level: 'silent' }), progress: silentProgress }
 const isRoot = process.getuid?.() === 0
 
+/** A server's data, made once and only ever copied: making takes longer than all else. */
+let pattern: string
 let parent: string
 let dataDir: string
 let started: Embedded[]
+
+beforeAll(async () => {
+  pattern = mkdtempSync(join(tmpdir(), 'posthorn-pattern-'))
+  const embedded = await startEmbedded({ ...SILENT, dataDir: pattern })
+  await embedded.stop()
+})
+
+afterAll(() => rmSync(pattern, { recursive: true }))
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'posthorn-embedded-'))
@@ -41,14 +52,14 @@ afterEach(async () => {
   rmSync(parent, { recursive: true })
 })
 
+/** For those who are not about how the data is made. */
+function bringData(): void {
+  // With its modes, on which PostgreSQL insists.
+  execFileSync('cp', ['-a', pattern, dataDir])
+}
+
 async function start(options: Partial<EmbeddedOptions> = {}): Promise<Embedded> {
-  const embedded = await startEmbedded({
-    dataDir,
-    clock: systemClock,
-    log: createLog({ level: 'silent' }),
-    progress: silentProgress,
-    ...options,
-  })
+  const embedded = await startEmbedded({ ...SILENT, dataDir, ...options })
   started.push(embedded)
   return embedded
 }
@@ -107,6 +118,7 @@ describe('the embedded server', () => {
   })
 
   it('keeps its data from one start to the next', async () => {
+    bringData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()
@@ -115,6 +127,7 @@ describe('the embedded server', () => {
   })
 
   it('outlives a killed owner, is found again, and stops cleanly for the next one', async () => {
+    bringData()
     const owner = await startOwner()
     await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     owner.child.kill('SIGKILL')
@@ -129,6 +142,7 @@ describe('the embedded server', () => {
   })
 
   it('belongs to one process at a time, and says to which', async () => {
+    bringData()
     const owner = await startOwner()
     await expect(start()).rejects.toThrow(
       `Another Posthorn (process ${owner.child.pid}) already runs on ${dataDir}: stop it first`,
@@ -139,6 +153,7 @@ describe('the embedded server', () => {
   })
 
   it('is handed over when its owner stops while another one waits', async () => {
+    bringData()
     const owner = await startOwner()
     const waiting = start()
     expect(await leave(owner)).toEqual([0, null])
@@ -155,6 +170,7 @@ describe('the embedded server', () => {
   })
 
   it('is brought back when it dies, with everything that was committed', async () => {
+    bringData()
     const told = Promise.withResolvers<void>()
     const stream = { write: (line: string) => void (line.includes('is back') && told.resolve()) }
     const embedded = await start({ log: createLog({ level: 'info', stream }) })
@@ -167,6 +183,7 @@ describe('the embedded server', () => {
   })
 
   it('starts although its old pid is a stranger by now, as after a reboot', async () => {
+    bringData()
     const first = await start()
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
     const left = readFileSync(pidFile, 'utf8')
@@ -177,15 +194,13 @@ describe('the embedded server', () => {
   })
 
   it('refuses data of another major version', async () => {
-    const embedded = await start()
-    await embedded.stop()
+    bringData()
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
     await expect(start()).rejects.toThrow(/made by PostgreSQL 17, and this Posthorn brings PostgreSQL 18/)
   })
 
   it('says why it does not start', async () => {
-    const embedded = await start()
-    await embedded.stop()
+    bringData()
     writeFileSync(join(dataDir, 'postgres', 'custom.conf'), 'max_connections = many\n')
     await expect(start()).rejects.toThrow(/does not start: configuration file .* contains errors/)
   })
@@ -232,6 +247,7 @@ describe.runIf(isRoot)('the embedded server, for root where user namespaces are 
 
   it('takes over the data that root made in a user namespace, and gives it back', async () => {
     chmodSync(parent, 0o755)
+    bringData()
     const first = await start()
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await first.stop()

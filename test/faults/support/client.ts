@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { OPERATOR_TOKEN } from './posthorn.ts'
 
 /** A sender, as careful clients are: what was not answered is repeated with the same key until it is. */
@@ -77,6 +78,9 @@ export async function createAccount(
   return { id: account.id, liveKey }
 }
 
+/** Between two looks, so that a node is not kept from what it is waited for by those who wait. */
+const LOOK_EVERY_MS = 10
+
 /**
  * Reads again and again until what is read holds. Bounded by time alone, so that
  * a slow machine is no failure before the time is over.
@@ -93,6 +97,6 @@ export async function until<T>(
     if (performance.now() - startedMs > withinMs) {
       throw new Error(`did not come to hold within ${withinMs} ms: ${JSON.stringify(value)?.slice(0, 2_000)}`)
     }
-    await new Promise(resolve => setImmediate(resolve))
+    await setTimeout(LOOK_EVERY_MS)
   }
 }
