@@ -106,6 +106,10 @@ describe('200', () => {
     ['to with its plus escaped', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
     ['to with its plus as it is', () => `?to=${PHONE}`, [3, 0]],
     ['to of nobody', () => '?to=b@example.com', []],
+    ['mode', () => '?mode=live', [4, 3, 2, 1, 0]],
+    ['a mode that none has', () => '?mode=test', []],
+    ['errorCode', () => '?errorCode=RECIPIENT_REJECTED', [4]],
+    ['another errorCode', () => '?errorCode=INTERNAL_ERROR&status=failed', []],
     ['templateId', () => `?templateId=tpl_${NOBODYS}`, []],
     ['bulkJobId', () => `?bulkJobId=job_${NOBODYS}`, []],
     ['createdAfter, that moment itself left out', () => `?createdAfter=${times[1]}`, [4, 3, 2]],
@@ -182,6 +186,8 @@ describe('400', () => {
     ['channel=sms', 'channel'],
     ['channel=auto', 'channel'],
     ['messageType=text', 'messageType'],
+    ['mode=both', 'mode'],
+    ['errorCode=NOT_FOUND', 'errorCode'],
     ['to=', 'to'],
     [`to=${'1'.repeat(321)}`, 'to'],
     ['to=%00', 'to'],
@@ -213,13 +219,14 @@ describe('403', () => {
     const unverified = await app.createAccount({ phone: { number: '+12025550123', verified: false } })
     for (const [path, caller] of [
       [PATH, apiKey],
-      [`${PATH}/${ids[0]}`, apiKey],
       [PATH, unverified.testKey],
       [`${PATH}/policies`, unverified.testKey],
     ] as const) {
       const answer = await app.call(path, { key: caller })
-      expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+      expect([answer.status, answer.body['code']], path).toEqual([403, 'FORBIDDEN'])
     }
+    // One message is read by any valid key.
+    expect((await list(`/${ids[0]}`, apiKey)).status).toBe(200)
   })
 })
 
