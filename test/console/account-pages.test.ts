@@ -53,12 +53,18 @@ describe('templates', { timeout: 60_000 }, () => {
   })
 
   it('for WhatsApp are approved or rejected before one’s eyes', async () => {
-    const { page } = window
+    const { page, go } = window
     await submitOfficial(page, 'spring_sale')
     await page.getByText('Waiting for the provider').waitFor()
     await page.getByText('Approved', { exact: true }).waitFor()
     await page.getByText('Send a test').waitFor()
     await takePicture(page, 'template-approved')
+    await go(`/send?to=%2B12025550141&templateId=${page.url().split('/').at(-1)}`)
+    await page.getByLabel('{{1}}').fill('Ada')
+    await page.getByLabel('Button 1: the end of its address').fill('spring')
+    await page.getByText('It would go').waitFor()
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.getByRole('dialog').getByText('Only today, Ada: a fifth off.').waitFor()
     await submitOfficial(page, 'reject_me')
     await page.getByText('The provider rejected it').waitFor()
     await page.getByText('The sandbox rejects templates').waitFor()
@@ -230,7 +236,8 @@ async function submitOfficial(page: Page, name: string): Promise<void> {
   await page.getByLabel('Example of {{1}}').fill('Ada')
   await page.getByRole('button', { name: 'Add a button' }).click()
   await page.getByLabel('Text of button 1').fill('To the shop')
-  await page.getByLabel('Address of button 1').fill('https://shop.example/')
+  await page.getByLabel('Address of button 1').fill('https://shop.example/{{1}}')
+  await page.getByLabel('Example address of button 1').fill('https://shop.example/sale')
   await page.getByRole('button', { name: 'Submit for approval' }).click()
   await page.getByRole('heading', { name }).waitFor()
 }

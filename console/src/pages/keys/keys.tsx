@@ -13,6 +13,7 @@ import { MaybeTime } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { CreateKey } from './create-key.tsx'
+import { stateOf } from './key-state.ts'
 import { RotateKey } from './rotate-key.tsx'
 import { ShowKey } from './show-key.tsx'
 
@@ -143,11 +144,6 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 function rightsOf({ role, permissions }: ApiKey): string {
   const words = permissions.length === PERMISSION_COUNT ? ['everything'] : permissions
   return [...(role === 'owner' ? ['as owner'] : []), ...words].join(', ')
-}
-
-function stateOf(key: ApiKey): 'active' | 'revoked' | 'expired' {
-  if (key.revokedAt !== null) return 'revoked'
-  return key.expiresAt !== null && new Date(key.expiresAt).getTime() <= Date.now() ? 'expired' : 'active'
 }
 
 function KeyMenu({

@@ -74,7 +74,8 @@ export function toBody(draft: Draft): SendBody {
     to: to.trim(),
     // A conversation has a channel of its own.
     ...(conversation === null ? channel !== 'auto' && { channel } : { conversationContext: conversation }),
-    messageType,
+    // A template has a type of its own.
+    ...(!usesTemplate && { messageType }),
     ...(text !== '' && !usesTemplate && { text }),
     ...(Object.keys(content).length > 0 && { content }),
     ...(usesTemplate && { template: templateOf(draft) }),

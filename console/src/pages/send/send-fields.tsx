@@ -6,6 +6,7 @@ import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { inWords } from '../../parts/status-badge.tsx'
 import { type Draft, takesFile } from './draft.ts'
+import { TemplateFields } from './template-fields.tsx'
 
 const TYPES = [
   { value: 'free_text', label: 'Free text' },
@@ -23,15 +24,6 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
   )
   const template = usable.find(({ id }) => id === values.templateId)
   const isMail = values.channel === 'email_user' || (values.channel === 'auto' && values.to.includes('@'))
-
-  function chooseTemplate(id: string | null): void {
-    const chosen = usable.find(each => each.id === id)
-    fields.setValues({
-      templateId: id ?? '',
-      variables: placeholdersOf(chosen).map(() => ''),
-      buttons: (chosen?.urlButtonVariables ?? []).map(({ index, subType }) => ({ index, subType, text: '' })),
-    })
-  }
 
   return (
     <>
@@ -62,9 +54,11 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
         />
         <Sender fields={fields} account={account.data?.data} />
       </Group>
-      <Input.Wrapper label="Type" labelElement="div">
-        <SegmentedControl fullWidth data={TYPES} aria-label="Type" {...getInputProps('messageType')} />
-      </Input.Wrapper>
+      {values.templateId === '' && (
+        <Input.Wrapper label="Type" labelElement="div">
+          <SegmentedControl fullWidth data={TYPES} aria-label="Type" {...getInputProps('messageType')} />
+        </Input.Wrapper>
+      )}
       {usable.length > 0 && (
         <Select
           label="Template"
@@ -77,23 +71,11 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
           }))}
           {...getInputProps('templateId')}
           value={values.templateId === '' ? null : values.templateId}
-          onChange={chooseTemplate}
+          onChange={id => fields.setFieldValue('templateId', id ?? '')}
         />
       )}
       {template ? (
-        <>
-          {placeholdersOf(template).map((name, at) => (
-            <TextInput key={name} label={`{{${name}}}`} {...getInputProps(`variables.${at}`)} />
-          ))}
-          {values.buttons.map(({ index }, at) => (
-            <TextInput
-              key={index}
-              label={`Button ${index + 1}: the end of its address`}
-              dir="ltr"
-              {...getInputProps(`buttons.${at}.text`)}
-            />
-          ))}
-        </>
+        <TemplateFields key={template.id} fields={fields} template={template} />
       ) : (
         <Words form={{ fields }} isMail={isMail} />
       )}
@@ -220,8 +202,4 @@ function Words({ form: { fields }, isMail }: { form: Pick<ApiForm<Draft>, 'field
       <Textarea label="Text" autosize minRows={4} maxRows={16} {...getInputProps('text')} />
     </>
   )
-}
-
-function placeholdersOf(template: { indexedPlaceholders?: string[] | null } | undefined): string[] {
-  return template?.indexedPlaceholders ?? []
 }

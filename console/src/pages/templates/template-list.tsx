@@ -110,7 +110,7 @@ function NoTemplates({ mayWrite }: { mayWrite: boolean }) {
 const COLUMNS: readonly Column<TemplateView>[] = [
   {
     title: 'Name',
-    width: 'minmax(170px, 2.2fr)',
+    width: 'minmax(170px, 2.6fr)',
     render: ({ name, isDefault, isPlatformTemplate }) => (
       <NameCell
         name={name}
@@ -144,9 +144,9 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     wideOnly: true,
     render: template => <bdi>{wordsOf(template)}</bdi>,
   },
-  { title: 'Kind', width: '150px', wideOnly: true, render: kindName },
-  { title: 'Type', width: '90px', wideOnly: true, render: ({ subType }) => subTypeName(subType) },
-  { title: 'Language', width: '80px', wideOnly: true, render: ({ language }) => language ?? '–' },
+  { title: 'Kind', width: '138px', wideOnly: true, render: kindName },
+  { title: 'Type', width: '76px', wideOnly: true, render: ({ subType }) => subTypeName(subType) },
+  { title: 'Language', width: '70px', wideOnly: true, render: ({ language }) => language ?? '–' },
   {
     title: 'Status',
     width: '110px',

@@ -60,11 +60,7 @@ export function TestSend({ template }: { template: TemplateView }) {
         {template.indexedPlaceholders.length > 0 && (
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
             {template.indexedPlaceholders.map((place, at) => (
-              <TextInput
-                key={place}
-                label={place.includes('{') ? place : `{{${place}}}`}
-                {...getInputProps(`variables.${at}`)}
-              />
+              <TextInput key={place} label={place} {...getInputProps(`variables.${at}`)} />
             ))}
           </SimpleGrid>
         )}

@@ -4,6 +4,7 @@ import { Card } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { MaybeTime } from '../../../parts/time.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
+import { stateOf } from '../../keys/key-state.ts'
 
 /** Which keys there are; the account's owner makes and revokes them. */
 export function AccountKeys({ keys }: { keys: readonly ApiKey[] }) {
@@ -33,7 +34,7 @@ export function AccountKeys({ keys }: { keys: readonly ApiKey[] }) {
                   <StatusBadge status={key.mode} tone={key.mode === 'live' ? 'good' : 'warn'} />
                 </Table.Td>
                 <Table.Td>
-                  <StatusBadge status={key.revokedAt === null ? 'active' : 'revoked'} />
+                  <StatusBadge status={stateOf(key)} />
                 </Table.Td>
                 <Table.Td>
                   <MaybeTime at={key.lastUsedAt} none="Never" />

@@ -1,0 +1,7 @@
+import type { ApiKey } from '../../../../sdk/index.ts'
+
+/** Whether it still works. */
+export function stateOf(key: ApiKey): 'active' | 'revoked' | 'expired' {
+  if (key.revokedAt !== null) return 'revoked'
+  return key.expiresAt !== null && new Date(key.expiresAt).getTime() <= Date.now() ? 'expired' : 'active'
+}

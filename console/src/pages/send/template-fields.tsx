@@ -1,0 +1,40 @@
+import { TextInput } from '@mantine/core'
+import { useEffect } from 'react'
+import type { TemplateView } from '../../../../sdk/index.ts'
+import type { ApiForm } from '../../parts/api-form.tsx'
+import type { Draft } from './draft.ts'
+
+type Fields = ApiForm<Draft>['fields']
+
+/** What a send by a template gives: a value for each place, and the end of each button's address. */
+export function TemplateFields({ fields, template }: { fields: Fields; template: TemplateView }) {
+  const { getInputProps, values, setValues } = fields
+  // It may have been chosen by a link, and the fields know nothing of it yet.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for a template
+  useEffect(() => setValues(emptyFor(template)), [template.id])
+  return (
+    <>
+      {template.indexedPlaceholders.map((place, at) => (
+        <TextInput key={place} label={place} {...getInputProps(`variables.${at}`)} />
+      ))}
+      {values.buttons.map(({ index }, at) => (
+        <TextInput
+          key={index}
+          label={`Button ${index + 1}: the end of its address`}
+          dir="ltr"
+          {...getInputProps(`buttons.${at}.text`)}
+        />
+      ))}
+    </>
+  )
+}
+
+function emptyFor({
+  indexedPlaceholders,
+  urlButtonVariables,
+}: TemplateView): Pick<Draft, 'variables' | 'buttons'> {
+  return {
+    variables: indexedPlaceholders.map(() => ''),
+    buttons: urlButtonVariables.map(({ index, subType }) => ({ index, subType, text: '' })),
+  }
+}
