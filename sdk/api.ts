@@ -6123,6 +6123,7 @@ export interface Paths {
         200: { content: { 'application/json': PostConsoleLogout200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }
@@ -6157,6 +6158,7 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }
@@ -6172,6 +6174,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }

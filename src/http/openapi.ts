@@ -198,7 +198,7 @@ function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
 }
 
 /** What access, validation and limits bring, and what the route itself names. */
-function errorCodes({ auth, schema, form, streamed }: Route): ErrorCode[] {
+function errorCodes({ method, auth, schema, form, streamed }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
   if (schema.body || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
   if (form) codes.add('VALIDATION_ERROR')
@@ -206,6 +206,7 @@ function errorCodes({ auth, schema, form, streamed }: Route): ErrorCode[] {
   if (schema.params) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
   if (!('public' in auth) || auth.sameSite) codes.add('FORBIDDEN')
-  if (!('public' in auth || 'operator' in auth || 'session' in auth)) codes.add('RATE_LIMITED')
+  const isCounted = 'session' in auth ? method !== 'GET' : !('public' in auth || 'operator' in auth)
+  if (isCounted) codes.add('RATE_LIMITED')
   return [...codes].sort((left, right) => CATALOGUE[left].status - CATALOGUE[right].status)
 }

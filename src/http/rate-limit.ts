@@ -13,7 +13,14 @@ const MAX_BUCKETS = 100_000
 export type RateLimiter = {
   /** Counts one request and announces what is left; throws RATE_LIMITED when nothing is. */
   take(account: AccountSnapshot, group: RateGroup | 'console', reply: FastifyReply): void
+  /**
+   * Counts a change that somebody makes of their own login, which no plan bounds; throws
+   * RATE_LIMITED. The audit log keeps each for ever.
+   */
+  takeOwn(userId: string): void
 }
+
+const OWN_CHANGES = { burst: 100, perSecond: 2 } as const
 
 /**
  * One token bucket per account and group of operations, by the plan's rate.
@@ -29,6 +36,11 @@ export function createRateLimiter(deps: { clock: Clock; nodeCount: () => number 
       const burst = Math.max(1, ratePerSecond * BURST_SECONDS)
       const verdict = buckets.take(`${group}:${account.id}`, ratePerSecond, burst, deps.clock.monotonic())
       announce(reply, group, burst, ratePerSecond, verdict)
+      if (!verdict.allowed) throw tooMany(verdict)
+    },
+    takeOwn(userId) {
+      const { burst, perSecond } = OWN_CHANGES
+      const verdict = buckets.take(`own:${userId}`, perSecond, burst, deps.clock.monotonic())
       if (!verdict.allowed) throw tooMany(verdict)
     },
   }

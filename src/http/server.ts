@@ -245,7 +245,14 @@ function keepToThemselves({ signedIn }: FastifyRequest, reply: FastifyReply): vo
 function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
   if ('public' in auth) return auth.sameSite ? [refuseOtherSites(deps)] : []
-  if ('session' in auth) return [gate(request => authenticatePerson(request, deps.people))]
+  if ('session' in auth) {
+    return [
+      gate(async request => {
+        const { userId } = await authenticatePerson(request, deps.people)
+        if (route.method !== 'GET') limiter.takeOwn(userId)
+      }),
+    ]
+  }
   if ('operator' in auth) {
     return [gate(request => authenticateOperator(request, deps.operatorTokenHash, deps.people))]
   }

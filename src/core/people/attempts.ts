@@ -27,6 +27,8 @@ const RATES = {
   login: { burst: 10, perSecond: 1 / 60 },
   // From all places together: more, or whoever guesses from afar would keep its owner out.
   anywhere: { burst: 100, perSecond: 1 / 6 },
+  // Logins that went well: each stays in the audit log.
+  entry: { burst: 100, perSecond: 1 },
   // Six digits are few. By whoever has the password already, from wherever.
   code: { burst: 10, perSecond: 1 / 60 },
 } as const

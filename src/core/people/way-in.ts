@@ -85,7 +85,9 @@ export function createWayIn(deps: WayInDeps): WayIn {
     setupState: async visit => ({ needed: !(await hasUsers(db)), operatorToken: needsToken(visit) }),
     setUp,
     async logIn(body, visit) {
-      return sessions.enter(await deps.proof.byLogin(body, visit), visit)
+      const user = await deps.proof.byLogin(body, visit)
+      attempts.take(['entry', user.id])
+      return sessions.enter(user, visit)
     },
   }
 }

@@ -292,6 +292,15 @@ describe('a cookie', () => {
     expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(200)
   })
 
+  test('changes its own login a hundred times in a row, and not for ever: the audit log keeps each', async () => {
+    const person = await join(app, demo, 'member', 'restless@example.com')
+    const rename = () => person.call('PATCH', '/api/console/user', { name: 'Restless' })
+    const answers = await Promise.all(Array.from({ length: 102 }, rename))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+    const refused = answers.find(({ status }) => status !== 200)!
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  })
+
   test('that was used on one node is not idle on another', async () => {
     const browser = openBrowser(app)
     await browser.logIn(rootEmail)
