@@ -8,6 +8,8 @@ import { launchBrowser } from './browser.ts'
 
 /** Where the pictures go; git leaves it alone. */
 const REPORT = new URL('report/', import.meta.url)
+/** Of a walk that goes well there are pictures for who asks for them; of one that fails there always are. */
+const WANTS_PICTURES = process.env['CONSOLE_PICTURES'] !== undefined
 /** For one step of a person; a machine that does much else is no fault. */
 const PATIENCE_MS = 20_000
 
@@ -61,7 +63,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
     },
     async takePictures(name) {
       const pages = browser.contexts().flatMap(context => context.pages())
-      for (const [at, page] of pages.entries()) await takePicture(page, `failed-${name}-${at}`)
+      for (const [at, page] of pages.entries()) await photograph(page, `failed-${name}-${at}`)
     },
     async stop() {
       await browser.close()
@@ -93,7 +95,8 @@ export type Violation = { id: string; impact: string; nodes: string[] }
 
 /** What axe finds that is serious or worse; the contrasts alone where only the colours have changed. */
 export async function findBarriers(page: Page, rules?: readonly string[]): Promise<Violation[]> {
-  await page.evaluate(axe.source)
+  // Half a megabyte, which a page keeps until it is left.
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source)
   return page.evaluate(async only => {
     type Axe = {
       run(
@@ -104,7 +107,7 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
       }>
     }
     const { axe } = globalThis as unknown as { axe: Axe }
-    const how = only ? { runOnly: { type: 'rule', values: only } } : {}
+    const how = { resultTypes: ['violations'], ...(only && { runOnly: { type: 'rule', values: only } }) }
     // `document` stands in the page alone.
     const { violations } = await axe.run((globalThis as unknown as { document: object }).document, how)
     return violations
@@ -118,6 +121,10 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
 }
 
 export async function takePicture(page: Page, name: string): Promise<void> {
+  if (WANTS_PICTURES) await photograph(page, name)
+}
+
+async function photograph(page: Page, name: string): Promise<void> {
   const file = `${name.replaceAll(/[^\w-]+/g, '-')}.png`
   await page.screenshot({ path: fileURLToPath(new URL(file, REPORT)), animations: 'disabled' })
 }

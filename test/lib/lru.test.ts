@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLru } from '../../src/lib/lru.ts'
+import { memoryInUse } from '../support/garbage.ts'
 
 describe('lru', () => {
   it('forgets what was used longest ago', () => {
@@ -47,9 +46,9 @@ describe('lru', () => {
   it('keeps nothing of what it moved, though it never gets full', () => {
     const lru = createLru<number, number>(2_000)
     for (let key = 0; key < 1_000; key++) lru.set(key, key)
-    const before = heapInUse()
+    const before = memoryInUse().heapUsed
     for (let round = 0; round < 1_000_000; round++) lru.get(round % 1_000)
-    expect(heapInUse() - before).toBeLessThan(5_000_000)
+    expect(memoryInUse().heapUsed - before).toBeLessThan(5_000_000)
     // Still in use, or all of it were garbage.
     expect(lru.size()).toBe(1_000)
   })
@@ -59,10 +58,3 @@ describe('lru', () => {
     expect(() => createLru(Number.NaN)).toThrow(RangeError)
   })
 })
-
-/** In bytes, without garbage. */
-function heapInUse(): number {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  return process.memoryUsage().heapUsed
-}
