@@ -21,8 +21,6 @@ const MOST_MEMBER_BYTES = 1_048_576
 /** A sender who is waited for so long, and brings less than this meanwhile, is not waited for any more. */
 const STALL_MS = 30_000
 const LEAST_BYTES_IN_TIME = 16 * 1024
-/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
-const OVERRUN = 2
 
 /**
  * The body of a bulk job as it comes in, as fast as it is read: at most one
@@ -45,17 +43,6 @@ export async function* readBulkBody(
   guarded(reader.end)
 }
 
-/** What is left of a refused body is read and thrown away, so that whoever sends it hears the answer. */
-export function discardRest(request: IncomingMessage, mostBytes: number): void {
-  if (request.complete || request.destroyed) return
-  let bytes = 0
-  request.on('error', () => {})
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > mostBytes * OVERRUN) request.destroy()
-  })
-}
-
 /** The chunks of a request; an IntakeCut where it breaks off, comes too slowly, or takes too long. */
 async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Clock): AsyncGenerator<Buffer> {
   // Left early, the request goes on: its answer must still reach the sender.
@@ -72,6 +59,8 @@ async function* patiently(request: IncomingMessage, timeoutMs: number, clock: Cl
     }
   } finally {
     watch.stop()
+    // Not awaited: it waits for a chunk that may never come. Until then nobody else can read.
+    chunks.return?.().catch(() => {})
   }
 }
 

@@ -5,6 +5,7 @@ import { errorBody } from '../contract/envelope.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import type { HttpLog } from './request-context.ts'
+import { discardRest } from './rest-of-body.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -16,8 +17,22 @@ export function createErrorHandler(log: HttpLog) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const problem = toProblem(error)
     if (problem.status >= 500) logFailure(log, problem, error, request)
+    if (!request.raw.complete) hearOut(problem, request, reply)
     sendProblem(problem, request, reply)
   }
+}
+
+/** Of a body that was refused before its end, the rest may still come. */
+const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
+
+/**
+ * Fastify would cut the line under a sender who is still at it, and who would never
+ * hear the answer. For one who takes too long it is over.
+ */
+function hearOut(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+  if (problem.code === 'REQUEST_TIMEOUT') return void reply.header('Connection', 'close')
+  reply.removeHeader('Connection')
+  discardRest(request.raw, MOST_DISCARDED_BYTES)
 }
 
 /** Answers with `problem` from where no error may be thrown. */

@@ -1,13 +1,16 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { BulkCreate, BulkCreated, MOST_KEY_CHARACTERS } from '../../contract/bulk.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { BulkIntake } from '../../core/bulk/intake.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type BulkBodyLimits, discardRest, readBulkBody } from '../bulk-body.ts'
+import { type BulkBodyLimits, readBulkBody } from '../bulk-body.ts'
 import { requireJson } from '../json-body.ts'
+import { discardRest } from '../rest-of-body.ts'
 import { defineRoute } from '../route.ts'
+
+/** Whoever sends too much may read the answer meanwhile; past this factor the connection is cut. */
+const OVERRUN = 2
 
 /** `POST /api/v2/messages/bulk`: many different messages, sent at a pace of their own. */
 export const messagesBulkCreate = (deps: {
@@ -58,7 +61,7 @@ export const messagesBulkCreate = (deps: {
         reply.code(202)
         return { success: true, ...viewJob(job) }
       } catch (error) {
-        letGo(request.raw, reply, deps.bulkLimits)
+        discardRest(request.raw, deps.bulkLimits.mostBytes * OVERRUN)
         throw error
       }
     },
@@ -73,11 +76,4 @@ function readKey(header: string | string[] | undefined): string {
     )
   }
   return header
-}
-
-/** Refused in the middle of its body: the connection ends behind the answer, since what comes is no next request. */
-function letGo(request: FastifyRequest['raw'], reply: FastifyReply, limits: BulkBodyLimits): void {
-  if (request.complete) return
-  reply.header('Connection', 'close')
-  discardRest(request, limits.mostBytes)
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoRoutes } from './demo.ts'
-import { type Frame, startFrame } from './frame.ts'
+import { type Frame, KEY, sendRaw, startFrame } from './frame.ts'
 
 const seen = { handlers: 0 }
 let frame: Frame
@@ -207,6 +207,20 @@ describe('what is not even JSON', () => {
     const answer = await frame.call('POST', path, { body })
     expect(answer.status).toBe(413)
     expect(answer.body).toMatchObject({ success: false, code: 'PAYLOAD_TOO_LARGE' })
+  })
+
+  it.each([
+    ['by its length', `Content-Length: ${4 * 1_048_576}\r\n\r\n${'x'.repeat(4 * 1_048_576)}`],
+    [
+      'while it comes',
+      `Transfer-Encoding: chunked\r\n\r\n400000\r\n${'x'.repeat(4 * 1_048_576)}\r\n0\r\n\r\n`,
+    ],
+  ])('whoever is refused %s is heard out, and the connection goes on', async (_, rest) => {
+    const head = `Host: a\r\nX-API-Key: ${KEY}\r\n`
+    const large = `POST /demo/echo HTTP/1.1\r\n${head}Content-Type: application/json\r\n${rest}`
+    const next = `GET /demo/items HTTP/1.1\r\n${head}Connection: close\r\n\r\n`
+    const answers = await sendRaw(frame.port, large + next)
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   streamBulk,
   untilBulk,
 } from '../../support/bulk.ts'
+import { sendRaw } from '../frame/frame.ts'
 
 let app: TestApp
 let account: TestAccount
@@ -239,6 +240,19 @@ describe('other refusals', () => {
     // Fewer where what an earlier test left is swept meanwhile.
     await app.until(countStored, stored => stored.rows <= before.rows)
   })
+})
+
+test('whoever is refused in the middle of a long body is heard out, and the connection goes on', async () => {
+  const body = JSON.stringify({ messagesPerSecond: 5, messages: bulkRows(9_000) }).padEnd(1_800_000)
+  const head = `Host: a\r\nX-API-Key: ${account.testKey}\r\n`
+  const large =
+    `POST /api/v2/messages/bulk HTTP/1.1\r\n${head}Idempotency-Key: long\r\n` +
+    `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
+    `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  const next = `GET /api/v2/messages/bulk HTTP/1.1\r\n${head}Connection: close\r\n\r\n`
+  const answers = await app.during(sendRaw(Number(new URL(app.url).port), large + next))
+  expect(answers).toContain('PAYLOAD_TOO_LARGE')
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
 })
 
 describe('rows that do not pass', () => {
