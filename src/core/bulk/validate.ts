@@ -38,9 +38,9 @@ export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
 }
 
 /** Few enough to be gone before the garbage collector takes them for something that stays. */
-const PAGE_ROWS = 250
+const PAGE_ROWS = 100
 /** Checked at once: what they ask of the store is asked together, and others get their turn in between. */
-const ROWS_AT_ONCE = 100
+const ROWS_AT_ONCE = 50
 /** Written down in one statement; a crash costs that many twice. */
 const NOTED_ROWS = 1_000
 /** Of one job before the next one has its turn. */
