@@ -118,7 +118,7 @@ export async function deleteInvitation(
   return rowCount === 1
 }
 
-/** Those to this account for somebody whom it has removed: they would come back by one. */
+/** Those to this account, or to the platform, for somebody who was removed there: they would come back by one. */
 export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: UserId): Promise<void> {
   await db.query({
     name: 'invitations_delete_of',

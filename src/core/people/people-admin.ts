@@ -20,6 +20,7 @@ import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
   deleteInvitationsFor,
+  deleteInvitationsOf,
   type InvitationRow,
   listInvitations,
 } from './invitation-store.ts'
@@ -111,7 +112,10 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     if (operator !== undefined) {
       await db.transaction(async tx => {
         await lockPeople(tx)
-        if (!operator) await keepAnOperator(tx, user.id)
+        if (!operator) {
+          await keepAnOperator(tx, user.id)
+          await deleteInvitationsOf(tx, PLATFORM, user.id)
+        }
         await setOperator(tx, user.id, operator)
       })
       sessions.forget(user.id)

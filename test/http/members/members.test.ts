@@ -293,6 +293,9 @@ describe('a member', () => {
     expect(joined.status).toBe(201)
     expect((await as(owner)('DELETE', `/members/${id}`)).status).toBe(200)
     expect((await accept(person, link)).status).toBe(404)
+    const made = await app.admin('POST', '/members/invitations', { email, role: 'operator' })
+    for (const operator of [true, false]) await app.admin('PATCH', `/members/${id}`, { operator })
+    expect((await accept(person, data<{ link: string }>(made).link)).status).toBe(404)
   })
 
   test('of another account is nobody here', async () => {
