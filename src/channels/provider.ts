@@ -377,7 +377,7 @@ export type Provider<C = Record<string, unknown>> = {
   /** As a link's `openMedia`, where the reference alone is enough: asked where the node has no such link. */
   openMedia?(
     request: InboundMediaRequest,
-    io: Pick<Io, 'log'>,
+    io: Pick<Io, 'log' | 'clock'>,
     signal: AbortSignal,
   ): Promise<NodeJS.ReadableStream>
   /** What one of its codes means, in words; null for one that it does not know. */

@@ -3,7 +3,7 @@ import type { Link, Outcome, Provider } from './provider.ts'
 import { explainCode } from './whatsapp-web/codes.ts'
 import { type WebConfig, webConfig, withWebDefaults } from './whatsapp-web/config.ts'
 import { isBaileysInstalled, loadBaileys, NOT_INSTALLED } from './whatsapp-web/library.ts'
-import { openMediaOf } from './whatsapp-web/media.ts'
+import { downloadBy, openMediaOf } from './whatsapp-web/media.ts'
 import { reachServer } from './whatsapp-web/reach-server.ts'
 
 export const WHATSAPP_WEB = 'whatsapp-web'
@@ -34,7 +34,8 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   dedupes: false,
   explain: explainCode,
   // The link of a session is on one node; its files can be had from any.
-  openMedia: async ({ reference }, { log }, signal) => openMediaOf(await loadBaileys(log), reference, signal),
+  openMedia: async ({ reference }, { log, clock }, signal) =>
+    openMediaOf(await loadBaileys(log), reference, downloadBy(clock), signal),
   async open(config): Promise<Link> {
     const settings = withWebDefaults(config)
     return {

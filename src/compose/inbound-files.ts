@@ -1,5 +1,5 @@
 import type { Links } from '../channels/links.ts'
-import { FileUnavailable, type Link, type LinkLog, type Provider } from '../channels/provider.ts'
+import { FileUnavailable, type Io, type Link, type Provider } from '../channels/provider.ts'
 import {
   createInboundFiles,
   type InboundFiles,
@@ -10,22 +10,26 @@ import type { Foundation } from './foundation.ts'
 
 /** The files of inbound messages, from the links or the providers that have them. */
 export function createInboundFileRoom(
-  { db, log }: Foundation,
+  { db, log, clock }: Foundation,
   links: Links,
   providers: ReadonlyMap<string, Provider>,
 ): InboundFiles {
-  return createInboundFiles({ db, ask: askOf(openerOf(links, providers, log)), timeout: AbortSignal.timeout })
+  return createInboundFiles({
+    db,
+    ask: askOf(openerOf(links, providers, { log, clock })),
+    timeout: AbortSignal.timeout,
+  })
 }
 
 type Open = NonNullable<Link['openMedia']>
 
 /** The link that the message came over, else its provider: a web session's link is on one node alone. */
-function openerOf(links: Links, providers: ReadonlyMap<string, Provider>, log: LinkLog) {
+function openerOf(links: Links, providers: ReadonlyMap<string, Provider>, io: Pick<Io, 'log' | 'clock'>) {
   return ({ connectionId, provider }: MediaSource): Open | null => {
     const own = links.get(connectionId)?.link.openMedia
     const supplier = providers.get(provider)
     if (own) return own
-    return supplier?.openMedia ? (request, signal) => supplier.openMedia!(request, { log }, signal) : null
+    return supplier?.openMedia ? (request, signal) => supplier.openMedia!(request, io, signal) : null
   }
 }
 

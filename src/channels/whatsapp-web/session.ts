@@ -10,7 +10,7 @@ import { createHearing } from './hearing.ts'
 import { phoneOf, withoutDevice } from './jid.ts'
 import { type Baileys, loadBaileys } from './library.ts'
 import { type Line, type LineEnd, openLine } from './line.ts'
-import { openMediaOf } from './media.ts'
+import { downloadBy, openMediaOf } from './media.ts'
 import { attemptIdOf } from './message-id.ts'
 import { paceOf } from './pace.ts'
 import { askWhoIsThere, createRecipients } from './recipients.ts'
@@ -267,7 +267,7 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
       if (answer === null) throw new Error('nobody says')
       return answer
     },
-    openMedia: (request, signal) => openMediaOf(baileys, request.reference, signal),
+    openMedia: ({ reference }, signal) => openMediaOf(baileys, reference, downloadBy(clock), signal),
     async logOut(signal) {
       const late = new Promise<void>(resolve =>
         signal.addEventListener('abort', () => resolve(), { once: true }),

@@ -1,8 +1,12 @@
+import { createCipheriv, createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buffer } from 'node:stream/consumers'
+import { getMediaKeys } from 'baileys'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FileUnavailable, type OutgoingFile } from '../../../src/channels/provider.ts'
 import type { SessionLink } from '../../../src/channels/shared/session.ts'
 import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
+import { openMediaOf } from '../../../src/channels/whatsapp-web/media.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { createCertificate } from '../../support/certificate.ts'
 import { type ChatappServer, startChatappServer } from '../../support/chatapp-server.ts'
@@ -73,4 +77,52 @@ test.each([
 test('a file that may be had later is tried again', async () => {
   const open = () => Promise.reject(new FileUnavailable('busy', true))
   expect(await send(file({ open }))).toMatchObject({ kind: 'retry' })
+})
+
+describe('a file that came with a message', () => {
+  const key = Buffer.alloc(32, 3)
+  const plain = Buffer.from('the ship '.repeat(5_000))
+  const reference = (path = '/v/t62.7118-24/1?ccb=11') =>
+    JSON.stringify({ as: 'image', path, key: key.toString('base64') })
+
+  async function sealed(): Promise<Buffer> {
+    const { iv, cipherKey, macKey } = await getMediaKeys(key, 'image')
+    const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
+    const text = Buffer.concat([cipher.update(plain), cipher.final()])
+    const proof = createHmac('sha256', macKey!).update(iv).update(text).digest().subarray(0, 10)
+    return Buffer.concat([text, proof])
+  }
+
+  const read = async (chunks: Iterable<Buffer> | AsyncIterable<Buffer>, path?: string) => {
+    const asked: string[] = []
+    const download = async (url: URL) => {
+      asked.push(url.href)
+      return Readable.from(chunks)
+    }
+    const bytes = await openMediaOf({ getMediaKeys }, reference(path), download, never())
+    return { asked, bytes: await buffer(bytes) }
+  }
+
+  test('is opened, in whatever pieces it comes', async () => {
+    const all = await sealed()
+    const pieces = [0, 1, 17, 5_000, all.length - 3, all.length]
+    const chunks = pieces.slice(1).map((end, at) => all.subarray(pieces[at], end))
+    const { asked, bytes } = await read(chunks)
+    expect(bytes.equals(plain)).toBe(true)
+    expect(asked).toEqual(['https://mmg.whatsapp.net/v/t62.7118-24/1?ccb=11'])
+  })
+
+  test('fails where it is cut, changed, or lies elsewhere, and harms nobody', async () => {
+    const all = await sealed()
+    async function* cut() {
+      yield all.subarray(0, 1_000)
+      throw new Error('ECONNRESET')
+    }
+    await expect(read(cut())).rejects.toThrow('ECONNRESET')
+    await expect(read([all.subarray(0, 4_096)])).rejects.toThrow('whole')
+    const changed = Buffer.from(all)
+    changed[20]! ^= 1
+    await expect(read([changed])).rejects.toThrow('whole')
+    await expect(read([all], '//evil.example/x')).rejects.toThrow(FileUnavailable)
+  })
 })
