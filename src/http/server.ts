@@ -78,7 +78,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   acceptJsonBodies(app)
-  app.setErrorHandler(onError)
+  // Where nothing answers, the body is nobody's, however large.
+  app.setErrorHandler((error, request, reply) =>
+    onError(request.is404 ? unmatched(deps.routes, request, reply) : error, request, reply),
+  )
   app.setNotFoundHandler(createNotFoundHandler(deps.routes))
   const limiter = createRateLimiter(deps)
   const add = (scope: FastifyInstance, route: Route) =>

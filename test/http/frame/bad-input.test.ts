@@ -210,6 +210,14 @@ describe('what is not even JSON', () => {
   })
 
   it.each([
+    ['/demo/none', 404],
+    ['/demo/items', 405],
+  ])('a large body for %s, where nobody takes one, is a %i', async (path, status) => {
+    const answer = await frame.call('PUT', path, { body: `"${'x'.repeat(1_048_576)}"` })
+    expect(answer.status).toBe(status)
+  })
+
+  it.each([
     ['by its length', `Content-Length: ${4 * 1_048_576}\r\n\r\n${'x'.repeat(4 * 1_048_576)}`],
     [
       'while it comes',
