@@ -16,7 +16,7 @@ export type EventStream = {
 export async function openStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const end = new AbortController()
   const response = await fetch(url, { headers, signal: end.signal })
-  const place: Place = { id: '' }
+  const place: Place = { id: '', heardAtMs: 0 }
   const events = readEvents(response.body as ReadableStream<Uint8Array>, place)
 
   async function next(): Promise<ServerEvent | null> {

@@ -1,7 +1,7 @@
 export type ServerEvent = { event: string; data: string }
 
-/** Where a stream that broke off can go on: the last `id` that it brought. */
-export type Place = { id: string }
+/** Where a stream that broke off can go on: the last `id` that it brought; and when anything came at all. */
+export type Place = { id: string; heardAtMs: number }
 
 /** The largest unfinished event that is held, in characters. */
 const MOST_CHARACTERS = 4_000_000
@@ -9,13 +9,14 @@ const MOST_CHARACTERS = 4_000_000
 /** The events of a `text/event-stream` body, as they come; `place` is kept up to date. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  place: Place = { id: '' },
+  place: Place = { id: '', heardAtMs: 0 },
 ): AsyncGenerator<ServerEvent> {
   let rest = ''
   const text = body.pipeThrough(
     new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>,
   )
   for await (const piece of iterate(text)) {
+    place.heardAtMs = performance.now()
     const blocks = (rest + piece).split(/\r?\n\r?\n/)
     rest = blocks.pop()!
     if (rest.length > MOST_CHARACTERS) throw new Error('an event without an end')

@@ -16,6 +16,9 @@ const POLL_MS = 2_000
 /** After so many streams that broke without an event it asks, and tries a stream only now and then. */
 const MOST_FAILURES = 3
 const TRY_AGAIN_MS = 30_000
+/** A server says something every 15 s: a line that is silent for longer leads nowhere any more. */
+const MOST_SILENCE_MS = 40_000
+const LISTEN_EVERY_MS = 5_000
 
 /**
  * Follows `path` by server-sent events, and asks instead where these do not get
@@ -57,7 +60,7 @@ type LineDeps = {
 
 /** One stream after the other, or questions in their place; at rest, neither. */
 function createLine({ path, fetch, handlers, setState }: LineDeps) {
-  const place: Place = { id: '' }
+  const place: Place = { id: '', heardAtMs: 0 }
   let current: AbortController | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let failures = 0
@@ -78,9 +81,15 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
+    const silence = new AbortController()
+    place.heardAtMs = performance.now()
+    const listening = setInterval(() => {
+      if (performance.now() - place.heardAtMs > MOST_SILENCE_MS) silence.abort()
+    }, LISTEN_EVERY_MS)
     try {
       const headers = new Headers(place.id === '' ? [] : [['Last-Event-ID', place.id]])
-      const answer = await fetch(new Request(new URL(path, location.origin), { signal, headers }))
+      const either = AbortSignal.any([signal, silence.signal])
+      const answer = await fetch(new Request(new URL(path, location.origin), { signal: either, headers }))
       if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`)
       setState('live')
       for await (const event of readEvents(answer.body, place)) {
@@ -94,6 +103,8 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
       failedAtMs = performance.now()
       setState('polling')
       ask(signal)
+    } finally {
+      clearInterval(listening)
     }
   }
 
