@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { LinkLog } from '../provider.ts'
+import { guardDownloads } from './guard-downloads.ts'
 
 export type Baileys = typeof import('baileys')
 
@@ -19,7 +20,7 @@ export function isBaileysInstalled(): boolean {
 
 /** Loads it when the first session needs it. */
 export async function loadBaileys(log: LinkLog): Promise<Baileys> {
-  keepKeysOffTheConsole(log)
+  prepare(log)
   try {
     return await import('baileys')
   } catch (cause) {
@@ -27,15 +28,20 @@ export async function loadBaileys(log: LinkLog): Promise<Baileys> {
   }
 }
 
-let kept = false
+let prepared = false
+
+function prepare(log: LinkLog): void {
+  if (prepared) return
+  prepared = true
+  keepKeysOffTheConsole(log)
+  globalThis.fetch = guardDownloads(globalThis.fetch, ({ hostname }) => hostname.endsWith('.whatsapp.net'))
+}
 
 /**
  * Its cryptography writes whole sessions to the console, private keys included, and nothing
  * else in this process writes there: from now on what does goes to our log, by its sentence alone.
  */
 function keepKeysOffTheConsole(log: LinkLog): void {
-  if (kept) return
-  kept = true
   for (const method of ['log', 'info', 'warn', 'error'] as const) {
     console[method] = (sentence: unknown) => {
       if (typeof sentence === 'string') log.debug({ from: 'libsignal' }, sentence)

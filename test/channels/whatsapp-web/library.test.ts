@@ -1,5 +1,9 @@
+import { buffer } from 'node:stream/consumers'
+import { downloadEncryptedContent, getMediaKeys } from 'baileys'
 import { expect, test } from 'vitest'
+import { guardDownloads } from '../../../src/channels/whatsapp-web/guard-downloads.ts'
 import { loadBaileys } from '../../../src/channels/whatsapp-web/library.ts'
+import { startHttpPeer } from '../../support/http-peer.ts'
 import { createIo } from '../conformance.ts'
 
 test('what its cryptography writes to the console goes to the log, without its keys', async () => {
@@ -8,4 +12,18 @@ test('what its cryptography writes to the console goes to the log, without its k
   console.info('Closing session:', { privKey: Buffer.from('secret') })
   console.warn({ privKey: 'secret' })
   expect(io.logged).toEqual([{ fields: { from: 'libsignal' }, text: 'Closing session:' }])
+})
+
+test('a download of the library’s own that is cut fails where it is read, and ends nothing else', async () => {
+  const peer = await startHttpPeer(() => ({ raw: 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsealed' }))
+  const { fetch } = globalThis
+  globalThis.fetch = guardDownloads(fetch, ({ hostname }) => hostname === '127.0.0.1')
+  try {
+    const keys = await getMediaKeys(Buffer.alloc(32), 'md-msg-hist')
+    const bytes = await downloadEncryptedContent(`${peer.url}/history`, keys, {})
+    await expect(buffer(bytes)).rejects.toThrow()
+  } finally {
+    globalThis.fetch = fetch
+    await peer.close()
+  }
 })
