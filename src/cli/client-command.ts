@@ -28,11 +28,11 @@ export type ClientCommand = {
   /** How many positional words it takes. */
   words: number
   options?: ParseArgsOptionsConfig
-  /** Asks the API; gives the body of its answer. */
-  ask(invocation: Invocation): Promise<Body>
-  /** The answer for a person. */
+  /** Asks the API; gives the body of its answer, or null where all was said on the way. */
+  ask(invocation: Invocation): Promise<Body | null>
   /** An answer that is a success of the API and still a failure of what was asked: exit code 1. */
   failed?(answer: Body): boolean
+  /** The answer for a person. */
   show(answer: Body): string
 }
 
@@ -56,6 +56,7 @@ export function clientCommand(command: ClientCommand): Run {
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
       const answer = await command.ask(invocationOf(command, client, positionals, values))
+      if (answer === null) return 0
       // With --json the API's data stands as it came, for another program.
       say(values['json'] ? `${JSON.stringify(answer['data'] ?? answer)}\n` : shown(command, answer))
       return command.failed?.(answer) ? 1 : 0

@@ -27,7 +27,12 @@ export type Client = {
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
   /** The same with a JSON body that is made while it is sent, however long that takes. */
   upload(path: string, body: AsyncIterable<Uint8Array>, headers: Record<string, string>): Promise<Body>
+  /** What a stream of events tells, until it ends; from behind `lastId`, where an earlier one broke off. */
+  events(path: string, lastId: string | null): AsyncGenerator<ServerEvent>
 }
+
+/** One event of a stream, its data as it came. */
+export type ServerEvent = { id: string | null; event: string; data: string }
 
 /** What the command line says over the environment. */
 export type ClientOptions = { url: string | undefined; token: string | undefined; key: string | undefined }
@@ -44,23 +49,48 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
       return ask(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}` })
     },
     api(method, path, body, headers) {
-      const key = options.key ?? config.apiKey
-      if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
-      return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': key, ...headers })
+      return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': apiKey(), ...headers })
     },
     async upload(path, body, headers) {
-      const key = options.key ?? config.apiKey
-      if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
       const url = `${base}/api/v2${path}`
       const request = {
         method: 'POST',
-        headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+        headers: { 'x-api-key': apiKey(), 'content-type': 'application/json', ...headers },
         body,
         duplex: 'half',
       }
       return answerOf(await reach(url, request as RequestInit), url)
     },
+    async *events(path, lastId) {
+      const url = `${base}/api/v2${path}`
+      const headers = { 'x-api-key': apiKey(), ...(lastId !== null && { 'last-event-id': lastId }) }
+      const response = await reach(url, { headers })
+      if (!response.ok || !response.body) throw refusalOf(await readAnswer(response, url), response.status)
+      yield* readEvents(response.body)
+    },
   }
+
+  function apiKey(): string {
+    const key = options.key ?? config.apiKey
+    if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
+    return key
+  }
+}
+
+/** Server-sent events, as far as our server uses them: a blank line ends each. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of body) {
+    const blocks = (text + decoder.decode(bytes, { stream: true })).split('\n\n')
+    text = blocks.pop()!
+    for (const block of blocks) yield readEvent(block)
+  }
+}
+
+function readEvent(block: string): ServerEvent {
+  const fields = new Map(block.split('\n').map(line => line.split(/: ?(.*)/s, 2) as [string, string]))
+  return { id: fields.get('id') ?? null, event: fields.get('event') ?? '', data: fields.get('data') ?? '' }
 }
 
 /** The token that a server on this machine made for itself. */

@@ -213,4 +213,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Send a message',
     load: () => import('./send.ts'),
   },
+  listen: {
+    summary: 'Follow messages as they change',
+    load: () => import('./listen.ts'),
+  },
 }

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +36,22 @@ function posthorn(...args: string[]): Promise<Ended> {
     )
   })
 }
+
+test('messages are followed as they change, until there were enough of them', async () => {
+  const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
+  const words = ['listen', '--to', '+12025552099', '--count', '1', '--json']
+  const child = spawn(process.execPath, [BIN, ...words], { env })
+  let out = ''
+  child.stdout.on('data', text => {
+    out += text
+  })
+  expect(String((await once(child.stderr, 'data'))[0])).toBe('Listening.\n')
+  await account.send({ to: '+12025552098', text: 'Not this one' })
+  const sent = await account.send({ to: '+12025552099', text: 'This one' })
+  expect(await once(child, 'close')).toEqual([0, null])
+  const { messageId } = sent.body['tracking'] as { messageId: string }
+  expect(JSON.parse(out)).toMatchObject({ messageId, text: 'This one' })
+})
 
 function file(name: string, text: string): string {
   const path = join(dir, name)
