@@ -150,7 +150,9 @@ async function takeIn(system: System, dir: string, template: string, rows: numbe
   const job = await post(system, body, `intake-${rows}`, system.keys[0]!)
   const seconds = (performance.now() - startedMs) / 1_000
   const peakMb = watch()
+  const watchValidation = watchMemory(system.pid)
   const validatedPerSecond = await untilValidated(system, job, rows)
+  const validationMb = watchValidation()
   const copySeconds = await copyByPsql(system, copy)
   await system.db.query('delete from bulk_rows where job_id = $1', [other])
   await fetch(`${system.url}/api/v2/messages/bulk/${job}/cancel`, {
@@ -159,7 +161,7 @@ async function takeIn(system: System, dir: string, template: string, rows: numbe
   })
   note(
     `  ${rows.toLocaleString('en').padStart(9)} rows in ${fixed(seconds, 1)} s (psql ${fixed(copySeconds, 1)} s),` +
-      ` ${fixed(peakMb, 0)} MB at the peak, validated at ${perSecond(validatedPerSecond)}`,
+      ` ${fixed(peakMb, 0)} MB at the peak, validated at ${perSecond(validatedPerSecond)} with ${fixed(validationMb, 0)} MB`,
   )
   return { rows, seconds, peakMb, copySeconds, validatedPerSecond }
 }
