@@ -32,9 +32,11 @@ async function listen(given: Invocation): Promise<void> {
   const path = `/messages/events?${filtersOf(given)}`
   const tell = given.flag('json') ? tellAsJson : tellAsLine
   let left = given.number('count') ?? Number.POSITIVE_INFINITY
+  let whole = true
   for (let lastId: string | null = null; ; await pause(systemClock, AGAIN_MS)) {
     try {
       for await (const event of given.client.events(path, lastId)) {
+        whole = true
         if (event.event === 'reset') note(lastId === null ? 'Listening.' : 'More has happened than is told.')
         lastId = event.id ?? lastId
         if (event.event !== 'message') continue
@@ -45,7 +47,8 @@ async function listen(given: Invocation): Promise<void> {
     } catch (error) {
       if (lastId === null || !isBroken(error)) throw error
     }
-    note('The line broke: trying again.')
+    if (whole) note('The line broke: trying again.')
+    whole = false
   }
 }
 
