@@ -7,10 +7,11 @@ export default defineConfig({
     exclude: ['test/bench/**', 'node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    // Most files start real peers and a database of their own; more would only wait for each other.
-    maxWorkers: 2,
+    // One more than two processors keep busy: while leases and time-outs are waited for, others work.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs. A machine that does much else is no fault.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })

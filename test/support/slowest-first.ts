@@ -2,8 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * What takes longest, by what it starts: browsers, and whole programs that are killed and started
- * again. The first need the processor and the second wait for leases and time-outs, so the two
- * workers begin with one of each.
+ * again. The first need the processor and the second wait for leases and time-outs, so they
+ * begin in turns.
  */
 const SLOW = [/\/test\/console\//, /\/test\/(?:faults|cli)\/|\/test\/infra\/embedded/]
 

@@ -88,7 +88,7 @@ const LOOK_EVERY_MS = 10
 export async function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
-  withinMs = 30_000,
+  withinMs = 50_000,
 ): Promise<T> {
   const startedMs = performance.now()
   for (;;) {
