@@ -1,4 +1,4 @@
-import { Transform } from 'node:stream'
+import { pipeline, Transform } from 'node:stream'
 import type { AnyMessageContent, WAMediaUpload } from 'baileys'
 import { FileUnavailable, type Outgoing, type OutgoingFile } from '../provider.ts'
 
@@ -46,8 +46,9 @@ async function openMedia(file: OutgoingFile, signal: AbortSignal): Promise<WAMed
       done(size > most ? tooLarge(file) : null, chunk)
     },
   })
-  source.once('error', error => limited.destroy(error))
-  return { stream: source.pipe(limited) }
+  // Either ends with the other; whoever reads hears of a failure by what is limited.
+  pipeline(source, limited, () => {})
+  return { stream: limited }
 }
 
 function tooLarge({ type }: OutgoingFile): FileUnavailable {
