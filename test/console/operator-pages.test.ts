@@ -99,6 +99,10 @@ describe('the operator', { timeout: 60_000 }, () => {
   it('gives an account an order of channels and fraud rules of its own, and invites its first owner', async () => {
     const { page } = window
     const account = `/accounts/${page.url().split('/').at(-1)}`
+    await page.getByRole('button', { name: 'What to do with Owner (live)' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke the key' }).click()
+    await row(page, 'Owner (live)').getByText('Revoked').waitFor()
     await page.getByRole('tab', { name: 'Sending' }).click()
     await page.getByText('By how codes fare').click()
     await page.getByText('5 of 100 codes').waitFor()

@@ -41,6 +41,24 @@ describe('the wallet', { timeout: 60_000 }, () => {
   })
 })
 
+describe('keys', { timeout: 60_000 }, () => {
+  it('are rotated: the new one works at once, the old one until its time', async () => {
+    const { page, go } = owner
+    await go('/keys')
+    await page.getByRole('button', { name: 'What to do with Owner (test)' }).click()
+    await page.getByRole('menuitem', { name: 'Rotate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    const shown = page.getByRole('region', { name: 'The new key' })
+    const key = (await shown.textContent())!
+    expect(key).toMatch(/^ph_test_\w+$/)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'I have it' }).click()
+    for (const either of [key, server.app.demoKey])
+      expect((await server.app.call('/api/v2/account', { key: either })).status).toBe(200)
+    expect(await page.content()).not.toContain(key)
+  })
+})
+
 describe('members', { timeout: 60_000 }, () => {
   it('are invited by a link that is shown once, and come in by it', async () => {
     const { page, go } = owner

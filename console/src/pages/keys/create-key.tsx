@@ -1,11 +1,25 @@
 import { Checkbox, Input, Modal, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
-import type { Permission } from '../../../../sdk/index.ts'
-import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
+import type { KeyMode, KeyRole, Permission } from '../../../../sdk/index.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { useSession } from '../../session/context.tsx'
 
-type Props = { opened: boolean; onClose: () => void; onMade: (apiKey: string) => void }
+/** What is said of a new key. */
+export type KeyDraft = {
+  name: string
+  mode: KeyMode
+  role: KeyRole
+  permissions: Permission[]
+  expiresAt?: string
+}
+
+type Props = {
+  opened: boolean
+  onClose: () => void
+  create: (draft: KeyDraft) => Promise<string>
+  /** A key that acts as an owner is an owner's to make. */
+  mayMakeOwners: boolean
+  onMade: (apiKey: string) => void
+}
 
 const SCOPES: readonly (readonly [Permission, string])[] = [
   ['messages:create', 'Send, verify, manage templates and webhooks'],
@@ -29,30 +43,23 @@ export function CreateKey({ opened, ...props }: Props) {
   )
 }
 
-function CreateForm({ onMade }: Omit<Props, 'opened'>) {
-  const api = useApi()
-  const forget = useForget()
-  const { mode, may } = useSession()
+function CreateForm({ create, mayMakeOwners, onMade }: Omit<Props, 'opened'>) {
+  const { mode } = useSession()
   const form = useApiForm({
     initial: {
       name: '',
       mode,
-      role: 'member' as 'member' | 'owner',
+      role: 'member' as KeyRole,
       permissions: ['messages:create', 'messages:read'] as Permission[],
       days: '',
     },
-    send: ({ days, ...body }) =>
-      api.post('/api/v2/api-keys', {
-        body: {
-          ...body,
-          ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
-        },
+    send: ({ days, ...draft }) =>
+      create({
+        ...draft,
+        ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
       }),
     fieldOf: path => (path === 'expiresAt' ? 'days' : path.replace(/\[\d+\]$/, '')),
-    onDone({ data }) {
-      forget(['/api/v2/api-keys'])
-      onMade(data.apiKey)
-    },
+    onDone: onMade,
   })
   const { getInputProps } = form.fields
   return (
@@ -81,7 +88,7 @@ function CreateForm({ onMade }: Omit<Props, 'opened'>) {
           ))}
         </Stack>
       </Checkbox.Group>
-      {may('owner') && (
+      {mayMakeOwners && (
         <Select
           label="Acts as"
           data={[

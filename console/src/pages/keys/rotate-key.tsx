@@ -1,10 +1,13 @@
 import { Modal, Select, Text } from '@mantine/core'
 import type { ApiKey } from '../../../../sdk/index.ts'
-import { useApi } from '../../api/context.tsx'
-import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 
-type Props = { apiKey: ApiKey; onClose: () => void; onMade: (apiKey: string) => void }
+type Props = {
+  apiKey: ApiKey
+  onClose: () => void
+  rotate: (id: string, overlapSeconds: number) => Promise<string>
+  onMade: (apiKey: string) => void
+}
 
 const OVERLAPS = [
   { value: '86400', label: 'One more day' },
@@ -21,20 +24,11 @@ export function RotateKey({ apiKey, ...props }: Omit<Props, 'apiKey'> & { apiKey
   )
 }
 
-function RotateForm({ apiKey, onMade }: Props) {
-  const api = useApi()
-  const forget = useForget()
+function RotateForm({ apiKey, rotate, onMade }: Props) {
   const form = useApiForm({
     initial: { overlapSeconds: '86400' },
-    send: ({ overlapSeconds }) =>
-      api.post('/api/v2/api-keys/{id}/rotate', {
-        path: { id: apiKey.id },
-        body: { overlapSeconds: Number(overlapSeconds) },
-      }),
-    onDone({ data }) {
-      forget(['/api/v2/api-keys'])
-      onMade(data.apiKey)
-    },
+    send: ({ overlapSeconds }) => rotate(apiKey.id, Number(overlapSeconds)),
+    onDone: onMade,
   })
   return (
     <ApiForm form={form} submitLabel="Rotate">

@@ -81,7 +81,7 @@ function Overview({ account }: { account: AdminAccountWithKeys }) {
       <Card title="Plan and limits">
         <PlanForm account={account} />
       </Card>
-      <AccountKeys keys={account.keys} />
+      <AccountKeys account={account} />
     </Stack>
   )
 }

@@ -1,0 +1,229 @@
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { Ellipsis, KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import type { ApiKey } from '../../../../sdk/index.ts'
+import { type PagedRead, useForget } from '../../api/use-read.ts'
+import { ConfirmDialog } from '../../parts/confirm.tsx'
+import { type Column, DataList } from '../../parts/data-list.tsx'
+import { EmptyNote } from '../../parts/empty-note.tsx'
+import { NameCell } from '../../parts/name-cell.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { MaybeTime } from '../../parts/time.tsx'
+import { tellDone } from '../../parts/toast.tsx'
+import { CreateKey, type KeyDraft } from './create-key.tsx'
+import { stateOf } from './key-state.ts'
+import { RotateKey } from './rotate-key.tsx'
+import { ShowKey } from './show-key.tsx'
+
+const PERMISSION_COUNT = 4
+
+/** How keys are changed, whoever's they are; `create` and `rotate` give the key itself. */
+export type KeyActions = {
+  create(draft: KeyDraft): Promise<string>
+  rotate(id: string, overlapSeconds: number): Promise<string>
+  revoke(id: string): Promise<unknown>
+  /** What is old after a change. */
+  changes: readonly string[]
+}
+
+type Open =
+  | { what: 'create' }
+  | { what: 'rotate' | 'revoke'; key: ApiKey }
+  | { what: 'made'; apiKey: string }
+  | null
+
+/**
+ * Keys: made, changed for a new one, taken back; looked at alone without `actions`.
+ * `children` gets the button that makes one, and the list.
+ */
+export function KeyList({
+  read,
+  actions,
+  mayMakeOwners,
+  height,
+  children,
+}: {
+  read: PagedRead<ApiKey>
+  actions: KeyActions | null
+  mayMakeOwners: boolean
+  height?: string
+  children: (make: ReactNode, list: ReactNode) => ReactNode
+}) {
+  const [open, setOpen] = useState<Open>(null)
+  const make = actions && (
+    <Button leftSection={<Plus size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      New key
+    </Button>
+  )
+  const menu: Column<ApiKey> = {
+    title: '',
+    width: '40px',
+    align: 'end',
+    render: key =>
+      actions &&
+      stateOf(key) === 'active' && (
+        <KeyMenu
+          apiKey={key}
+          onRotate={() => setOpen({ what: 'rotate', key })}
+          onRevoke={() => setOpen({ what: 'revoke', key })}
+        />
+      ),
+  }
+  return (
+    <>
+      {children(
+        make,
+        <DataList
+          label="API keys"
+          read={read}
+          rowKey={key => key.id}
+          columns={[...COLUMNS, menu]}
+          {...(height !== undefined && { height })}
+          empty={
+            <EmptyNote
+              icon={KeyRound}
+              title="No keys yet"
+              text="A program needs one to send. Begin with a test key: it costs nothing."
+              action={make}
+            />
+          }
+        />,
+      )}
+      {actions && (
+        <KeyDialogs open={open} setOpen={setOpen} actions={actions} mayMakeOwners={mayMakeOwners} />
+      )}
+    </>
+  )
+}
+
+function KeyDialogs({
+  open,
+  setOpen,
+  actions,
+  mayMakeOwners,
+}: {
+  open: Open
+  setOpen: (open: Open) => void
+  actions: KeyActions
+  mayMakeOwners: boolean
+}) {
+  const forget = useForget()
+  const close = () => setOpen(null)
+
+  function show(apiKey: string): void {
+    forget(actions.changes)
+    setOpen({ what: 'made', apiKey })
+  }
+
+  async function revoke(id: string): Promise<void> {
+    await actions.revoke(id)
+    forget(actions.changes)
+    tellDone('The key is revoked: it stops working within a second.')
+  }
+
+  return (
+    <>
+      <CreateKey
+        opened={open?.what === 'create'}
+        onClose={close}
+        create={actions.create}
+        mayMakeOwners={mayMakeOwners}
+        onMade={show}
+      />
+      <RotateKey
+        apiKey={open?.what === 'rotate' ? open.key : null}
+        onClose={close}
+        rotate={actions.rotate}
+        onMade={show}
+      />
+      <ShowKey apiKey={open?.what === 'made' ? open.apiKey : null} onClose={close} />
+      <ConfirmDialog
+        opened={open?.what === 'revoke'}
+        onClose={close}
+        title="Revoke this key?"
+        text={
+          open?.what === 'revoke' && (
+            <>
+              Programs that use <b>{open.key.name}</b> are refused within a second. There is no way back; a
+              new key is another key.
+            </>
+          )
+        }
+        confirmLabel="Revoke the key"
+        run={() => (open?.what === 'revoke' ? revoke(open.key.id) : Promise.resolve())}
+      />
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  {
+    title: 'Name',
+    width: 'minmax(140px, 2fr)',
+    render: ({ name }) => <NameCell name={name} />,
+  },
+  {
+    title: 'Key',
+    width: '150px',
+    wideOnly: true,
+    render: key => <span className="ph-mono">{key.prefix}…</span>,
+  },
+  {
+    title: 'Mode',
+    width: '70px',
+    render: key => <StatusBadge status={key.mode} tone={key.mode === 'live' ? 'good' : 'warn'} />,
+  },
+  {
+    title: 'May',
+    width: 'minmax(150px, 2fr)',
+    wideOnly: true,
+    render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
+  },
+  {
+    title: 'Last used',
+    width: '110px',
+    wideOnly: true,
+    render: key => <MaybeTime at={key.lastUsedAt} none="Never" />,
+  },
+  {
+    title: 'Ends',
+    width: '110px',
+    wideOnly: true,
+    render: key => <MaybeTime at={key.expiresAt} none="Never" />,
+  },
+  { title: 'State', width: '90px', render: key => <StatusBadge status={stateOf(key)} /> },
+]
+
+/** In a few words; which scopes exactly is told on looking closer. */
+function rightsOf({ role, permissions }: ApiKey): string {
+  const words = permissions.length === PERMISSION_COUNT ? ['everything'] : permissions
+  return [...(role === 'owner' ? ['as owner'] : []), ...words].join(', ')
+}
+
+function KeyMenu({
+  apiKey,
+  onRotate,
+  onRevoke,
+}: {
+  apiKey: ApiKey
+  onRotate: () => void
+  onRevoke: () => void
+}) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${apiKey.name}`}>
+          <Ellipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<RotateCw size={15} />} onClick={onRotate}>
+          Rotate
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={onRevoke}>
+          Revoke
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
