@@ -3,7 +3,8 @@ drop function if exists accept_verifications;
 -- Accepts the messages of new verifications (accept_sends), and with each that was
 -- accepted its verification, which supersedes the recipient's earlier one by its higher
 -- number. A refused item changes nothing: the earlier code still counts. Of several items
--- for one recipient the last one stays. (Its shape was measured: a look-up of who listens for
+-- for one recipient the last one stays. A verification has the id of its first message;
+-- `p_messages` is null for those that have no other. (Its shape was measured: a look-up of who listens for
 -- each account, a row for the totals for each verification, and a row that says which one
 -- counts took a third of the time.) Returns what accept_sends returns.
 --
@@ -16,7 +17,7 @@ create function accept_verifications(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_verification uuid[], p_recipient_key text[], p_code_mark bytea[],
+  p_recipient_key text[], p_code_mark bytea[],
   p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[]
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
@@ -62,30 +63,30 @@ begin
   insert into verifications (
     account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id, channel,
     started_at, expires_at, resend_at, code_hash, request, messages, started_with)
-  select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_country[n], p_id[n],
+  select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_country[n], i.id,
          p_channel[n], p_started[n], p_started[n] + p_validity[n] * interval '1 minute',
          p_started[n] + p_resend_after, sha256(p_code_mark[n] || uuid_send(i.id)), p_request[n],
-         case when p_messages[n] is null then array[p_id[n]] else string_to_array(p_messages[n], ',')::uuid[] end,
+         case when p_messages[n] is null then array[i.id] else string_to_array(p_messages[n], ',')::uuid[] end,
          case when p_messages[n] is null then 1 else cardinality(string_to_array(p_messages[n], ',')) end
-    from unnest(p_verification) with ordinality as i (id, n)
+    from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 
   -- For the totals: one row for all of them, to be looked at when hardly any of them can still change.
   if not false = any (v_take) then
     insert into verification_looks (id, accounts, ids, started_at, look_at)
-      values (p_verification[1], p_account, p_verification, p_now, p_now + c_look_after);
+      values (p_id[1], p_account, p_id, p_now, p_now + c_look_after);
   else
     insert into verification_looks (id, accounts, ids, started_at, look_at)
       select (array_agg(i.id))[1], array_agg(p_account[i.n]), array_agg(i.id), p_now, p_now + c_look_after
-        from unnest(p_verification) with ordinality as i (id, n) where v_take[i.n] having count(*) > 0;
+        from unnest(p_id) with ordinality as i (id, n) where v_take[i.n] having count(*) > 0;
   end if;
 
   if v_heard then
     perform tell_verifications(p_now, 'verification.sent', p_account,
-      array(select case when v_take[n] then i.id end from unnest(p_verification) with ordinality as i (id, n) order by n), null);
+      array(select case when v_take[n] then i.id end from unnest(p_id) with ordinality as i (id, n) order by n), null);
     -- The one that counted until then, be it a neighbour here.
     select array_agg(p_account[i.n]), array_agg(b.id) into v_account, v_previous
-      from unnest(p_verification) with ordinality as i (id, n)
+      from unnest(p_id) with ordinality as i (id, n)
      cross join lateral (select x.accept_no from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v
      cross join lateral (
        select x.id from verifications x

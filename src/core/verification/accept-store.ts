@@ -11,7 +11,6 @@ import {
   HOT_TIMEOUT_MS,
   places,
   readVerdicts,
-  uuids,
   type VerdictRow,
 } from '../messages/hot-store.ts'
 import { withdrawUnconfirmed } from '../messages/withdraw-store.ts'
@@ -26,6 +25,7 @@ type KeptCode = { codeMark: () => Buffer }
 
 /** A verification that begins with its first message. */
 export type Start = KeptCode & {
+  /** The same as its first message's, in digits. */
   verificationId: VerificationId
   recipientKey: string
   validityMinutes: number
@@ -51,7 +51,7 @@ export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = AcceptVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 8)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 7)})`
 const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 6)})`
 
 /** New verifications, many in one transaction, each with its first message and superseding what was before. */
@@ -64,16 +64,13 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
       timeoutMs: HOT_TIMEOUT_MS,
       values: [
         ...acceptValues(node, nowMs, VERIFICATION_OPERATION, rows, repeated),
-        uuids(starts, start => start.verificationId),
         textArray(starts.map(start => start.recipientKey)),
         bytesArray(starts.map(start => start.codeMark())),
         bareArray(starts.map(start => start.validityMinutes)),
         timeArray(starts.map(start => start.startedAt)),
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
         textArray(starts.map(start => start.request)),
-        textArray(
-          starts.map(({ messages }) => (messages.length === 1 ? null : messages.map(toUuid).join(','))),
-        ),
+        furtherMessages(starts),
       ],
     })
     return readVerdicts(rows, exceptions)
@@ -116,6 +113,14 @@ export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
     withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
       for (const row of rows) if (gone.has(row.id)) await takeBackResend(tx, nowMs, row)
     }),
+}
+
+/** All messages of each that has more than one; null where none has. */
+function furtherMessages(starts: readonly Start[]): string | null {
+  if (starts.every(({ messages }) => messages.length === 1)) return null
+  return textArray(
+    starts.map(({ messages }) => (messages.length === 1 ? null : messages.map(toUuid).join(','))),
+  )
 }
 
 /** Ends verifications of which nothing was sent; what they superseded counts again. */

@@ -366,7 +366,7 @@ describe('nothing about verifications reads a table from end to end', () => {
   }
 
   test('whatever is in them', async () => {
-    for (const rows of [0, 50_000]) {
+    for (const rows of [0, 10_000]) {
       if (rows > 0) {
         await db.query({
           name: 'no_statistics',
@@ -374,6 +374,7 @@ describe('nothing about verifications reads a table from end to end', () => {
         })
         await db.query({
           name: 'fill_verifications',
+          timeoutMs: 30_000,
           text: `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id,
                    channel, started_at, expires_at, resend_at, code_hash, messages, started_with)
                  select gen_random_uuid(), uuid_at($2), true, 10, '+1' || n, '+1' || n, gen_random_uuid(), 'local_sms', $2, $2, $2,
