@@ -33,9 +33,10 @@ export function createSender({ baileys, log, isThere, sent, tellLate }: SenderDe
     if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
     if (line.isOver()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
-    const words = await prepare(line, message, id, signal)
+    // A file may never come, and the library waits for ever for an upload whose answer is cut.
+    const words = await beforeAbort(prepare(line, message, id, signal), signal)
+    if (words === null) return NO_TIME
     if ('kind' in words) return words
-    if (signal.aborted) return NO_TIME
     sent(id, { to: message.to, message: words.message })
     const { accountId, attemptId, to } = message
     return submit(line, { accountId, attemptId, jid: jidOf(to), id, message: words.message }, signal)
@@ -134,9 +135,10 @@ function detailOf(error: unknown, fallback: string): string {
 }
 
 /** Null where the signal is first. */
-function beforeAbort(work: Promise<Outcome>, signal: AbortSignal): Promise<Outcome | null> {
+function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(null)
+    if (signal.aborted) giveUp()
     signal.addEventListener('abort', giveUp)
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
   })

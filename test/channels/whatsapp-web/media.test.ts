@@ -74,6 +74,20 @@ test.each([
   expect(server.received.filter(node => node.tag === 'message')).toHaveLength(before)
 })
 
+test('a file that never comes is tried again when its time is over', async () => {
+  const asked = Promise.withResolvers<void>()
+  const open = async () => {
+    asked.resolve()
+    return new Readable({ read() {} })
+  }
+  const time = new AbortController()
+  const to = { channel: 'user_chatapp_session', to: '+12025550123' } as const
+  const sent = link.send(outgoing(++nth, { ...to, files: [file({ open })] }), time.signal)
+  await asked.promise
+  time.abort()
+  expect(await sent).toMatchObject({ kind: 'retry' })
+})
+
 test('a file that may be had later is tried again', async () => {
   const open = () => Promise.reject(new FileUnavailable('busy', true))
   expect(await send(file({ open }))).toMatchObject({ kind: 'retry' })
