@@ -22,7 +22,10 @@ export function sandboxBot(accountId: AccountId, id: BotId, platformId: string):
   }
 }
 
-/** Chats whose endings show what the sandbox does (docs/sandbox.md): taken, refused, undelivered, unknown. */
+/**
+ * Chats whose endings show what the sandbox does (docs/sandbox.md): taken, refused, undelivered,
+ * unknown. Listed in this order: who takes the first one to try has their message taken.
+ */
 const CHATS = ['7000001000', '7000000002', '7000000004', '7000000005']
 
 /** Nobody can start a bot of the sandbox, and so it is born with subscribers. */
@@ -33,7 +36,7 @@ export async function addSandboxSubscribers(
 ): Promise<void> {
   await putChats(
     tx,
-    CHATS.map(chatId => ({ ...subscriberOf(chatId, nowMs), accountId, botId })),
+    CHATS.map((chatId, at) => ({ ...subscriberOf(chatId, nowMs - at), accountId, botId })),
   )
   await noteFeeds(tx, [{ accountId, botId, subscribers: CHATS.length, lastUpdateAtMs: null }])
 }

@@ -76,6 +76,8 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
 
     async rows(caller, id, query) {
       const job = await read(caller, id)
+      // Those that came are swept; until then they are nobody's.
+      if (job.errorCode === 'INTAKE_INCOMPLETE') return { success: true, data: [], nextCursor: null }
       const limit = query.limit ?? DEFAULT_LIMIT
       const after = query.cursor === undefined ? -1 : readRowCursor(query.cursor)
       const ended = job.status === 'cancelled'

@@ -125,6 +125,7 @@ describe('a bot of the sandbox, made by a test key', () => {
     })
     const { subscribers, total } = await account.read<SubscriberPage['data']>(`${BOTS}/${bot.id}/subscribers`)
     expect(total).toBe(4)
+    expect(subscribers[0]?.chatId).toBe('7000001000')
     const outcomes: Record<string, unknown> = {}
     for (const { chatId, conversationContext } of subscribers) {
       expect(conversationContext).toEqual({ moduleType: 'botapp_bot', accountId: bot.id, chatId })

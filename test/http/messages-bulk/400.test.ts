@@ -193,6 +193,7 @@ describe('a body that does not come to its end', () => {
       status: 'rejected',
       errorCode: 'INTAKE_INCOMPLETE',
     })
+    expect(await readBulkRows(account, accepting!.id)).toEqual([])
   })
 
   test('is not waited for longer than hardly anything comes', async () => {
