@@ -1,25 +1,12 @@
-import type { Message, MessageStatus, MessageType } from '../../../../sdk/index.ts'
-import { CHANNELS, channelName } from '../../parts/channel-name.ts'
+import { MESSAGE_STATUSES, MESSAGE_TYPES, type Message } from '../../../../sdk/index.ts'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
-import { PERIODS, periodStart } from '../../parts/periods.ts'
+import { periodStart } from '../../parts/periods.ts'
 import { inWords } from '../../parts/status-badge.tsx'
+import { typeName } from '../../parts/type-name.ts'
 import { useFilters } from '../../parts/use-filters.ts'
+import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 
-const STATUSES: readonly MessageStatus[] = [
-  'scheduled',
-  'queued',
-  'sending',
-  'unknown',
-  'sent',
-  'delivered',
-  'read',
-  'undelivered',
-  'failed',
-  'cancelled',
-  'expired',
-]
-const TYPES: readonly MessageType[] = ['otp', 'utility', 'marketing', 'free_text']
 const ERRORS = [
   'RECIPIENT_REJECTED',
   'RECIPIENT_SUPPRESSED',
@@ -87,20 +74,15 @@ export function MessageFilterBar({
       <ChoiceFilter
         label="Status"
         value={filters.status}
-        options={STATUSES.map(value => ({ value, label: inWords(value) }))}
+        options={MESSAGE_STATUSES.map(value => ({ value, label: inWords(value) }))}
         onChange={status => setFilters({ status })}
         width={140}
       />
-      <ChoiceFilter
-        label="Channel"
-        value={filters.channel}
-        options={CHANNELS.map(value => ({ value, label: channelName(value) }))}
-        onChange={channel => setFilters({ channel })}
-      />
+      <ChannelFilter value={filters.channel} onChange={channel => setFilters({ channel })} />
       <ChoiceFilter
         label="Type"
         value={filters.messageType}
-        options={TYPES.map(value => ({ value, label: value === 'otp' ? 'OTP' : inWords(value) }))}
+        options={MESSAGE_TYPES.map(value => ({ value, label: typeName(value) }))}
         onChange={messageType => setFilters({ messageType })}
         width={130}
       />
@@ -118,13 +100,7 @@ export function MessageFilterBar({
         onChange={mode => setFilters({ mode })}
         width={120}
       />
-      <ChoiceFilter
-        label="Any time"
-        value={filters.period}
-        options={PERIODS}
-        onChange={period => setFilters({ period })}
-        width={150}
-      />
+      <PeriodFilter value={filters.period} onChange={period => setFilters({ period })} />
       {filters.templateId !== undefined && <OneOf name="Template" id={filters.templateId} />}
       {filters.bulkJobId !== undefined && <OneOf name="Job" id={filters.bulkJobId} />}
     </FilterBar>

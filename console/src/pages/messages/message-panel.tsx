@@ -14,6 +14,7 @@ import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
+import { typeName } from '../../parts/type-name.ts'
 import { useSession } from '../../session/context.tsx'
 import { resendLink } from './resend.ts'
 import { Timeline } from './timeline.tsx'
@@ -69,7 +70,7 @@ function Details({ message }: { message: MessageWithTimeline }) {
         facts={[
           ['Channel', channelName(message.channel)],
           ['Mode', inWords(message.mode)],
-          ['Type', message.messageType === 'otp' ? 'OTP' : inWords(message.messageType)],
+          ['Type', typeName(message.messageType)],
           [
             'From',
             message.sender === null

@@ -2,8 +2,8 @@ import { Table, Text } from '@mantine/core'
 import type { AdminPolicy } from '../../../../../sdk/index.ts'
 import { CHANNELS, channelName } from '../../../parts/channel-name.ts'
 import { Card } from '../../../parts/page.tsx'
+import { typeName } from '../../../parts/type-name.ts'
 import { WideTable } from '../../../parts/wide-table.tsx'
-import { typeName } from '../type-name.ts'
 
 /** What each connection carries over a channel, how, and how often it is tried. */
 export function ByChannel({ policies }: { policies: readonly AdminPolicy[] }) {

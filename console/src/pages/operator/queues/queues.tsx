@@ -4,6 +4,7 @@ import type { QueuesView, QueueView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
+import { Figure } from '../../../parts/figure.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
@@ -43,26 +44,14 @@ function Figures({ queues }: { queues: QueuesView }) {
   const { connections, bulk, deliveries, parkedReceipts } = queues
   const due = connections.reduce((sum, { due }) => sum + due, 0)
   const lagMs = Math.max(0, ...connections.map(each => each.lagMs))
-  const figures: readonly (readonly [string, string])[] = [
-    ['Messages due', due.toLocaleString()],
-    ['Longest wait', inTime(lagMs)],
-    ['Webhook deliveries', countUpTo(deliveries.waiting)],
-    ['Bulk jobs running', bulk.running.toLocaleString()],
-    ['Bulk jobs waiting', (bulk.queued + bulk.validating + bulk.paused).toLocaleString()],
-    ['Receipts without a message', countUpTo(parkedReceipts)],
-  ]
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-      {figures.map(([label, value]) => (
-        <div key={label} className="ph-card" style={{ padding: '12px 16px' }}>
-          <Text size="xs" c="dimmed">
-            {label}
-          </Text>
-          <Text fz={22} fw={600} className="ph-num">
-            {value}
-          </Text>
-        </div>
-      ))}
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+      <Figure label="Messages due" value={due} />
+      <Figure label="Longest wait" value={lagMs} format={inTime} />
+      <Figure label="Webhook deliveries" value={deliveries.waiting} format={countUpTo} note="waiting" />
+      <Figure label="Bulk jobs running" value={bulk.running} />
+      <Figure label="Bulk jobs waiting" value={bulk.queued + bulk.validating + bulk.paused} />
+      <Figure label="Receipts" value={parkedReceipts} format={countUpTo} note="without a message" />
     </SimpleGrid>
   )
 }

@@ -12,8 +12,8 @@ import { Page } from '../../../parts/page.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { formatTime, Time } from '../../../parts/time.tsx'
+import { typeName } from '../../../parts/type-name.ts'
 import { AccountLink } from '../account-names.tsx'
-import { typeName } from '../type-name.ts'
 
 const LOOK_EVERY_MS = 10_000
 

@@ -1,4 +1,4 @@
-import { inWords } from '../../parts/status-badge.tsx'
+import { inWords } from './status-badge.tsx'
 
 /** A type of messages, as people write it; `*` is any. */
 export function typeName(messageType: string): string {

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { Link } from 'wouter'
-import type { Tone } from '../../parts/status-badge.tsx'
 import classes from './figure.module.css'
+import type { Tone } from './status-badge.tsx'
 
 /** One number, what it is, and where it comes from. */
 export function Figure({
