@@ -43,35 +43,38 @@ export async function listMessages(
 ): Promise<MessageRow[]> {
   const way = wayTo(filter)
   const range = rangeOf(filter, before)
+  const wanted = conditionsOf(filter)
+  // A statement for each set of filters: each that is not there would be a comparison more for every row.
   const { rows } = await db.query<RawMessage>({
-    name: `list_messages_${way}`,
+    name: `list_messages_${way}_${wanted.map(({ place }) => place).join('')}`,
     text: `select m.* from ${WAYS[way].from}
-            where ${WAYS[way].where}
-              and ($4::text is null or m.status = $4)
-              and ($5::text is null or m.channel = $5)
-              and ($6::text is null or m.message_type = $6)
-              and ($7::boolean is null or m.live = $7)
-              and ($8::text is null or m.recipient = $8)
-              and ($9::text is null or m.error_code = $9)
-              and ($10::uuid is null or m.template_id = $10)
-              and ($11::uuid is null or m.bulk_job_id = $11)
-            order by ${WAYS[way].id} desc limit $12`,
+            where ${WAYS[way].where} ${wanted.map(({ column }, at) => `and m.${column} = $${5 + at}`).join(' ')}
+            order by ${WAYS[way].id} desc limit $4`,
     values: [
       toUuid(accountId),
       range.below,
       downTo === null ? range.from : laterOf(range.from, toUuid(downTo)),
-      filter.status ?? null,
-      filter.channel ?? null,
-      filter.messageType ?? null,
-      filter.live ?? null,
-      filter.to ?? null,
-      filter.errorCode ?? null,
-      filter.templateId ? toUuid(filter.templateId) : null,
-      filter.bulkJobId ? toUuid(filter.bulkJobId) : null,
       limit,
+      ...wanted.map(({ value }) => value),
     ],
   })
   return rows.map(toRow)
+}
+
+type Condition = { column: string; place: number; value: string | boolean }
+
+function conditionsOf(filter: MessageFilter): Condition[] {
+  const all: [column: string, value: string | boolean | undefined][] = [
+    ['status', filter.status],
+    ['channel', filter.channel],
+    ['message_type', filter.messageType],
+    ['live', filter.live],
+    ['recipient', filter.to],
+    ['error_code', filter.errorCode],
+    ['template_id', filter.templateId && toUuid(filter.templateId)],
+    ['bulk_job_id', filter.bulkJobId && toUuid(filter.bulkJobId)],
+  ]
+  return all.flatMap(([column, value], place) => (value === undefined ? [] : [{ column, place, value }]))
 }
 
 /** How far down one statement looks; null when it is to the end. */
