@@ -54,7 +54,8 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
     countTurns()
     // Behind what came in meanwhile, and behind others that leave in the same turn.
     if (turns >= 1) setImmediate(letIn)
-    else clock.after(Math.ceil((1 - turns) / rowsPerMs()), letIn)
+    // What is due may be more by then.
+    else clock.after(Math.min(PAUSE_MS, Math.ceil((1 - turns) / rowsPerMs())), letIn)
   }
 
   function letIn(): void {

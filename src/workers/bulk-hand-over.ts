@@ -71,7 +71,10 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
   ): Promise<Done> {
     const { live, keyId, id } = known.job
     const prepared = await resolveRow(row, id, rowCaller(account, live, keyId), deps.rows)
-    if (prepared instanceof Problem) return fail(known, row, prepared.code, prepared.message)
+    if (prepared instanceof Problem) {
+      known.towards ??= null
+      return fail(known, row, prepared.code, prepared.message)
+    }
     if (rests(known, prepared)) return 'again'
     known.towards = prepared.connectionId
     const retried = row.tried !== undefined

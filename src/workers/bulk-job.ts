@@ -32,8 +32,8 @@ export type JobInHand = {
   /** Grows whenever the rows are read from the start again: what was asked for before does not count. */
   reading: number
   fetching: boolean
-  /** The connection by which its last row went. */
-  towards: ConnectionId | null
+  /** The connection by which its last row went; null when it went nowhere, undefined before the first one. */
+  towards: ConnectionId | null | undefined
   /** It waits for room there. */
   waitsForRoom: boolean
   /** It waits: for its pause to be written down, or for a short rest to be over. */
@@ -51,11 +51,16 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
     cursor: job.handedBelow,
     reading: 0,
     fetching: false,
-    towards: null,
+    towards: undefined,
     waitsForRoom: false,
     halted: false,
     paused: false,
   }
+}
+
+/** Its first row is under way: where the others go is not known yet. */
+export function isFindingItsWay({ towards, inFlight }: JobInHand): boolean {
+  return towards === undefined && inFlight.size > 0
 }
 
 /** Everything is handed over. */

@@ -10,6 +10,7 @@ import { createHandOver, type HandOverDeps, type PauseWhy, RETRY_MS } from './bu
 import {
   createJobInHand,
   handedBelow,
+  isFindingItsWay,
   isHandedOver,
   type JobInHand,
   putBack,
@@ -130,9 +131,9 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   /** Where there is none the job waits for it; other jobs of the lane may go elsewhere. */
   function hasRoom(known: JobInHand): boolean {
-    if (known.waitsForRoom) return false
+    if (known.waitsForRoom || isFindingItsWay(known)) return false
     const { towards } = known
-    if (towards === null || deps.room.isAt(towards)) return true
+    if (!towards || deps.room.isAt(towards)) return true
     known.waitsForRoom = true
     deps.room.wait(towards, () => {
       known.waitsForRoom = false
@@ -156,7 +157,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const accountMs = window.freeInMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const { known, share } of dealt) {
-      if (share === 0 || known.halted || known.waitsForRoom || known.waiting.length === 0) continue
+      if (share === 0 || known.halted || known.waiting.length === 0) continue
+      if (known.waitsForRoom || isFindingItsWay(known)) continue
       nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs()))
     }
     if (Number.isFinite(nextMs)) wakeIn(nextMs)
@@ -203,7 +205,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     known.inFlight.add(row.n)
     window.take()
     known.window.take()
-    const placed = deps.room.setOut(known.towards)
+    const placed = deps.room.setOut(known.towards ?? null)
     const done = await send(known, row, account!, placed)
     placed()
     for (const each of [window, known.window]) {

@@ -154,8 +154,8 @@ test('what is due in a second comes in over half of it, the rows of a lane toget
 })
 
 test('rows wait for room at the connection to which their job sends, in the order of asking', async () => {
-  const connection = ids.next('con')
-  const other = ids.next('con')
+  const connection = ids.next('cnn')
+  const other = ids.next('cnn')
   let places = 2
   const room = createBulkRoom(id => (id === connection ? places : 1))
   const arrived = [room.setOut(connection), room.setOut(connection)]
