@@ -28,7 +28,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('every page', { timeout: 120_000 }, () => {
+describe('every page', { timeout: 240_000 }, () => {
   it('is readable by everybody, in both schemes, and fails in none', async () => {
     const { page, faults } = window
     const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
