@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readBulkBody } from '../../src/http/bulk-body.ts'
+import { discardRest } from '../../src/http/rest-of-body.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const LIMITS = { mostBytes: 1_000_000, mostMessageBytes: 100_000, timeoutMs: 3_600_000 }
@@ -58,4 +60,19 @@ test('one who brings enough may take as long as the body may', async () => {
   }
   body.end('"messages": []}')
   expect(await reading).toBeGreaterThan(400_000)
+})
+
+test('the rest of a refused body is read up to the bound of whoever refused it first', async () => {
+  const { body, pieces } = start()
+  body.write('{"messagesPerSecond": 5, ')
+  await pieces.next()
+  await pieces.return(undefined)
+  const request = body as unknown as IncomingMessage
+  discardRest(request, 100_000)
+  discardRest(request, 1_000)
+  body.write('x'.repeat(90_000))
+  await once(body, 'drain')
+  expect(body.destroyed).toBe(false)
+  body.write('x'.repeat(20_000))
+  await once(body, 'close')
 })
