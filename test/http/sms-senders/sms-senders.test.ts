@@ -246,7 +246,9 @@ describe('a send', () => {
     const rejected = senderOf(await request({ name: 'Rejected' })).id
     await app.admin('POST', `/sms-senders/${rejected}/reject`, { reason: 'not your brand' })
     const list = await app.call('/api/v2/sms-senders', { key: account.liveKey })
-    const told = (list.body['data'] as { id: string; reason: string | null }[]).find(({ id }) => id === rejected)
+    const told = (list.body['data'] as { id: string; reason: string | null }[]).find(
+      ({ id }) => id === rejected,
+    )
     expect(told!.reason).toBe('not your brand')
     const foreign = await approved('Elsewhere', await app.createAccount())
     for (const id of [pending, rejected, foreign]) {
