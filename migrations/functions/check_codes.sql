@@ -25,9 +25,9 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- No code is open for so long: what superseded one that is began later than that.
-  v_since constant uuid := first_uuid_at(p_now - interval '1 day');
   v_id uuid[] := p_id;
+  v_counted integer;
+  v_superseded uuid[];
   v_exhausted_account uuid[];
   v_exhausted uuid[];
   v_right_account uuid[];
@@ -67,12 +67,12 @@ begin
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        and not exists (select 1 from verifications x
                         where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                          and x.accept_no > v.accept_no and x.id >= v_since and x.status <> 'failed')
+                          and x.accept_no > v.accept_no and x.status <> 'failed')
     returning v.account_id, v.id, v.status
   )
-  select array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
+  select count(*), array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
          array_agg(c.account_id) filter (where c.status = 'exhausted'), array_agg(c.id) filter (where c.status = 'exhausted')
-    into v_right_account, v_right, v_exhausted_account, v_exhausted
+    into v_counted, v_right_account, v_right, v_exhausted_account, v_exhausted
     from counted c;
 
   if v_right is not null then
@@ -82,6 +82,16 @@ begin
     perform tell_verifications(p_now, 'verification.failed', v_exhausted_account, v_exhausted, 'attempts_exhausted');
   end if;
 
+  -- Why the others were not counted: superseded they may be since whenever.
+  if v_counted < cardinality(v_id) then
+    select array_agg(v.id) into v_superseded
+      from unnest(p_account, v_id) as i (account_id, id)
+      join verifications v on v.account_id = i.account_id and v.id = i.id
+     where exists (select 1 from verifications x
+                    where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                      and x.accept_no > v.accept_no and x.status <> 'failed');
+  end if;
+
   return query
     select i.n::integer,
            case
@@ -89,10 +99,7 @@ begin
              when p_recipient_key[i.n] is not null and v.recipient_key <> p_recipient_key[i.n] then 'disagrees'
              when v.checked_by = p_check[i.n] then case when v.status = 'verified' then 'right' else 'wrong' end
              when v.status = 'verified' then 'used'
-             when v.status = 'failed' or exists (
-               select 1 from verifications x
-                where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                  and x.accept_no > v.accept_no and x.status <> 'failed') then 'missing'
+             when v.status = 'failed' or v.id = any (v_superseded) then 'missing'
              when v.expires_at <= p_now then 'expired'
              when v.status = 'exhausted' then 'exhausted'
              else 'later'
