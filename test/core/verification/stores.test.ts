@@ -367,12 +367,13 @@ describe('nothing about verifications reads a table from end to end', () => {
   }
 
   test('whatever is in them', async () => {
+    // Plans of the empty tables stay in use: nothing tells them that there is more by now.
+    await db.query({
+      name: 'no_statistics',
+      text: 'alter table verifications_other set (autovacuum_enabled = off)',
+    })
     for (const rows of [0, 10_000]) {
       if (rows > 0) {
-        await db.query({
-          name: 'no_statistics',
-          text: 'alter table verifications_other set (autovacuum_enabled = off)',
-        })
         await db.query({
           name: 'fill_verifications',
           timeoutMs: 30_000,
