@@ -196,7 +196,17 @@ function createTime(
   fake: FakeClock | null,
   db: Database,
 ): Pick<TestApp, 'pass' | 'leap' | 'jump' | 'during' | 'until'> {
-  async function step(): Promise<void> {
+  let underWay: Promise<void> | null = null
+
+  /** One for all who wait: time passes no faster for being waited for by many. */
+  function step(): Promise<void> {
+    underWay ??= takeStep().finally(() => {
+      underWay = null
+    })
+    return underWay
+  }
+
+  async function takeStep(): Promise<void> {
     if (!fake) return setTimeout(LOOK_EVERY_MS)
     await fake.advance(STEP_MS)
     await quiet()
