@@ -354,6 +354,7 @@ describe('what the sender was told stays told', () => {
     })
     expect(await money()).toEqual([0.95, CHAT_PRICE, 0])
     const id = messageIdOf(sent)
+    await app.leap(45_000)
     await app.until(
       () => account.message(id),
       message => message.status === 'sent',
@@ -379,6 +380,7 @@ describe('what the sender was told stays told', () => {
     const scheduleAt = new Date(Date.parse(timeline[0]!.at) + 60_000).toISOString()
     const sent = await send({ options: { scheduleAt } }, 'later')
     expect(sent.body).toMatchObject({ status: 'scheduled', resolved: { channel: 'official_chatapp' } })
+    await app.leap(50_000)
     await app.until(
       () => account.message(messageIdOf(sent)),
       message => message.status === 'sent',
