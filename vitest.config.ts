@@ -10,8 +10,7 @@ export default defineConfig({
     // One more than two processors keep busy: while leases and time-outs are waited for, others work.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    // For what hangs. A machine that does much else is no fault.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('templates', { timeout: 120_000 }, () => {
+describe('templates', { timeout: 60_000 }, () => {
   it('for SMS are written with their parts counted, seen on a phone, and sent', async () => {
     const { page, go } = window
     await go('/templates')
@@ -128,7 +128,7 @@ describe('templates', { timeout: 120_000 }, () => {
   })
 })
 
-describe('verification', { timeout: 120_000 }, () => {
+describe('verification', { timeout: 60_000 }, () => {
   it('sends a code, refuses a wrong one, takes the right one, and counts it', async () => {
     const { page, go } = window
     await go('/verification')
@@ -168,7 +168,7 @@ describe('verification', { timeout: 120_000 }, () => {
   })
 })
 
-describe('webhooks', { timeout: 120_000 }, () => {
+describe('webhooks', { timeout: 60_000 }, () => {
   let receiver: Receiver
 
   beforeAll(async () => {
@@ -204,7 +204,7 @@ describe('webhooks', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the suppression list', { timeout: 120_000 }, () => {
+describe('the suppression list', { timeout: 60_000 }, () => {
   it('takes somebody in, finds them by the URL, and lets them go', async () => {
     const { page, go, faults } = window
     await go('/suppressions')

@@ -50,7 +50,7 @@ afterAll(async () => {
   await Promise.all([receiver.close(), telegram.close(), chatapp.close(), meta.close()])
 })
 
-describe('SMS senders', { timeout: 120_000 }, () => {
+describe('SMS senders', { timeout: 60_000 }, () => {
   it('are asked for, decided by the operator, told to one’s own server, and made the default', async () => {
     const { page, go } = window
     await go('/sms-senders')
@@ -79,7 +79,7 @@ describe('SMS senders', { timeout: 120_000 }, () => {
   })
 })
 
-describe('bots', { timeout: 120_000 }, () => {
+describe('bots', { timeout: 60_000 }, () => {
   it('are added by their token, list who started them, and lead to a message', async () => {
     const { page, go } = window
     await go('/bots')
@@ -149,7 +149,7 @@ describe('bots', { timeout: 120_000 }, () => {
   })
 })
 
-describe('files that people send', { timeout: 120_000 }, () => {
+describe('files that people send', { timeout: 60_000 }, () => {
   it('are saved, and never opened here', async () => {
     const { page, go } = window
     const file = { id: '4711', mime_type: 'text/html', filename: `menu${XSS}.html` }
@@ -165,7 +165,7 @@ describe('files that people send', { timeout: 120_000 }, () => {
   })
 })
 
-describe('web sessions', { timeout: 120_000 }, () => {
+describe('web sessions', { timeout: 60_000 }, () => {
   it('show what links the phone, and go on by themselves when it is linked', async () => {
     const { page, go } = window
     await go('/sessions')

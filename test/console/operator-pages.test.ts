@@ -27,7 +27,7 @@ afterAll(async () => {
   await mail.close()
 })
 
-describe('the operator', { timeout: 120_000 }, () => {
+describe('the operator', { timeout: 60_000 }, () => {
   it('reviews a sender by what there is to know, and says why not', async () => {
     const { page, go } = window
     await askForSenders(['Acme', 'Amaz0nPay', '47110'])
@@ -276,7 +276,7 @@ describe('the operator', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a member', { timeout: 120_000 }, () => {
+describe('a member', { timeout: 60_000 }, () => {
   it('sees none of it', async () => {
     const member = await server.open()
     await member.go(await invitation())

@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('the wallet', { timeout: 120_000 }, () => {
+describe('the wallet', { timeout: 60_000 }, () => {
   it('tells what there is and every movement, filtered by the URL, and when it is low', async () => {
     const { page, go } = owner
     await server.app.admin('POST', `/accounts/${accountId}/credits`, {
@@ -41,7 +41,7 @@ describe('the wallet', { timeout: 120_000 }, () => {
   })
 })
 
-describe('keys', { timeout: 120_000 }, () => {
+describe('keys', { timeout: 60_000 }, () => {
   it('are rotated: the new one works at once, the old one until its time', async () => {
     const { page, go } = owner
     await go('/keys')
@@ -59,7 +59,7 @@ describe('keys', { timeout: 120_000 }, () => {
   })
 })
 
-describe('members', { timeout: 120_000 }, () => {
+describe('members', { timeout: 60_000 }, () => {
   it('are invited by a link that is shown once, and come in by it', async () => {
     const { page, go } = owner
     await go('/members')
@@ -117,7 +117,7 @@ describe('members', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the audit log', { timeout: 120_000 }, () => {
+describe('the audit log', { timeout: 60_000 }, () => {
   it('tells who did it, filtered by the URL, with what was asked for', async () => {
     const { page, go } = owner
     await go('/audit?action=member')
@@ -133,7 +133,7 @@ describe('the audit log', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the account', { timeout: 120_000 }, () => {
+describe('the account', { timeout: 60_000 }, () => {
   it('has quiet hours, refused at their field where they are none', async () => {
     const { page, go } = owner
     await go('/account')

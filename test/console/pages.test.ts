@@ -28,7 +28,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('every page', { timeout: 240_000 }, () => {
+describe('every page', { timeout: 120_000 }, () => {
   it('is readable by everybody, in both schemes, and fails in none', async () => {
     const { page, faults } = window
     const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
@@ -84,7 +84,7 @@ describe('every page', { timeout: 240_000 }, () => {
   })
 })
 
-describe('a reader from the right', { timeout: 120_000 }, () => {
+describe('a reader from the right', { timeout: 60_000 }, () => {
   it('finds everything on the other side, and nothing out of sight', async () => {
     const mirrored = await server.open()
     await mirrored.context.addCookies(await window.context.cookies())
@@ -106,7 +106,7 @@ describe('a reader from the right', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the messages', { timeout: 120_000 }, () => {
+describe('the messages', { timeout: 60_000 }, () => {
   it('are filtered by the URL, opened beside the list, and told step by step', async () => {
     const { page, go } = window
     await go('/messages?status=failed')
@@ -124,7 +124,7 @@ describe('the messages', { timeout: 120_000 }, () => {
   })
 })
 
-describe('the first load', { timeout: 120_000 }, () => {
+describe('the first load', { timeout: 60_000 }, () => {
   it('is small, fast, and kept', async () => {
     const fresh = await server.open()
     await fresh.context.addCookies(await window.context.cookies())

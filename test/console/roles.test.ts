@@ -31,7 +31,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('a member', { timeout: 120_000 }, () => {
+describe('a member', { timeout: 60_000 }, () => {
   it('comes in by the link that an owner sent', async () => {
     const invited = await asSignedIn(owner, 'POST', '/api/v2/members/invitations', {
       email: 'grace@example.com',

@@ -26,7 +26,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('words that others wrote', { timeout: 120_000 }, () => {
+describe('words that others wrote', { timeout: 60_000 }, () => {
   it('are text in every list and panel, and run nowhere', async () => {
     const { page, go } = window
     for (const text of CORPUS) await send({ to: '+12025550123', text })
@@ -77,7 +77,7 @@ describe('words that others wrote', { timeout: 120_000 }, () => {
   })
 })
 
-describe('a server that goes away', { timeout: 120_000 }, () => {
+describe('a server that goes away', { timeout: 60_000 }, () => {
   it('is told of, and the page goes on when it is back', async () => {
     const { page, go, context } = window
     await go('/messages')
@@ -95,7 +95,7 @@ describe('a server that goes away', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what happens', { timeout: 120_000 }, () => {
+describe('what happens', { timeout: 60_000 }, () => {
   it('is told by a stream: no list is read for it', async () => {
     const { page, go, context } = window
     const [opened] = await Promise.all([

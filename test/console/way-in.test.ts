@@ -21,7 +21,7 @@ beforeAll(async () => {
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
 
-describe('the way in', { timeout: 120_000 }, () => {
+describe('the way in', { timeout: 60_000 }, () => {
   it('shows the API’s own words at the fields of the first login', async () => {
     const { page, go } = window
     await go('/')

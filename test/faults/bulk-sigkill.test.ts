@@ -13,7 +13,7 @@ import { createDice, type Dice } from './support/random.ts'
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_121)
 /** BULK_KILLS=100 takes some four minutes. */
 const KILLS = Number(process.env['BULK_KILLS'] ?? 12)
-const LIMIT_MS = 120_000 + KILLS * 6_000
+const LIMIT_MS = 60_000 + KILLS * 6_000
 const ACCOUNTS = 2
 const CEILING = 30
 const RATE = 10

@@ -83,7 +83,7 @@ test('a node that is told to stop while the database is away leaves with 0, what
   smsc.send('submit_sm_resp', { sequence_number: sequence, message_id: 'taken while it was away' })
   expect(await node.stop()).toBe(0)
   await sending
-})
+}, 30_000)
 
 /** What a wait was answered with, and how long it took. */
 async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {

@@ -332,7 +332,7 @@ describe('a process that is killed under load', () => {
     expect(rows.some(row => row.status === 'delivered')).toBe(true)
     expect(rows.some(row => row.scheduledAt !== null && row.status !== 'failed')).toBe(true)
     expect(await server!.stop()).toBe(0)
-  }, 240_000)
+  }, 120_000)
 })
 
 describe('a database that is killed under load', () => {
@@ -347,5 +347,5 @@ describe('a database that is killed under load', () => {
     })
     expect(kills).toBe(3)
     expect(await server!.stop()).toBe(0)
-  }, 240_000)
+  }, 120_000)
 })

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { lookUntil } from '../../support/look-until.ts'
 import { OPERATOR_TOKEN } from './posthorn.ts'
 
 /** A sender, as careful clients are: what was not answered is repeated with the same key until it is. */
@@ -78,25 +78,11 @@ export async function createAccount(
   return { id: account.id, liveKey }
 }
 
-/** Between two looks, so that a node is not kept from what it is waited for by those who wait. */
-const LOOK_EVERY_MS = 10
-
-/**
- * Reads again and again until what is read holds. Bounded by time alone, so that
- * a slow machine is no failure before the time is over.
- */
-export async function until<T>(
+/** Reads again and again until what is read holds. */
+export function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
-  withinMs = 50_000,
+  withinMs = 30_000,
 ): Promise<T> {
-  const startedMs = performance.now()
-  for (;;) {
-    const value = await read()
-    if (holds(value)) return value
-    if (performance.now() - startedMs > withinMs) {
-      throw new Error(`did not come to hold within ${withinMs} ms: ${JSON.stringify(value)?.slice(0, 2_000)}`)
-    }
-    await setTimeout(LOOK_EVERY_MS)
-  }
+  return lookUntil(read, holds, withinMs)
 }
