@@ -61,7 +61,7 @@ export async function deleteKeys(
   })
 }
 
-/** Of a session that is linked to nothing any more. */
+/** Of a session that is linked to nothing any more, or is gone. */
 export async function wipeKeys(db: Db, { accountId, id }: Owner): Promise<void> {
   await db.query({
     name: 'web_session_keys_wipe',

@@ -1,7 +1,9 @@
 import type { SessionState } from '../../contract/web-session.ts'
-import type { Db } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { wipeChats } from './chat-store.ts'
+import { wipeKeys } from './key-store.ts'
 
 export type SessionRow = {
   accountId: AccountId
@@ -232,16 +234,24 @@ export async function lockHold(db: Db, { accountId, id, node, fence }: Hold): Pr
   return rowCount === 1
 }
 
-/** Forgets a session, its keys and its chats; false where it is another's. */
-export async function deleteSession(db: Db, hold: Hold): Promise<boolean> {
+/**
+ * Forgets a session, its keys and its chats; false where it is another's. The row goes first: that
+ * waits for whoever still writes keys by this hold, and only a statement begun after sees them.
+ */
+export function deleteSession(db: Database, hold: Hold): Promise<boolean> {
+  return db.transaction(async tx => {
+    if (!(await deleteRow(tx, hold))) return false
+    await wipeKeys(tx, hold)
+    await wipeChats(tx, hold)
+    return true
+  })
+}
+
+async function deleteRow(db: Db, { accountId, id, node, fence }: Hold): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'web_session_delete',
-    text: `with gone as (
-             delete from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4 returning account_id, id),
-           keys as (delete from web_session_keys k using gone where k.account_id = gone.account_id and k.session_id = gone.id),
-           chats as (delete from web_session_chats c using gone where c.account_id = gone.account_id and c.session_id = gone.id)
-           select 1 from gone`,
-    values: [toUuid(hold.accountId), toUuid(hold.id), hold.node, hold.fence],
+    text: 'delete from web_sessions where account_id = $1 and id = $2 and node = $3 and fence = $4',
+    values: [toUuid(accountId), toUuid(id), node, fence],
   })
   return rowCount === 1
 }

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { registerNode, signOff } from '../../../src/core/outbox/store.ts'
 import { listChats } from '../../../src/core/sessions/chat-store.ts'
+import { selectKeys, upsertKeys } from '../../../src/core/sessions/key-store.ts'
 import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'
 import { createStandings } from '../../../src/core/sessions/standing.ts'
 import {
   claimSessions,
+  deleteSession,
   type Hold,
   insertSession,
+  lockHold,
   restartSession,
   type SessionRow,
 } from '../../../src/core/sessions/store.ts'
@@ -18,6 +21,7 @@ import { createRandom } from '../../../src/lib/random.ts'
 import { type HeldSessionDeps, holdSession } from '../../../src/workers/held-session.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { createSessionIo } from '../../support/web-session-io.ts'
 
 const random = createRandom()
@@ -134,6 +138,28 @@ test('a log-out wipes the keys with its word', async () => {
   expect(await standings().note(hold!, { state: 'logged_out', detail: 'unlinked' })).toBe(true)
   expect(await keys.read('credentials', [''])).toEqual(new Map())
 })
+
+test('forgotten while a key of it is on its way to the store, it leaves none there', async () => {
+  const [hold] = await claim(nodes[0])
+  let forgetting: Promise<boolean> | undefined
+  await database.db.transaction(async tx => {
+    await lockHold(tx, hold!)
+    await upsertKeys(tx, hold!, [{ kind: 'k', keyId: '1', value: Buffer.from('late') }])
+    forgetting = deleteSession(database.db, hold!)
+    await lookUntil(waitersForLocks, n => n === 1, 3_000)
+  })
+  expect(await forgetting).toBe(true)
+  expect(await selectKeys(database.db, hold!, 'k', ['1'])).toEqual([])
+})
+
+async function waitersForLocks(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'waiters_for_locks',
+    text: `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows[0]!.n
+}
 
 test('names that the store cannot hold as they are harm neither the session nor its other chats', async () => {
   const [hold] = await claim(nodes[0])

@@ -132,6 +132,18 @@ describe('what is refused', () => {
 })
 
 describe('what becomes of one', () => {
+  const goodbyes = async (): Promise<number> =>
+    server.received.filter(node => JSON.stringify(node).includes('remove-companion-device')).length
+
+  async function leftOfSessions(): Promise<number> {
+    const { rows } = await app.db.query<{ n: number }>({
+      name: 'left_of_sessions',
+      text: `select (select count(*) from web_sessions where removing)::integer
+                  + (select count(*) from web_session_keys k where not exists (select 1 from web_sessions w where w.id = k.session_id))::integer as n`,
+    })
+    return rows[0]!.n
+  }
+
   test('a restart connects it anew, also one that was logged out', async () => {
     server.set({ login: 'success' })
     await sessions.open('turns')
@@ -155,21 +167,15 @@ describe('what becomes of one', () => {
   test('deleted, its name is free, it is logged out, and nothing of it stays', async () => {
     server.set({ login: 'success' })
     await sessions.open('gone')
+    // Those of other tests say goodbye too.
+    await app.until(leftOfSessions, n => n === 0)
+    const before = await goodbyes()
     const answer = await sessions.call('DELETE', '/gone')
     expect(answer.body['data']).toEqual({ name: 'gone', deleted: true })
     expect((await sessions.call('GET', '/gone')).status).toBe(404)
-    await server.next(node => JSON.stringify(node).includes('remove-companion-device'))
-    await app.until(
-      async () =>
-        (
-          await app.db.query<{ n: number }>({
-            name: 'left_of_sessions',
-            text: `select (select count(*) from web_sessions where removing)::integer
-                        + (select count(*) from web_session_keys k where not exists (select 1 from web_sessions w where w.id = k.session_id))::integer as n`,
-          })
-        ).rows[0]!.n,
-      n => n === 0,
-    )
+    await app.until(leftOfSessions, n => n === 0)
+    // What was written to the wire is read behind that.
+    await app.until(goodbyes, n => n === before + 1)
     expect((await sessions.create({ name: 'gone' })).status).toBe(201)
     await sessions.call('DELETE', '/gone')
   })
