@@ -1,13 +1,18 @@
 import { buffer } from 'node:stream/consumers'
 import { downloadEncryptedContent, getMediaKeys } from 'baileys'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { guardDownloads } from '../../../src/channels/whatsapp-web/guard-downloads.ts'
-import { loadBaileys } from '../../../src/channels/whatsapp-web/library.ts'
 import { startHttpPeer } from '../../support/http-peer.ts'
 import { createIo } from '../conformance.ts'
 
+const { log, info, warn, error } = console
+afterEach(() => void Object.assign(console, { log, info, warn, error }))
+
 test('what its cryptography writes to the console goes to the log, without its keys', async () => {
   const io = createIo()
+  // It listens from the first load on, and another file may have had that in this process.
+  vi.resetModules()
+  const { loadBaileys } = await import('../../../src/channels/whatsapp-web/library.ts')
   await loadBaileys(io.log)
   console.info('Closing session:', { privKey: Buffer.from('secret') })
   console.warn({ privKey: 'secret' })
