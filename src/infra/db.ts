@@ -79,6 +79,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       keepAlive: true,
     })
     opened.on('error', error => options.onIdleError?.(error))
+    // One that is lost between two statements of a transaction: the next one says so, and nobody else listens.
+    opened.on('connect', client => client.on('error', () => {}))
     return opened
   }
 

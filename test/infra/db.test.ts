@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { createDatabase, DatabaseUnavailable } from '../../src/infra/db.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+/** An error event that nobody hears would end the process, and this run with it. */
+test('a connection that is lost between two statements of a transaction fails the next one, and ends nothing else', async () => {
+  const database = await createTestDatabase()
+  const db = createDatabase({ connectionString: database.url })
+  try {
+    const begun = Promise.withResolvers<void>()
+    const cut = Promise.withResolvers<void>()
+    const work = db.transaction(async tx => {
+      await tx.query({ name: 'before', text: 'select 1' })
+      begun.resolve()
+      await cut.promise
+      await tx.query({ name: 'after', text: 'select 1' })
+    })
+    await begun.promise
+    await db.query({
+      name: 'cut',
+      text: `select pg_terminate_backend(pid, 10_000) from pg_stat_activity
+              where datname = current_database() and state = 'idle in transaction'`,
+    })
+    // Its goodbye has come once another question was answered.
+    await db.query({ name: 'before', text: 'select 1' })
+    cut.resolve()
+    await expect(work).rejects.toThrow(DatabaseUnavailable)
+    expect((await db.query({ name: 'before', text: 'select 1' })).rows).toHaveLength(1)
+  } finally {
+    await db.close()
+    await database.drop()
+  }
+})
