@@ -77,7 +77,7 @@ export function holdSession(
         keys,
         sentText: deps.sentText,
         tell,
-        chats: chats => later(() => deps.standings.noteChats(hold, chats)),
+        chats: chats => later(() => stillHeld(deps.standings.noteChats(hold, chats))),
       })
     } catch (error) {
       deps.log.warn({ err: error, session: row.name }, 'a web session could not be opened')
@@ -114,8 +114,12 @@ export function holdSession(
     letOut()
   }
 
-  async function note(standing: Standing): Promise<void> {
-    if (!(await deps.standings.note(hold, standing))) letGo()
+  function note(standing: Standing): Promise<void> {
+    return stillHeld(deps.standings.note(hold, standing))
+  }
+
+  async function stillHeld(noted: Promise<boolean>): Promise<void> {
+    if (!(await noted)) letGo()
   }
 
   function later(work: () => Promise<void>): void {

@@ -9,7 +9,7 @@ import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type ChatRow, pruneChats, upsertChats, wipeChats } from './chat-store.ts'
 import { wipeKeys } from './key-store.ts'
 import { pairingContext } from './sessions.ts'
-import { type Hold, type StateChange, writeState, writeTold } from './store.ts'
+import { type Hold, lockHold, type StateChange, writeState, writeTold } from './store.ts'
 import type { Pairing } from './view.ts'
 
 /** What its holder says of a session. */
@@ -24,8 +24,8 @@ export type Standing =
 export type Standings = {
   /** Stores how it stands now, and tells its listeners; false where this claim of it is over. */
   note(hold: Hold, standing: Standing): Promise<boolean>
-  /** Chats that became known. */
-  noteChats(hold: Hold, chats: readonly ChatRow[]): Promise<void>
+  /** Stores chats that became known; false where this claim of it is over. */
+  noteChats(hold: Hold, chats: readonly ChatRow[]): Promise<boolean>
 }
 
 /** What is told, by state: of a line that drops for a moment nobody is told. */
@@ -101,14 +101,15 @@ export function createStandings(deps: {
         return true
       })
     },
-    async noteChats(hold, chats) {
-      await upsertChats(
-        db,
-        hold,
-        chats.map(chat => ({ ...chat, name: nameOf(chat.name) })),
-      )
-      // Whoever writes is one more; they come in numbers with each history and each list of groups.
-      if (chats.length > 1) await pruneChats(db, hold, MOST_CHATS)
+    noteChats(hold, chats) {
+      const rows = chats.map(chat => ({ ...chat, name: nameOf(chat.name) }))
+      return db.transaction(async tx => {
+        if (!(await lockHold(tx, hold))) return false
+        await upsertChats(tx, hold, rows)
+        // Whoever writes is one more; they come in numbers with each history and each list of groups.
+        if (rows.length > 1) await pruneChats(tx, hold, MOST_CHATS)
+        return true
+      })
     },
   }
 }

@@ -76,6 +76,8 @@ async function claim(node: number): Promise<Hold[]> {
 const keysOf = (hold: Hold): HeldKeys =>
   createHeldKeys({ db: database.db, clock: systemClock, seal, patience: () => false }, hold)
 const standings = () => createStandings({ db: database.db, clock: systemClock, ids, seal })
+const chat = (name: string | null, chatId = '+15550000001') =>
+  ({ chatId, kind: 'user', name, lastMessageAtMs: null }) as const
 const OPEN = { state: 'open', phone: '+15550000000', pushName: null } as const
 
 test('of nodes that want it at once exactly one gets it', async () => {
@@ -84,7 +86,7 @@ test('of nodes that want it at once exactly one gets it', async () => {
   expect(await claim(nodes[0])).toEqual([])
 })
 
-test('a holder that was given up writes no key, and says nothing', async () => {
+test('a holder that was given up writes no key and no chat, and says nothing', async () => {
   const [first] = await claim(nodes[0])
   const earlier = keysOf(first!)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'old' }])).toBe(true)
@@ -97,6 +99,9 @@ test('a holder that was given up writes no key, and says nothing', async () => {
   expect(await later.write([{ kind: 'session', id: 'ada', value: 'new' }])).toBe(true)
   expect(await earlier.write([{ kind: 'session', id: 'ada', value: 'stale' }])).toBe(false)
   expect(await standings().note(first!, { state: 'logged_out', detail: 'stale' })).toBe(false)
+  expect(await standings().noteChats(second!, [chat('Bob')])).toBe(true)
+  expect(await standings().noteChats(first!, [chat('Stale'), chat('Gone', '+15550000009')])).toBe(false)
+  expect(await listChats(database.db, second!, null, null, 10)).toEqual([chat('Bob')])
   expect(await later.read('session', ['ada', 'bob'])).toEqual(new Map([['ada', 'new']]))
 })
 
@@ -167,10 +172,17 @@ test('names that the store cannot hold as they are harm neither the session nor 
   const names = ['Bob', '\0', `\0${'x'.repeat(1_000)}`]
   await standings().noteChats(
     hold!,
-    names.map((name, at) => ({ chatId: `+1555000000${at}`, kind: 'user', name, lastMessageAtMs: null })),
+    names.map((name, at) => chat(name, `+1555000000${at}`)),
   )
   const kept = await listChats(database.db, hold!, null, null, 10)
   expect(kept.map(({ name }) => name)).toEqual(['Bob', null, 'x'.repeat(255)])
+})
+
+test('forgotten while chats of it are on their way to the store, it leaves none there', async () => {
+  const [hold] = await claim(nodes[0])
+  expect(await deleteSession(database.db, hold!)).toBe(true)
+  expect(await standings().noteChats(hold!, [chat('Late'), chat('Later', '+15550000009')])).toBe(false)
+  expect(await listChats(database.db, hold!, null, null, 10)).toEqual([])
 })
 
 test('what comes in while the database is away is kept until it is back, however long that takes', async () => {
