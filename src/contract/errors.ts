@@ -56,6 +56,8 @@ export type ProblemOptions = {
   retryAfterSeconds?: number
   /** Extra public fields beside the usual ones, such as `attemptsRemaining`. */
   extra?: Record<string, string | number>
+  /** The body could not be read: nothing was decided on it. */
+  unread?: true
   /** The internal reason; logged, never sent. */
   cause?: unknown
 }
@@ -70,6 +72,7 @@ export class Problem extends Error {
   readonly details: readonly Detail[] | undefined
   readonly retryAfterSeconds: number | undefined
   readonly extra: Record<string, string | number> | undefined
+  readonly unread: boolean
 
   constructor(code: ErrorCode, text: string = CATALOGUE[code].text, options: ProblemOptions = {}) {
     super(text, options.cause === undefined ? undefined : { cause: options.cause })
@@ -78,6 +81,7 @@ export class Problem extends Error {
     this.status = CATALOGUE[code].status
     this.details = options.details
     this.extra = options.extra
+    this.unread = options.unread === true
     const waits = this.status === 429 || this.status === 503
     this.retryAfterSeconds = waits
       ? Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1))
@@ -90,4 +94,9 @@ export function invalid(path: string, message: string): Problem {
   return new Problem('VALIDATION_ERROR', path === '' ? message : `${path}: ${message}`, {
     details: [{ path, message }],
   })
+}
+
+/** A 400 for a body that is cut, broken, or not what it says it is; `message` says so beside the path. */
+export function unreadable(path: string, text: string, message = text): Problem {
+  return new Problem('VALIDATION_ERROR', text, { details: [{ path, message }], unread: true })
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { invalid, Problem } from '../contract/errors.ts'
-import { parseJson } from '../lib/json-source.ts'
+import { invalid, Problem, unreadable } from '../contract/errors.ts'
+import { type JsonFault, parseJson } from '../lib/json-source.ts'
 
 /**
  * Stands for a body that could not be read, until the validation refuses it: by
@@ -59,7 +59,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
   // No body at all: the schema of the route decides whether it needs one.
   if (bytes.length === 0) return undefined
   const result = parseJson(bytes)
-  if (!result.ok) return new UnreadableBody(unreadable(result.path, result.message), bytes)
+  if (!result.ok) return new UnreadableBody(refusal(result), bytes)
   if (result.hasNulls) dropNulls(result.value)
   return result.value
 }
@@ -71,10 +71,9 @@ function packed(): Problem {
   })
 }
 
-function unreadable(path: string, message: string): Problem {
-  return path === ''
-    ? new Problem('VALIDATION_ERROR', `The body ${message}.`, { details: [{ path, message }] })
-    : invalid(path, message)
+/** What names a field was read well enough to say so. */
+function refusal({ path, message }: JsonFault): Problem {
+  return path === '' ? unreadable('', `The body ${message}.`, message) : invalid(path, message)
 }
 
 /** JSON of its own kind: the user's, stored as it came, and a provider's, where null clears a field. */

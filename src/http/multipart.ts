@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
-import { invalid, Problem } from '../contract/errors.ts'
+import { invalid, Problem, unreadable } from '../contract/errors.ts'
 
 /** What a form may hold. */
 export type FormLimits = {
@@ -109,14 +109,14 @@ function parse(request: IncomingMessage, limits: FormLimits, parts: Parts): Prom
       if (over) stream.resume()
     })
     parser.on('partsLimit', () => fail(invalid('', `The form must have at most ${MOST_PARTS} parts.`)))
-    parser.on('error', () => fail(invalid('', 'The form is broken: it is not multipart, or has no end.')))
+    parser.on('error', () => fail(unreadable('', 'The form is broken: it is not multipart, or has no end.')))
     parser.on('finish', () => guard(resolve))
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > mostBytes) fail(tooLarge('', 'The form is too large.'))
       if (bytes > mostBytes * OVERRUN) request.destroy()
     })
-    const cut = () => request.complete || fail(invalid('', 'The body ended too soon.'))
+    const cut = () => request.complete || fail(unreadable('', 'The body ended too soon.'))
     request.on('error', cut)
     request.on('close', cut)
     if (Number(request.headers['content-length']) > mostBytes) fail(tooLarge('', 'The form is too large.'))
@@ -140,7 +140,8 @@ function createParser(request: IncomingMessage, fileFields: readonly string[]) {
           : fileName !== undefined && !isText(type),
     })
   } catch {
-    throw invalid('Content-Type', 'must be multipart/form-data with a boundary')
+    const message = 'must be multipart/form-data with a boundary'
+    throw unreadable('Content-Type', `Content-Type: ${message}`, message)
   }
 }
 

@@ -54,11 +54,11 @@ export type KeyedAnswers = {
   now(account: AccountSnapshot, id: MessageId): Promise<Answer | null>
 }
 
-const NEVER_STORED: readonly number[] = [401, 409, 413, 429]
+const NEVER_STORED: readonly number[] = [401, 409, 413, 415, 429]
 
 /** Whether a refusal was a decision on the body, and not on the moment: its key answers it again. */
-export function isDecision({ status }: Problem): boolean {
-  return status < 500 && !NEVER_STORED.includes(status)
+export function isDecision({ status, unread }: Problem): boolean {
+  return status < 500 && !unread && !NEVER_STORED.includes(status)
 }
 
 export const REPLAY_WINDOW_MS = 24 * 3_600_000

@@ -82,8 +82,12 @@ export function createStart(deps: StartDeps): StartVerification {
   ): Promise<Answer> {
     const id = sameAs('msg', request.requestId)
     const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    if (!claim || !isDecision(problem)) return answer
-    const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
+    if (!claim) return answer
+    const { id: accountId } = request.caller.account
+    // What the key said once stands, though the way that it went is closed by now.
+    const existing = isDecision(problem)
+      ? await idempotency.storeRefusal(accountId, claim, answer)
+      : await idempotency.find(accountId, claim)
     return existing ? replay(existing, claim, request) : answer
   }
 

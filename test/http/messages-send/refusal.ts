@@ -76,3 +76,14 @@ export async function allInvalidAt(
 ): Promise<Answer[]> {
   return allRefused(account, bodies, { status: 400, code: 'VALIDATION_ERROR', paths: [path] })
 }
+
+/** A 400 for a body that cannot be read: it decides nothing, and its key takes the body as it was meant. */
+export async function unreadable(account: TestAccount, body: unknown): Promise<void> {
+  const before = await account.footprint()
+  const options = { idempotencyKey: `unreadable-${++keys}` }
+  const answer = await account.send(body, options)
+  expectRefusal(answer, { status: 400, code: 'VALIDATION_ERROR', paths: [''] })
+  expect(await account.footprint()).toEqual(before)
+  const mended = await account.send({ to: '+12025550100', text: 'Hello' }, options)
+  expect([mended.status, mended.headers.get('idempotency-replayed')], mended.text).toEqual([200, null])
+}

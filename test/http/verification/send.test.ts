@@ -65,6 +65,14 @@ describe('an idempotency key', () => {
     expect(await ver.post('verify', { to, code })).toMatchObject({ status: 200 })
   })
 
+  test('is left free by a body that cannot be read, and given to none where it stands', async () => {
+    const to = nextPhone()
+    const key = { idempotencyKey: 'start-cut' }
+    expect(await ver.post('send', '{"to":', key)).toMatchObject({ status: 400 })
+    await ver.start({ to }, key)
+    expect(await ver.post('send', '{"to":', key)).toMatchObject({ status: 409 })
+  })
+
   test('is another operation’s than that of a send', async () => {
     const to = nextPhone()
     const [message, code] = [
