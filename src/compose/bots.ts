@@ -1,5 +1,6 @@
 import type { Links } from '../channels/links.ts'
 import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
+import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
 import { createFindConversation } from '../core/bots/conversation.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
@@ -41,7 +42,8 @@ export function createBotRooms(
   const tokens = createBotTokens({ db, clock, seal, changes })
   const platforms = createPlatforms(base, rooms, providers, late)
   const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake })
+  const acknowledge = createAcknowledge({ log, platforms, tokens })
+  const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake, acknowledge })
   return {
     bots: createBots({
       db,

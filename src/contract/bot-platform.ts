@@ -18,6 +18,8 @@ export type BotPlatform = {
     ask: { offset: number | null; waitMs: number },
     signal: AbortSignal,
   ): Promise<PlatformAnswer<readonly BotUpdate[]>>
+  /** Tells the platform that a press of a button has come, so that the person is not shown any more that it waits. */
+  acknowledge(token: string, press: string, signal: AbortSignal): Promise<PlatformAnswer<true>>
   /** The header, in lower case, in which the platform repeats the secret. */
   secretHeader: string
   /** The update that a call brings; null where it cannot be read. */
@@ -49,6 +51,8 @@ export type BotUpdate = {
   /** When, by the platform's word, in ms since the epoch; null where it does not say. */
   atMs: number | null
   what: BotHappening | null
+  /** The platform's id of the button's press that this is, which waits to be acknowledged; null for all else. */
+  press: string | null
 }
 
 /** Of a person the names are theirs; of a group `firstName` is its title. */

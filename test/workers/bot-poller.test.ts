@@ -18,7 +18,7 @@ const lease = {
   connectionId: ids.next('cnn'),
   fence: 1,
 }
-const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null }
+const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null, press: null }
 /** Whoever asks without end is left without an answer, so that the test comes to one. */
 const MOST_QUESTIONS = 200
 

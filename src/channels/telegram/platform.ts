@@ -109,6 +109,10 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
       return answerOf(called)
     },
     updates,
+    async acknowledge(token, press, signal) {
+      const question = { callback_query_id: press }
+      return answerOf(await ask(token, methods => methods.answerCallbackQuery(question), signal))
+    },
     secretHeader: 'x-telegram-bot-api-secret-token',
     readCall: body => readUpdate(jsonOf(body)),
     locate,

@@ -5,6 +5,8 @@ import type { AttachmentType } from '../../contract/enums.ts'
 export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const
 
 type Fields = Record<string, unknown>
+/** An id of Telegram's has some twenty digits. */
+const LONGEST_PRESS = 100
 
 /**
  * An update as Telegram words it; null for what is none. It comes from outside, so that nothing about it is
@@ -16,10 +18,10 @@ export function readUpdate(value: unknown): BotUpdate | null {
   const id = update?.['update_id']
   if (!update || !Number.isSafeInteger(id)) return null
   const told = readMessage(update) ?? readButton(update) ?? readMembership(update) ?? NOTHING
-  return { id: id as number, ...told }
+  return { id: id as number, ...told, press: pressOf(update) }
 }
 
-type Told = Omit<BotUpdate, 'id'>
+type Told = Omit<BotUpdate, 'id' | 'press'>
 const NOTHING: Told = { chat: null, atMs: null, what: null }
 
 function readMessage(update: Fields): Told | null {
@@ -84,6 +86,12 @@ function readButton(update: Fields): Told | null {
   }
   // The message's own date is that of the question.
   return { chat, atMs: null, what: { kind: 'message', start: null, message: said } }
+}
+
+/** Also of a press that brings nothing else, as below a message that the bot cannot see. */
+function pressOf(update: Fields): string | null {
+  const id = textOf(fieldsOf(update['callback_query'])?.['id'])
+  return id !== null && id.length <= LONGEST_PRESS ? id : null
 }
 
 /** What stands on the button, by the message that it hangs under. */

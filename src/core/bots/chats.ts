@@ -63,8 +63,8 @@ export async function createChats(tx: Db, refs: readonly ChatRef[]): Promise<Cha
       if (change.kind === 'moved') goOn(bot, change.chatId, change.to)
       const known = change.kind === 'blocked' ? chats.get(keyOf(bot, change.chatId)) : undefined
       if (!known) return
-      const update = { id: known.seenUpdate, chat: known, atMs: null, what: { kind: 'blocked' as const } }
-      listen(bot, update, nowMs)
+      const what = { kind: 'blocked' as const }
+      listen(bot, { id: known.seenUpdate, chat: known, atMs: null, what, press: null }, nowMs)
     },
     store: () =>
       putChats(

@@ -9,6 +9,7 @@ import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { KeepInbound } from '../inbound/keep.ts'
 import { claimRefs } from '../inbound/store.ts'
 import { toTold } from '../inbound/told.ts'
+import type { Acknowledge } from './acknowledge.ts'
 import { createChats } from './chats.ts'
 import { type FeedRef, keyOfFeed, lockFeeds, noteFeeds } from './feed-store.ts'
 import { viewSubscriber } from './view.ts'
@@ -35,10 +36,13 @@ export type BotUpdatesDeps = {
   keep: KeepInbound
   /** Somebody listens to what was stored. */
   told(): void
+  /** A press of a button was stored, for the first time. */
+  acknowledge: Acknowledge
 }
 
 type Item = { feed: Feed; update: BotUpdate }
-type Result = 'stored' | 'lost' | { error: unknown }
+/** `known`: it was stored before. */
+type Result = 'stored' | 'known' | 'lost' | { error: unknown }
 
 const LONGEST_NAME = 255
 /** Telegram's own limit is 64. */
@@ -46,7 +50,8 @@ const LONGEST_PAYLOAD = 500
 const LONGEST_ID = 100
 
 /** Takes what happens in the chats of bots, many updates in one transaction with all that follows from them. */
-export function createBotUpdates({ db, clock, ids, log, keep, told }: BotUpdatesDeps): BotUpdates {
+export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
+  const { db, clock, ids, log, keep, told } = deps
   const batcher = createBatcher<Item, Result>({ flush: writeOrSplit })
 
   /** What the database refuses fails by itself, and its neighbours are stored without it. */
@@ -68,15 +73,21 @@ export function createBotUpdates({ db, clock, ids, log, keep, told }: BotUpdates
         items.map(({ feed }) => feed),
       )
       const mine = items.filter(({ feed }) => held.has(keyOfFeed(feed)))
-      const fresh = await claimRefs(tx, clock.now(), mine.map(refOf))
-      heard = await apply(
-        tx,
-        mine.filter((_, at) => fresh.has(at)),
-      )
-      return items.map(({ feed }): Result => (held.has(keyOfFeed(feed)) ? 'stored' : 'lost'))
+      const claimed = await claimRefs(tx, clock.now(), mine.map(refOf))
+      const fresh = new Set(mine.filter((_, at) => claimed.has(at)))
+      heard = await apply(tx, [...fresh])
+      return items.map((item): Result => {
+        if (!held.has(keyOfFeed(item.feed))) return 'lost'
+        return fresh.has(item) ? 'stored' : 'known'
+      })
     })
     if (heard > 0) told()
+    acknowledge(items.filter((_, at) => results[at] === 'stored'))
     return results
+  }
+
+  function acknowledge(stored: readonly Item[]): void {
+    for (const { feed, update } of stored) if (update.press !== null) deps.acknowledge(feed, update.press)
   }
 
   async function apply(tx: Db, items: readonly Item[]): Promise<number> {

@@ -8,7 +8,13 @@ const message = { text: 'Hi', button: null, buttonTitle: null, name: 'Ada', repl
 const said: BotHappening = { kind: 'message', start: null, message }
 const start = (payload: string | null): BotHappening => ({ kind: 'message', start: { payload }, message })
 
-const update = (id: number, what: BotUpdate['what'], atMs: number | null = NOW) => ({ id, chat, atMs, what })
+const update = (id: number, what: BotUpdate['what'], atMs: number | null = NOW) => ({
+  id,
+  chat,
+  atMs,
+  what,
+  press: null,
+})
 
 function known(more: Partial<Subscriber> = {}): Subscriber {
   const { after } = hear(null, update(10, start('first')), NOW)

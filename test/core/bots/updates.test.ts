@@ -20,6 +20,8 @@ const CONNECTION = ids.next('cnn')
 let database: TestDatabase
 let nodes: [BotUpdates, BotUpdates]
 let platformIds = 100
+/** What the platform is told to have come, by either node. */
+const presses: string[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -32,7 +34,15 @@ function createNode(): BotUpdates {
   const log = { info() {}, warn() {}, debug() {} }
   const optOuts = createOptOuts({ db, clock, ids })
   const keep = createKeepInbound({ clock, ids, phones: createPhones({ cacheSize: 10 }), optOuts })
-  return createBotUpdates({ db, clock, ids, log, keep, told() {} })
+  return createBotUpdates({
+    db,
+    clock,
+    ids,
+    log,
+    keep,
+    told() {},
+    acknowledge: (_, press) => void presses.push(press),
+  })
 }
 
 async function addBot(polled = false): Promise<BotId> {
@@ -70,6 +80,7 @@ function words(id: number, chatId: string): BotUpdate {
     chat: { chatId, userId: chatId, username: null, firstName: null, lastName: null },
     atMs: clock.now(),
     what: { kind: 'message', start: null, message },
+    press: null,
   }
 }
 
@@ -89,10 +100,14 @@ async function subscribers(botId: BotId): Promise<number> {
 
 test('the same updates, told to both nodes at once and again: each is taken once', async () => {
   const botId = await addBot()
-  const told = Array.from({ length: 60 }, (_, at) => words(at, String(at % 20)))
+  const told = Array.from({ length: 60 }, (_, at) => ({
+    ...words(at, String(at % 20)),
+    press: at % 6 ? null : `p${at}`,
+  }))
   const takes = [0, 1, 0, 1, 1, 0].map(node => nodes[node]!.take(feedOf(botId), told))
   expect(new Set(await Promise.all(takes))).toEqual(new Set(['stored']))
   expect(await stored(botId)).toBe(60)
+  expect(presses.toSorted()).toEqual(told.flatMap(({ press }) => press ?? []).toSorted())
   expect(await subscribers(botId)).toBe(20)
 })
 

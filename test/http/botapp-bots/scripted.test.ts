@@ -4,6 +4,7 @@ import type { BotSubscriber, BotView, SubscriberPage } from '../../../src/contra
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type Answer, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { type ScriptedTelegram, startScriptedTelegram } from '../../support/scripted-telegram.ts'
 
@@ -90,6 +91,16 @@ const membership = (id: number, status: string) => ({
   my_chat_member: { date: seconds(), chat: privateChat(id), from: person(id), new_chat_member: { status } },
 })
 
+/** Until the platform was told that many times that a button's press has come. */
+async function acknowledged(id: string, times: number): Promise<void> {
+  await lookUntil(
+    async () =>
+      telegram.callsOf('answerCallbackQuery').filter(({ body }) => body['callback_query_id'] === id).length,
+    count => count === times,
+    5_000,
+  )
+}
+
 async function subscriber({ bot }: Registered, chatId: number): Promise<BotSubscriber | undefined> {
   const path = `/api/v2/botapp-bots/${bot.id}/subscribers?q=${chatId}`
   const { subscribers } = await account.read<SubscriberPage['data']>(path)
@@ -155,6 +166,7 @@ describe('calls to the webhook', () => {
       },
     }
     await tell(bot, button)
+    await acknowledged('1', 1)
     const photo = [
       { file_id: 'small', file_size: 10 },
       { file_id: 'large', file_size: 99 },
@@ -202,6 +214,46 @@ describe('calls to the webhook', () => {
     await tell(bot, words(9_020, '/start \0payload', odd))
     const known = await subscriber(bot, 9_020)
     expect(known!.firstName).toMatch(/^x{200,255}$/)
+  })
+})
+
+describe('a press of a button', () => {
+  const press = (id: string, more: object = {}) => ({
+    callback_query: { id, from: person(9_025), data: 'yes', ...more },
+  })
+  const message = { message_id: 5, date: 0, chat: privateChat(9_025) }
+
+  test('is acknowledged once it is stored, and once alone; nobody waits for it', async () => {
+    const bot = await register()
+    telegram.answer(({ method }) => (method === 'answerCallbackQuery' ? 'silent' : null))
+    const id = await tell(bot, press('press-1', { message }))
+    await acknowledged('press-1', 1)
+    await tell(bot, press('press-1', { message }), id)
+    // Below a message that was sent through somebody's chat: nothing is stored of it but that it came.
+    await tell(bot, press('press-2'))
+    await acknowledged('press-2', 1)
+    expect(telegram.callsOf('answerCallbackQuery').filter(({ token }) => token === bot.token)).toMatchObject([
+      { body: { callback_query_id: 'press-1' } },
+      { body: { callback_query_id: 'press-2' } },
+    ])
+    telegram.answer(null)
+  })
+
+  test('that Telegram does not know any more changes nothing', async () => {
+    const bot = await register()
+    telegram.answer(({ method }) =>
+      method === 'answerCallbackQuery'
+        ? telegram.error(
+            400,
+            'Bad Request: query is too old and response timeout expired or query ID is invalid',
+          )
+        : null,
+    )
+    await tell(bot, press('press-3', { message }))
+    await acknowledged('press-3', 1)
+    telegram.answer(null)
+    await tell(bot, words(9_025, 'I pressed it'))
+    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=9025')).toHaveLength(3)
   })
 })
 
