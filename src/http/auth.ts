@@ -35,11 +35,19 @@ export function authenticate(
   keys: Keys,
   people: PeopleAccess,
 ): Caller | Promise<Caller> {
-  const rawKey = request.headers['x-api-key']
-  if (rawKey === undefined && request.headers.cookie !== undefined) return authenticateMember(request, people)
-  if (typeof rawKey !== 'string' || rawKey === '' || rawKey.length > MAX_KEY_LENGTH) throw unauthorized()
-  const found = keys.lookup(rawKey)
+  const { headers } = request
+  if (headers['x-api-key'] === undefined && headers.cookie !== undefined) {
+    return authenticateMember(request, people)
+  }
+  const found = holderOfKey(request, keys)
   return found instanceof Promise ? found.then(requireActive) : requireActive(found)
+}
+
+/** Whose key the request shows; null for none, and for one that is not valid. */
+export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | null | Promise<Caller | null> {
+  const rawKey = headers['x-api-key']
+  if (typeof rawKey !== 'string' || rawKey === '' || rawKey.length > MAX_KEY_LENGTH) return null
+  return keys.lookup(rawKey)
 }
 
 /**
@@ -62,13 +70,9 @@ export async function mayStill(
 }
 
 function requireActive(caller: Caller | null): Caller {
-  if (caller === null) throw unauthorized()
+  if (caller === null) throw new Problem('UNAUTHORIZED')
   if (caller.account.status === 'suspended') throw new Problem('FORBIDDEN', 'This account is suspended.')
   return caller
-}
-
-function unauthorized(): Problem {
-  return new Problem('UNAUTHORIZED')
 }
 
 /** Whoever is signed in and names an account that they act for. */

@@ -29,7 +29,7 @@ import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
 import { responseCompiler } from './responses.ts'
 import type { Route } from './route.ts'
-import { unmatched } from './unmatched.ts'
+import { createUnmatched, type Unmatched } from './unmatched.ts'
 import { validatorCompiler } from './validation.ts'
 
 export type ServerDeps = {
@@ -78,15 +78,20 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   acceptJsonBodies(app)
+  const limiter = createRateLimiter(deps)
+  const unmatched = createUnmatched({ ...deps, limiter })
   // Where nothing answers, the body is nobody's, however large.
   app.setErrorHandler((error, request, reply) =>
-    onError(request.is404 ? unmatched(deps.routes, request, reply) : error, request, reply),
+    request.is404
+      ? unmatched(request, reply).then(problem => onError(problem, request, reply))
+      : onError(error, request, reply),
   )
-  app.setNotFoundHandler(createNotFoundHandler(deps.routes))
-  const limiter = createRateLimiter(deps)
+  app.setNotFoundHandler(async (request, reply) =>
+    sendProblem(await unmatched(request, reply), request, reply),
+  )
   const add = (scope: FastifyInstance, route: Route) =>
     addRoute(scope, route, deps, [
-      ...refuseSwallowed(deps.routes, route),
+      ...refuseSwallowed(deps.routes, route, unmatched),
       ...createGate(route, deps, limiter),
     ])
   for (const route of deps.routes)
@@ -184,18 +189,14 @@ function createCompilers(checkResponses: boolean): Compilers {
   } as unknown as Compilers
 }
 
-function createNotFoundHandler(routes: readonly Route[]) {
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    sendProblem(unmatched(routes, request, reply), request, reply)
-  }
-}
-
-function refuseSwallowed(routes: readonly Route[], route: Route): Gate[] {
+function refuseSwallowed(routes: readonly Route[], route: Route, unmatched: Unmatched): Gate[] {
   const swallowed = swallowedPaths(routes, route)
   if (swallowed.size === 0) return []
   return [
-    (request, reply, done) =>
-      done(swallowed.has(pathOf(request.url)) ? unmatched(routes, request, reply) : undefined),
+    (request, reply, done) => {
+      if (swallowed.has(pathOf(request.url))) void unmatched(request, reply).then(done)
+      else done()
+    },
   ]
 }
 

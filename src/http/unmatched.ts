@@ -1,10 +1,36 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../contract/errors.ts'
+import { holderOfKey, type Keys } from './auth.ts'
+import { toProblem } from './errors.ts'
 import { allowedMethods } from './paths.ts'
+import type { RateLimiter } from './rate-limit.ts'
 import type { Route } from './route.ts'
 
-/** What there is to say where no route answers; sets the header that goes with it. */
-export function unmatched(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): Problem {
+/** What there is to say where no route answers; sets the headers that go with it. Never rejects. */
+export type Unmatched = (request: FastifyRequest, reply: FastifyReply) => Promise<Problem>
+
+export function createUnmatched(deps: {
+  routes: readonly Route[]
+  keys: Keys
+  limiter: Pick<RateLimiter, 'take'>
+}): Unmatched {
+  return async (request, reply) => {
+    try {
+      await count(request, reply)
+    } catch (error) {
+      return toProblem(error)
+    }
+    return refuse(deps.routes, request, reply)
+  }
+
+  /** Whoever shows a valid key is told of its rate by every answer. */
+  async function count(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const holder = await holderOfKey(request, deps.keys)
+    if (holder) deps.limiter.take(holder.account, 'api', reply)
+  }
+}
+
+function refuse(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): Problem {
   const allowed = allowedMethods(routes, request.url)
   // An id that is longer than the router reads is nobody's, whatever its place answers.
   if (allowed.length === 0 || allowed.includes(request.method)) return new Problem('NOT_FOUND')

@@ -4,7 +4,6 @@ import { Problem } from '../../contract/errors.ts'
 import type { ConsoleFile, ConsoleFiles, Encoding } from '../../infra/console-files.ts'
 import { pathOf } from '../paths.ts'
 import { defineRoute, type Route, type RouteSchema } from '../route.ts'
-import { unmatched } from '../unmatched.ts'
 
 type Deps = { consoleFiles: ConsoleFiles }
 
@@ -58,7 +57,7 @@ export const consoleAnyPage = ({ consoleFiles, routes }: Deps & { routes: () => 
       taken ??= new Set(routes().map(route => firstStep(route.url)))
       const wantsPage = request.headers.accept?.includes('text/html') === true
       if (!wantsPage || taken.has(firstStep(pathOf(request.url)))) {
-        throw unmatched(routes(), request as never, reply)
+        return reply.callNotFound()
       }
       return sendIndex(consoleFiles, request as never, reply)
     },

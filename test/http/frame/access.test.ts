@@ -148,6 +148,20 @@ describe('the rate limit', () => {
     expect(answer.headers.get('ratelimit')).toBe('"api";r=9;t=1')
   })
 
+  it('is told of and counted where nothing answers, too', async () => {
+    frame = await startFrame({ keys, clock: createFakeClock() })
+    const nowhere = await frame.call('GET', '/demo/nowhere')
+    expect([nowhere.status, nowhere.headers.get('ratelimit')]).toEqual([404, '"api";r=9;t=1'])
+    const broken = await frame.call('DELETE', '/demo/echo', { body: '{' })
+    expect([broken.status, broken.headers.get('ratelimit')]).toEqual([405, '"api";r=8;t=1'])
+    for (let taken = 2; taken < 10; taken++) await frame.call('GET', '/demo/nowhere')
+    expect((await frame.call('GET', '/demo/nowhere')).status).toBe(429)
+
+    const nobody = await frame.call('GET', '/demo/nowhere', { key: null })
+    expect([nobody.status, nobody.headers.get('ratelimit')]).toEqual([404, null])
+    expect((await frame.call('GET', '/demo/nowhere', { key: 'ph_test_x' })).status).toBe(404)
+  })
+
   it('is dealt out over the nodes', async () => {
     frame = await startFrame({ keys, clock: createFakeClock(), nodeCount: () => 5 })
     const answer = await frame.call('GET', '/demo/items/a')
