@@ -25,8 +25,8 @@ export const Estimate = Type.Object({
       parts: Type.Integer(),
     }),
   ),
-  scheduledAt: nullable(
-    Type.String({ format: 'date-time', description: 'When it would leave; null for at once' }),
+  scheduledAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When it would leave; absent for at once' }),
   ),
   billing: nullable(
     Type.Object({

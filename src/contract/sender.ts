@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import { nullable } from './envelope.ts'
 
 export const SENDER_STATUSES = ['pending', 'approved', 'rejected'] as const
 export type SenderStatus = (typeof SENDER_STATUSES)[number]
@@ -11,7 +10,9 @@ export const SmsSenderView = Type.Object({
   status: Type.Enum(SENDER_STATUSES),
   isDefault: Type.Boolean(),
   webhookConfigured: Type.Boolean(),
-  reason: nullable(Type.String({ description: 'Why it was rejected, in the operator’s words' })),
+  reason: Type.Optional(
+    Type.String({ description: 'Why it was rejected, in the operator’s words; absent otherwise' }),
+  ),
 })
 export type SmsSenderView = Static<typeof SmsSenderView>
 

@@ -23,7 +23,6 @@ export function createEstimate(deps: EstimateDeps): EstimateSend {
       resolved: null,
       rendered: null,
       sms: null,
-      scheduledAt: null,
       billing: null,
     }
     try {
@@ -62,7 +61,7 @@ function describe(estimate: Estimate, planned: Planned): void {
   }
   estimate.rendered = { text: planned.said.text, subject: planned.said.subject }
   estimate.sms = planned.said.sms
-  estimate.scheduledAt = planned.scheduledAt === null ? null : toIso(planned.scheduledAt)
+  if (planned.scheduledAt !== null) estimate.scheduledAt = toIso(planned.scheduledAt)
 }
 
 function reasonsOf(problem: Problem): Estimate['reasons'] {

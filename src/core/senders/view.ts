@@ -12,7 +12,7 @@ export function viewSender(row: SenderRow): SmsSenderView {
     status: row.status,
     isDefault: row.isDefault,
     webhookConfigured: row.webhookConfigured,
-    reason: row.reason,
+    ...(row.reason !== null && { reason: row.reason }),
   }
 }
 

@@ -31,6 +31,7 @@ test('says what a send then does, to the cent and the part', async () => {
   expect(source).toBe('wallet')
   expect(told.sms).toEqual({ encoding: 'GSM-7', characters: 240, parts: 2 })
   expect(told.rendered).toEqual({ text: body.text, subject: null })
+  expect(told).not.toHaveProperty('scheduledAt')
   expect(before.balance - after.balance).toBeCloseTo(billing.estimatedCost, 6)
 })
 

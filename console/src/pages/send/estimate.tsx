@@ -79,7 +79,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
               </Text>
             </span>,
           ],
-          scheduledAt === null ? null : ['Leaves', formatTime(scheduledAt)],
+          scheduledAt === undefined ? null : ['Leaves', formatTime(scheduledAt)],
         ]}
       />
       {rendered && (
