@@ -19,6 +19,13 @@ export type MessageStatus =
   | 'failed'
   | 'cancelled'
   | 'expired'
+export type MessageError =
+  | 'RECIPIENT_REJECTED'
+  | 'RECIPIENT_SUPPRESSED'
+  | 'CHATAPP_NOT_REGISTERED'
+  | 'MESSAGE_REJECTED'
+  | 'PROVIDER_UNAVAILABLE'
+  | 'INTERNAL_ERROR'
 export type KeyMode = 'live' | 'test'
 export type VerificationStatus = 'pending' | 'verified' | 'expired' | 'exhausted' | 'superseded' | 'failed'
 export type BulkStatus =
@@ -37,6 +44,7 @@ export type HeaderType = 'text' | 'image' | 'video' | 'document'
 export type SessionState = 'connecting' | 'qr' | 'pairing_code' | 'open' | 'closed' | 'logged_out'
 export type ChatKind = 'user' | 'group'
 export type BotState = 'active' | 'unauthorized'
+export type BotProblem = 'taken_back' | 'taken' | 'shared' | 'unreachable'
 export type TemplateCategory = 'chatapp' | 'sms' | 'message' | 'email'
 export type TemplateSubType = 'utility' | 'otp' | 'marketing' | 'free'
 export type TemplateStatus = 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
@@ -71,6 +79,7 @@ export type EventType =
   | 'bot.subscriber.blocked'
   | 'bot.subscriber.returned'
   | 'bot.unauthorized'
+  | 'bot.problem'
   | 'suppression.created'
   | 'suppression.deleted'
   | 'sms_sender.approved'
@@ -88,6 +97,7 @@ export type EventType =
   | 'webhook.test'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
 export type KeyRole = 'owner' | 'member'
+export type Actor = 'user' | 'api_key' | 'operator_token'
 export type RuleMode = 'off' | 'monitor' | 'block'
 export type GuardedType =
   | 'premium'
@@ -101,7 +111,6 @@ export type GuardedType =
   | 'uan'
   | 'voicemail'
 export type SendMode = 'plain_text' | 'template_optional'
-export type AuditActor = 'user' | 'api_key' | 'operator_token'
 
 export interface ErrorBody {
   success: false
@@ -378,7 +387,10 @@ export interface Estimate {
     characters: number
     parts: number
   } | null
-  scheduledAt: string | null
+  /**
+   * When it would leave; absent for at once
+   */
+  scheduledAt?: string
   billing: {
     estimatedCost: number
     currency: string
@@ -518,16 +530,7 @@ export interface GetMessagesQuery {
    */
   mode?: 'live' | 'test'
   to?: string
-  /**
-   * Why it failed.
-   */
-  errorCode?:
-    | 'RECIPIENT_REJECTED'
-    | 'RECIPIENT_SUPPRESSED'
-    | 'CHATAPP_NOT_REGISTERED'
-    | 'MESSAGE_REJECTED'
-    | 'PROVIDER_UNAVAILABLE'
-    | 'INTERNAL_ERROR'
+  errorCode?: MessageError
   templateId?: string
   bulkJobId?: string
   /**
@@ -548,16 +551,7 @@ export interface GetMessagesEventsQuery {
    */
   mode?: 'live' | 'test'
   to?: string
-  /**
-   * Why it failed.
-   */
-  errorCode?:
-    | 'RECIPIENT_REJECTED'
-    | 'RECIPIENT_SUPPRESSED'
-    | 'CHATAPP_NOT_REGISTERED'
-    | 'MESSAGE_REJECTED'
-    | 'PROVIDER_UNAVAILABLE'
-    | 'INTERNAL_ERROR'
+  errorCode?: MessageError
   templateId?: string
   bulkJobId?: string
   /**
@@ -1214,7 +1208,10 @@ export interface SmsSenderView {
   status: SenderStatus
   isDefault: boolean
   webhookConfigured: boolean
-  reason: string | null
+  /**
+   * Why it was rejected, in the operator’s words; absent otherwise
+   */
+  reason?: string
 }
 export interface OfficialSender {
   /**
@@ -1766,6 +1763,14 @@ export interface BotView {
   name: string
   state: BotState
   mode: ('webhook' | 'polling') | null
+  problem: {
+    code: BotProblem
+    detail: string
+    /**
+     * ISO 8601, UTC, milliseconds.
+     */
+    since: string
+  } | null
   /**
    * Made by a test key: no platform knows it
    */
@@ -2302,6 +2307,7 @@ export interface WebhookWithSecret {
     | 'bot.subscriber.blocked'
     | 'bot.subscriber.returned'
     | 'bot.unauthorized'
+    | 'bot.problem'
     | 'suppression.created'
     | 'suppression.deleted'
     | 'sms_sender.approved'
@@ -2375,6 +2381,7 @@ export interface WebhookCreate {
     | 'bot.subscriber.blocked'
     | 'bot.subscriber.returned'
     | 'bot.unauthorized'
+    | 'bot.problem'
     | 'suppression.created'
     | 'suppression.deleted'
     | 'sms_sender.approved'
@@ -2422,6 +2429,7 @@ export interface WebhookView {
     | 'bot.subscriber.blocked'
     | 'bot.subscriber.returned'
     | 'bot.unauthorized'
+    | 'bot.problem'
     | 'suppression.created'
     | 'suppression.deleted'
     | 'sms_sender.approved'
@@ -2517,6 +2525,7 @@ export interface WebhookUpdate {
     | 'bot.subscriber.blocked'
     | 'bot.subscriber.returned'
     | 'bot.unauthorized'
+    | 'bot.problem'
     | 'suppression.created'
     | 'suppression.deleted'
     | 'sms_sender.approved'
@@ -2704,6 +2713,7 @@ export interface WebhookReplay {
     | 'bot.subscriber.blocked'
     | 'bot.subscriber.returned'
     | 'bot.unauthorized'
+    | 'bot.problem'
     | 'suppression.created'
     | 'suppression.deleted'
     | 'sms_sender.approved'
@@ -2840,6 +2850,14 @@ export interface AccountCreate {
   quietHours?: QuietHoursView | null
   verification?: VerificationSettingsUpdate
 }
+export interface ActorView {
+  type: Actor
+  id: string | null
+  /**
+   * As they were called then
+   */
+  name: string
+}
 export interface ApiKey {
   id: string
   name: string
@@ -2851,6 +2869,7 @@ export interface ApiKey {
    * ISO 8601, UTC, milliseconds.
    */
   createdAt: string
+  createdBy: ActorView | null
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
@@ -3916,12 +3935,24 @@ export interface MemberUpdate {
    */
   permissions?: Permission[]
 }
+export interface MadeKey {
+  id: string
+  accountId: string
+  name: string
+  mode: KeyMode
+  role: KeyRole
+}
+export interface MemberRemoved {
+  id: string
+  deleted: true
+  /**
+   * Keys that they made, or that such keys made, and that go on: revoke what they may still know
+   */
+  apiKeys: MadeKey[]
+}
 export interface DeleteMembersById200 {
   success: true
-  data: {
-    id: string
-    deleted: true
-  }
+  data: MemberRemoved
 }
 export interface DeleteMembersByIdPath {
   id: string
@@ -4076,14 +4107,7 @@ export interface AuditEntry {
    * ISO 8601, UTC, milliseconds.
    */
   at: string
-  actor: {
-    type: AuditActor
-    id: string | null
-    /**
-     * As they were called then
-     */
-    name: string
-  }
+  actor: ActorView
   /**
    * As in `api_key.create`
    */
@@ -4288,10 +4312,7 @@ export interface PersonUpdate {
 }
 export interface DeleteAdminMembersById200 {
   success: true
-  data: {
-    id: string
-    deleted: true
-  }
+  data: MemberRemoved
 }
 export interface DeleteAdminMembersByIdPath {
   id: string
@@ -4597,14 +4618,7 @@ export interface AdminAuditEntry {
    * ISO 8601, UTC, milliseconds.
    */
   at: string
-  actor: {
-    type: AuditActor
-    id: string | null
-    /**
-     * As they were called then
-     */
-    name: string
-  }
+  actor: ActorView
   /**
    * As in `api_key.create`
    */

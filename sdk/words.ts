@@ -1,11 +1,17 @@
 // Made by "npm run sdk" from the table of routes, and never by hand.
 
-import type { AccountStatus, AttachmentType, AuditActor, BlockAction, BotState, BulkError, BulkStatus, ButtonType, Channel, ChatKind, DeliveryStatus, DisabledReason, EventType, FraudRule, GuardedType, HeaderType, KeyMode, KeyRole, LedgerType, MessageStatus, MessageType, ModuleType, OtpType, PauseReason, Permission, PlanStatus, RowStatus, RuleMode, SendMode, SenderSource, SenderStatus, SessionState, SuppressionSource, TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType, VerificationChannel, VerificationStatus } from './api.ts'
+import type { AccountStatus, Actor, AttachmentType, BlockAction, BotProblem, BotState, BulkError, BulkStatus, ButtonType, Channel, ChatKind, DeliveryStatus, DisabledReason, EventType, FraudRule, GuardedType, HeaderType, KeyMode, KeyRole, LedgerType, MessageError, MessageStatus, MessageType, ModuleType, OtpType, PauseReason, Permission, PlanStatus, RowStatus, RuleMode, SendMode, SenderSource, SenderStatus, SessionState, SuppressionSource, TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType, VerificationChannel, VerificationStatus } from './api.ts'
 
 export const ACCOUNT_STATUSES = [
   'active',
   'suspended',
 ] as const satisfies readonly AccountStatus[]
+
+export const ACTORS = [
+  'user',
+  'api_key',
+  'operator_token',
+] as const satisfies readonly Actor[]
 
 export const ATTACHMENT_TYPES = [
   'image',
@@ -14,16 +20,17 @@ export const ATTACHMENT_TYPES = [
   'document',
 ] as const satisfies readonly AttachmentType[]
 
-export const AUDIT_ACTORS = [
-  'user',
-  'api_key',
-  'operator_token',
-] as const satisfies readonly AuditActor[]
-
 export const BLOCK_ACTIONS = [
   'blocked',
   'monitored',
 ] as const satisfies readonly BlockAction[]
+
+export const BOT_PROBLEMS = [
+  'taken_back',
+  'taken',
+  'shared',
+  'unreachable',
+] as const satisfies readonly BotProblem[]
 
 export const BOT_STATES = [
   'active',
@@ -105,6 +112,7 @@ export const EVENT_TYPES = [
   'bot.subscriber.blocked',
   'bot.subscriber.returned',
   'bot.unauthorized',
+  'bot.problem',
   'suppression.created',
   'suppression.deleted',
   'sms_sender.approved',
@@ -171,6 +179,15 @@ export const LEDGER_TYPES = [
   'capture',
   'release',
 ] as const satisfies readonly LedgerType[]
+
+export const MESSAGE_ERRORS = [
+  'RECIPIENT_REJECTED',
+  'RECIPIENT_SUPPRESSED',
+  'CHATAPP_NOT_REGISTERED',
+  'MESSAGE_REJECTED',
+  'PROVIDER_UNAVAILABLE',
+  'INTERNAL_ERROR',
+] as const satisfies readonly MessageError[]
 
 export const MESSAGE_STATUSES = [
   'scheduled',

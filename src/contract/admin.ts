@@ -8,6 +8,7 @@ import {
   VerificationSettingsUpdate,
   VerificationSettingsView,
 } from './account.ts'
+import { ActorView } from './actor.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 import { SENDER_STATUSES } from './sender.ts'
@@ -115,6 +116,7 @@ export const AdminKey = Type.Object({
   role: Type.Enum(KEY_ROLES),
   permissions: Type.Array(Type.Enum(PERMISSIONS)),
   createdAt: IsoTime,
+  createdBy: nullable(ActorView),
   expiresAt: MaybeTime,
   revokedAt: MaybeTime,
   lastUsedAt: MaybeTime,

@@ -1,17 +1,12 @@
 import { type Static, Type } from 'typebox'
+import { ActorView } from './actor.ts'
 import { IsoTime, nullable, pageQuery } from './envelope.ts'
-
-export const AUDIT_ACTORS = ['user', 'api_key', 'operator_token'] as const
 
 /** Who changed what, when and from where. */
 export const AuditEntry = Type.Object({
   id: Type.String(),
   at: IsoTime,
-  actor: Type.Object({
-    type: Type.Enum(AUDIT_ACTORS),
-    id: nullable(Type.String({ description: 'usr_… or key_…; null for the operator token' })),
-    name: Type.String({ description: 'As they were called then' }),
-  }),
+  actor: ActorView,
   action: Type.String({ description: 'As in `api_key.create`' }),
   target: nullable(
     Type.String({

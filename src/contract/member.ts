@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { EmailField } from './console.ts'
-import { KEY_ROLES, PERMISSIONS } from './enums.ts'
+import { KEY_MODES, KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
 
 /** Who acts for an account, and who was asked to. */
@@ -32,6 +32,26 @@ export const MemberUpdate = Type.Object({
   permissions: Type.Optional(Permissions),
 })
 export type MemberUpdate = Static<typeof MemberUpdate>
+
+/** A key that somebody made who is gone: it belongs to the account, and goes on. */
+export const MadeKey = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  name: Type.String(),
+  mode: Type.Enum(KEY_MODES),
+  role: Role,
+})
+export type MadeKey = Static<typeof MadeKey>
+
+export const MemberRemoved = Type.Object({
+  id: Type.String(),
+  deleted: Type.Literal(true),
+  apiKeys: Type.Array(MadeKey, {
+    description:
+      'Keys that they made, or that such keys made, and that go on: revoke what they may still know',
+  }),
+})
+export type MemberRemoved = Static<typeof MemberRemoved>
 
 export const InvitationCreate = Type.Object({
   email: EmailField,

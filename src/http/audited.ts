@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditNote } from '../core/audit/note.ts'
 import { type AccountId, type Id, isId } from '../lib/ids.ts'
 import type { Route } from './route.ts'
+import { actorOf } from './visit.ts'
 
 /** Takes what was changed, by whom; never refuses. */
 export type AuditTrail = { note(entry: AuditNote): Promise<void> }
@@ -27,16 +28,13 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
     actor: actorOf(request),
     action: route.audit!.action,
     target,
-    changes: changesOf(request.body, route.audit!.keeps ?? []),
+    changes: {
+      ...fieldsOf(request.body, route.audit!.keeps ?? []),
+      ...fieldsOf((answer as { data?: unknown } | null)?.data, route.audit!.tells ?? []),
+    },
     ip: request.ip,
     requestId: request.id as Id<'req'>,
   }
-}
-
-function actorOf({ signedIn, caller }: FastifyRequest): AuditNote['actor'] {
-  if (signedIn) return { type: 'user', id: signedIn.userId, name: signedIn.name }
-  if (caller) return { type: 'api_key', id: caller.keyId, name: caller.keyName }
-  return { type: 'operator_token', id: null, name: 'Operator token' }
 }
 
 /** Null for what belongs to the platform. */
@@ -47,7 +45,7 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
   if (!('operator' in route.auth)) return null
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
-  const told = changesOf(request.body, route.audit!.keeps ?? [])
+  const told = fieldsOf(request.body, route.audit!.keeps ?? [])
   const named = [...namesOf(answer), told, request.query]
     .map(each => (isRecord(each) ? each['accountId'] : undefined))
     .find(each => typeof each === 'string')
@@ -83,9 +81,9 @@ function namesOf(answer: unknown): Record<string, unknown>[] {
   return [data, ...Object.values(data).filter(isRecord)]
 }
 
-function changesOf(body: unknown, keeps: readonly string[]): Record<string, unknown> {
-  if (!isRecord(body)) return {}
-  return Object.fromEntries(keeps.filter(name => body[name] !== undefined).map(name => [name, body[name]]))
+function fieldsOf(of: unknown, names: readonly string[]): Record<string, unknown> {
+  if (!isRecord(of)) return {}
+  return Object.fromEntries(names.filter(name => of[name] !== undefined).map(name => [name, of[name]]))
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

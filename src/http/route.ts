@@ -49,6 +49,8 @@ export type AuditSpec = {
   action: string
   /** The fields of the body that are told; nothing else of it is. */
   keeps?: readonly string[]
+  /** The fields of the answer’s `data` that are told beside them. */
+  tells?: readonly string[]
   /**
    * The path parameter, or the field of the answer, that names what was changed. By default what a create
    * made, else the last parameter; where there is neither, whose it is: the login, the account, the platform.

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { type Actor, actorOfCaller } from '../contract/actor.ts'
 import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Visit } from '../core/people/visit.ts'
 
@@ -26,14 +27,8 @@ export function originOf({ headers }: Pick<Asking, 'headers'>): string {
   return `http://${headers.host ?? 'localhost'}`
 }
 
-/** In whose name somebody is invited. */
-export function inviterOf({
-  signedIn,
-  caller,
-}: {
-  signedIn: SignedIn | null
-  caller: Caller | null
-}): string {
-  if (signedIn) return signedIn.name
-  return caller ? caller.keyName : 'Operator'
+/** Who asks: the operator's token where it is neither a person nor a key. */
+export function actorOf({ signedIn, caller }: { signedIn: SignedIn | null; caller: Caller | null }): Actor {
+  if (signedIn) return { type: 'user', id: signedIn.userId, name: signedIn.name }
+  return caller ? actorOfCaller(caller) : { type: 'operator_token', id: null, name: 'Operator token' }
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/actor.ts'
 import type {
   AccountCreate,
   AccountUpdate,
@@ -54,11 +55,12 @@ export type AccountAdmin = {
   read(id: string): Promise<AdminAccountWithKeys>
   /** The newest first. */
   list(query: PageQuery): Promise<Page<AdminAccount>>
-  createKey(accountId: string, input: KeyCreate): Promise<CreatedKey>
+  createKey(accountId: string, input: KeyCreate, by: Actor): Promise<CreatedKey>
   rotateKey(
     accountId: string,
     keyId: string,
     input: ApiKeyRotate,
+    by: Actor,
   ): Promise<CreatedKey & { previous: AdminKey }>
   /** Of a key that was revoked before, nothing changes. */
   revokeKey(accountId: string, keyId: string): Promise<AdminKey>
@@ -92,8 +94,8 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     await insertAccount(tx, id, fields)
     await putPools(tx, id, assignPools(input.plan?.pool ?? [], []), nextMonthUtcMs(clock.now()))
     await deps.openWallet(tx, id, balance)
-    const live = await newKeys.add(tx, id, ownerKey('live'), null)
-    const test = await newKeys.add(tx, id, ownerKey('test'), null)
+    const live = await newKeys.add(tx, id, ownerKey('live'), null, null)
+    const test = await newKeys.add(tx, id, ownerKey('test'), null, null)
     const account = viewAccount((await selectAccount(tx, id))!, clock.now())
     return { account, liveKey: live.apiKey, testKey: test.apiKey }
   }
@@ -140,23 +142,29 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     )
   }
 
-  async function createKey(id: string, input: KeyCreate): Promise<CreatedKey> {
+  async function createKey(id: string, input: KeyCreate, by: Actor): Promise<CreatedKey> {
     const accountId = readAccountId(id)
     const expiresAtMs = readExpiry(input.expiresAt, clock.now())
     if (!(await accountExists(db, accountId))) unknownAccount()
-    const { key, apiKey } = await newKeys.add(db, accountId, input, expiresAtMs)
+    const { key, apiKey } = await newKeys.add(db, accountId, input, expiresAtMs, by)
     return { key: viewKey(key), apiKey }
   }
 
-  async function rotate(id: string, keyId: string, { overlapSeconds = OVERLAP_SECONDS }: ApiKeyRotate) {
-    const made = isId('key', keyId) && (await newKeys.rotate(readAccountId(id), keyId, overlapSeconds))
+  async function rotate(
+    id: string,
+    keyId: string,
+    { overlapSeconds = OVERLAP_SECONDS }: ApiKeyRotate,
+    by: Actor,
+  ) {
+    const made = isId('key', keyId) && (await newKeys.rotate(readAccountId(id), keyId, overlapSeconds, by))
     if (!made) throw unknownKey()
     return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
   }
 
   async function revoke(id: string, keyId: string): Promise<AdminKey> {
     const accountId = readAccountId(id)
-    const key = isId('key', keyId) ? await revokeKey(db, accountId, keyId, clock.now()) : null
+    const key =
+      isId('key', keyId) && (await db.transaction(tx => revokeKey(tx, accountId, keyId, clock.now())))
     if (!key) throw unknownKey()
     changes.publish('api_keys', accountId)
     return viewKey(key)

@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/actor.ts'
 import type { KeyMode, KeyRole, Permission } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, timeArray } from '../../infra/pg-array.ts'
@@ -17,11 +18,20 @@ export type KeyRow = {
   expiresAtMs: number | null
   revokedAtMs: number | null
   lastUsedAtMs: number | null
+  /** Null for one that came with its account, or is older than this knowledge. */
+  madeBy: Actor | null
 }
 
-type Stored = Omit<KeyRow, 'id' | 'accountId'> & { uuid: string; accountUuid: string }
+type Stored = Omit<KeyRow, 'id' | 'accountId' | 'madeBy'> & {
+  uuid: string
+  accountUuid: string
+  makerType: Actor['type'] | null
+  makerUuid: string | null
+  makerName: string | null
+}
 
 const COLUMNS = `id as uuid, account_id as "accountUuid", name, prefix, mode, role, permissions,
+  made_by_type as "makerType", made_by_id as "makerUuid", made_by_name as "makerName",
   (extract(epoch from expires_at) * 1000)::bigint as "expiresAtMs",
   (extract(epoch from revoked_at) * 1000)::bigint as "revokedAtMs",
   (extract(epoch from last_used_at) * 1000)::bigint as "lastUsedAtMs"`
@@ -30,8 +40,9 @@ const COLUMNS = `id as uuid, account_id as "accountUuid", name, prefix, mode, ro
 export async function insertKey(db: Db, key: KeyRow, hash: string): Promise<void> {
   await db.query({
     name: 'key_insert',
-    text: `insert into api_keys (account_id, id, name, prefix, hash, mode, role, permissions, expires_at)
-      values ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, to_timestamp($9 / 1000.0))`,
+    text: `insert into api_keys (account_id, id, name, prefix, hash, mode, role, permissions, expires_at,
+                                made_by_type, made_by_id, made_by_name)
+      values ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, to_timestamp($9 / 1000.0), $10, $11, $12)`,
     values: [
       toUuid(key.accountId),
       toUuid(key.id),
@@ -42,6 +53,9 @@ export async function insertKey(db: Db, key: KeyRow, hash: string): Promise<void
       key.role,
       key.permissions,
       key.expiresAtMs,
+      key.madeBy?.type ?? null,
+      key.madeBy?.id ? toUuid(key.madeBy.id) : null,
+      key.madeBy?.name ?? null,
     ],
   })
 }
@@ -108,7 +122,38 @@ export async function expireKey(db: Db, accountId: AccountId, id: KeyId, atMs: n
   })
 }
 
-/** A key that was revoked before keeps its time. Null where the account has no such key. */
+/**
+ * Keys that somebody made and that still work, the newest first; what their keys made in turn is theirs,
+ * too. Of one account, or of all.
+ */
+export async function listKeysMadeBy(
+  db: Db,
+  makerId: Id<'usr'>,
+  accountId: AccountId | null,
+  nowMs: number,
+): Promise<KeyRow[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'keys_made_by',
+    text: `with recursive made as (
+        select k.id from api_keys k where k.made_by_id = $1
+        union select k.id from made join api_keys k on k.made_by_id = made.id
+      )
+      select ${COLUMNS} from api_keys
+       where id in (select made.id from made) and ($2::uuid is null or account_id = $2)
+         and revoked_at is null and (expires_at is null or expires_at > to_timestamp($3 / 1000.0))
+       order by id desc limit ${MOST_TOLD}`,
+    values: [toUuid(makerId), accountId && toUuid(accountId), nowMs],
+  })
+  return rows.map(toRow)
+}
+
+/** More than that anybody revokes by the list of all. */
+const MOST_TOLD = 500
+
+/**
+ * Within a transaction: what it invited goes with it. A key that was revoked before keeps its time. Null
+ * where the account has no such key.
+ */
 export async function revokeKey(
   db: Db,
   accountId: AccountId,
@@ -121,7 +166,14 @@ export async function revokeKey(
       where account_id = $1 and id = $2 returning ${COLUMNS}`,
     values: [toUuid(accountId), toUuid(id), nowMs],
   })
-  return rows[0] ? toRow(rows[0]) : null
+  if (!rows[0]) return null
+  // Behind the change of the key: whoever invites by it holds its row, and is found, or comes too late.
+  await db.query({
+    name: 'key_invitations_delete',
+    text: 'delete from invitations where account_id = $1 and inviter_id = $2 and accepted_at is null',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return toRow(rows[0])
 }
 
 export type KeyUse = { accountId: AccountId; id: KeyId; atMs: number }
@@ -148,6 +200,8 @@ export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   })
 }
 
-function toRow({ uuid, accountUuid, ...rest }: Stored): KeyRow {
-  return { id: fromUuid('key', uuid), accountId: fromUuid('acc', accountUuid), ...rest }
+function toRow({ uuid, accountUuid, makerType, makerUuid, makerName, ...rest }: Stored): KeyRow {
+  const makerId = makerUuid === null ? null : fromUuid(makerType === 'user' ? 'usr' : 'key', makerUuid)
+  const madeBy = makerType && { type: makerType, id: makerId, name: makerName! }
+  return { id: fromUuid('key', uuid), accountId: fromUuid('acc', accountUuid), ...rest, madeBy }
 }

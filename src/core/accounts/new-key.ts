@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/actor.ts'
 import type { KeyCreate } from '../../contract/admin.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
@@ -19,6 +20,7 @@ export type NewKeys = {
     accountId: AccountId,
     input: Omit<KeyCreate, 'expiresAt'>,
     expiresAtMs: number | null,
+    madeBy: Actor | null,
   ): Promise<NewKey>
   /**
    * A key in the place of another that works: it may do the same, and ends when that one would
@@ -29,6 +31,7 @@ export type NewKeys = {
     accountId: AccountId,
     id: KeyId,
     overlapSeconds: number,
+    madeBy: Actor,
     mayTouch?: (old: KeyRow) => void,
   ): Promise<(NewKey & { previous: KeyRow }) | null>
 }
@@ -50,6 +53,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     accountId: AccountId,
     input: Omit<KeyCreate, 'expiresAt'>,
     expiresAtMs: number | null,
+    madeBy: Actor | null,
   ): Promise<NewKey> {
     const apiKey = makeApiKey(input.mode, random)
     const key: KeyRow = {
@@ -63,6 +67,7 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
       expiresAtMs,
       revokedAtMs: null,
       lastUsedAtMs: null,
+      madeBy,
     }
     await insertKey(tx, key, hashApiKey(apiKey))
     return { key, apiKey }
@@ -78,14 +83,14 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
 
   return {
     add,
-    async rotate(accountId, id, overlapSeconds, mayTouch = () => {}) {
+    async rotate(accountId, id, overlapSeconds, madeBy, mayTouch = () => {}) {
       const rotated = await db.transaction(async tx => {
         const old = await selectKey(tx, accountId, id, true)
         if (!old) return null
         mayTouch(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
         if (ended) throw new Problem('CONFLICT', 'The key has ended: make a new one.')
-        const made = await add(tx, accountId, old, old.expiresAtMs)
+        const made = await add(tx, accountId, old, old.expiresAtMs, madeBy)
         return { ...made, previous: await end(tx, old, overlapSeconds) }
       })
       changes.publish('api_keys', accountId)

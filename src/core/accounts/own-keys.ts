@@ -1,3 +1,4 @@
+import { actorOfCaller } from '../../contract/actor.ts'
 import type { ApiKey, ApiKeyCreate, ApiKeyRotate } from '../../contract/api-key.ts'
 import type { Caller } from '../../contract/caller.ts'
 import {
@@ -58,6 +59,7 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
         caller.account.id,
         wanted,
         readExpiry(input.expiresAt, clock.now()),
+        actorOfCaller(caller),
       )
       return { key: viewKey(key), apiKey }
     },
@@ -67,7 +69,7 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       const key = isId('key', id) ? await selectKey(db, accountId, id) : null
       if (!key) throw unknownKey()
       requireHolding(caller, key)
-      const revoked = await revokeKey(db, accountId, key.id, clock.now())
+      const revoked = await db.transaction(tx => revokeKey(tx, accountId, key.id, clock.now()))
       // Here at once; other nodes hear of it from the store.
       changes.publish('api_keys', accountId)
       return viewKey(revoked ?? key)
@@ -76,7 +78,9 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
     async rotate(caller, id, { overlapSeconds = OVERLAP_SECONDS }) {
       const made =
         isId('key', id) &&
-        (await newKeys.rotate(caller.account.id, id, overlapSeconds, old => requireHolding(caller, old)))
+        (await newKeys.rotate(caller.account.id, id, overlapSeconds, actorOfCaller(caller), old =>
+          requireHolding(caller, old),
+        ))
       if (!made) throw unknownKey()
       return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
     },

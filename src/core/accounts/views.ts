@@ -69,6 +69,7 @@ export function viewKey(key: KeyRow): AdminKey {
     role: key.role,
     permissions: key.permissions,
     createdAt: toIso(timeOf(key.id)),
+    createdBy: key.madeBy,
     expiresAt: key.expiresAtMs === null ? null : toIso(key.expiresAtMs),
     revokedAt: key.revokedAtMs === null ? null : toIso(key.revokedAtMs),
     lastUsedAt: key.lastUsedAtMs === null ? null : toIso(key.lastUsedAtMs),

@@ -1,15 +1,11 @@
-import type { AuditEntry } from '../../contract/audit.ts'
+import type { Actor } from '../../contract/actor.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
 
 /** One change, as it is noted. */
 export type AuditNote = {
   /** Null for what belongs to the platform. */
   accountId: AccountId | null
-  actor: {
-    type: AuditEntry['actor']['type']
-    id: Id<'usr'> | Id<'key'> | null
-    name: string
-  }
+  actor: Actor
   action: string
   target: string | null
   /** Without secrets. */

@@ -1,7 +1,9 @@
+import type { Actor } from '../../contract/actor.ts'
 import type { KeyRole, Permission } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { PLATFORM } from '../accounts/platform.ts'
 import type { UserId } from './user-store.ts'
 
 export type InvitationId = Id<'inv'>
@@ -17,22 +19,61 @@ export type InvitationRow = {
   role: KeyRole | 'operator' | null
   permissions: Permission[]
   invitedBy: string
+  /** Whose password a reset sets. */
+  userId: UserId | null
   expiresAtMs: number
   acceptedAtMs: number | null
 }
 
-type Stored = Omit<InvitationRow, 'id' | 'accountId'> & { uuid: string; accountUuid: string }
+type Stored = Omit<InvitationRow, 'id' | 'accountId' | 'userId'> & {
+  uuid: string
+  accountUuid: string
+  userUuid: string | null
+}
 
 const COLUMNS = `i.id as uuid, i.account_id as "accountUuid",
   (select a.name from accounts a where a.id = i.account_id) as "accountName",
-  i.kind, i.email, i.role, i.permissions, i.invited_by as "invitedBy",
+  i.kind, i.email, i.role, i.permissions, i.invited_by as "invitedBy", i.user_id as "userUuid",
   floor(extract(epoch from i.expires_at) * 1000)::bigint as "expiresAtMs",
   floor(extract(epoch from i.accepted_at) * 1000)::bigint as "acceptedAtMs"`
+
+/**
+ * Whether somebody may still let others in there: an operator, an owner of the account, or an owner's key of
+ * it. Held until the transaction ends, so that whoever takes it from them finds what they made, or was first.
+ */
+export async function holdInviter(db: Db, accountId: AccountId, { type, id }: Actor): Promise<boolean> {
+  if (id === null) return true
+  const values = [toUuid(accountId), toUuid(id)]
+  if (type === 'api_key') {
+    const { rows } = await db.query({
+      name: 'inviting_key',
+      text: `select 1 from api_keys
+        where account_id = $1 and id = $2 and role = 'owner' and revoked_at is null for share`,
+      values,
+    })
+    return rows.length > 0
+  }
+  const user = await db.query<{ operator: boolean }>({
+    name: 'inviting_user',
+    text: 'select operator from users where id = $1 for share',
+    values: [toUuid(id)],
+  })
+  if (!user.rows[0] || user.rows[0].operator) return user.rows.length > 0
+  const owner = await db.query({
+    name: 'inviting_owner',
+    text: `select 1 from memberships where account_id = $1 and user_id = $2 and role = 'owner' for share`,
+    values,
+  })
+  return owner.rows.length > 0
+}
 
 /** Takes the place of one of the same kind, account and address that nobody has accepted. */
 export async function putInvitation(
   db: Db,
-  invitation: Omit<InvitationRow, 'accountName' | 'acceptedAtMs'> & { emailKey: string },
+  invitation: Omit<InvitationRow, 'accountName' | 'acceptedAtMs' | 'invitedBy'> & {
+    emailKey: string
+    inviter: Actor
+  },
   tokenHash: Buffer,
 ): Promise<void> {
   await db.query({
@@ -43,8 +84,9 @@ export async function putInvitation(
   })
   await db.query({
     name: 'invitation_insert',
-    text: `insert into invitations (account_id, id, kind, email, email_key, role, permissions, token_hash, invited_by, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    text: `insert into invitations (account_id, id, kind, email, email_key, role, permissions, token_hash, invited_by,
+                                   expires_at, inviter_id, user_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       toUuid(invitation.accountId),
       toUuid(invitation.id),
@@ -54,8 +96,10 @@ export async function putInvitation(
       invitation.role,
       invitation.permissions,
       tokenHash,
-      invitation.invitedBy,
+      invitation.inviter.name,
       toIso(invitation.expiresAtMs),
+      invitation.inviter.id && toUuid(invitation.inviter.id),
+      invitation.userId && toUuid(invitation.userId),
     ],
   })
 }
@@ -129,6 +173,33 @@ export async function deleteInvitationsOf(db: Db, accountId: AccountId, userId: 
   })
 }
 
+/**
+ * Links that somebody made and could make no more: the operator's part of them, or an owner's, was taken
+ * from them. Behind that change: see `holdInviter`.
+ */
+export async function deleteInvitationsBy(db: Db, userId: UserId): Promise<void> {
+  await db.query({
+    name: 'invitations_delete_by',
+    text: `delete from invitations i
+      where i.inviter_id = $1 and i.accepted_at is null
+        and not exists (select 1 from users u where u.id = $1 and u.operator)
+        and not exists (select 1 from memberships m
+                         where m.account_id = i.account_id and m.user_id = $1 and m.role = 'owner')`,
+    values: [toUuid(userId)],
+  })
+}
+
+/** Links that would set somebody's password: it was changed since. */
+export async function deleteResetsOf(db: Db, userId: UserId): Promise<void> {
+  await db.query({
+    name: 'resets_delete_of',
+    text: `delete from invitations i using users u
+      where i.account_id = $1 and i.kind = 'reset' and i.accepted_at is null
+        and u.id = $2 and i.email_key = u.email_key`,
+    values: [toUuid(PLATFORM), toUuid(userId)],
+  })
+}
+
 /** Links for this address that nobody has followed: a login that is removed does not come back by one of them. */
 export async function deleteInvitationsFor(db: Db, emailKey: string): Promise<void> {
   await db.query({
@@ -148,6 +219,11 @@ export async function sweepInvitations(db: Db, expiredBeforeMs: number): Promise
   return rowCount ?? 0
 }
 
-function toRow({ uuid, accountUuid, ...rest }: Stored): InvitationRow {
-  return { id: fromUuid('inv', uuid), accountId: fromUuid('acc', accountUuid), ...rest }
+function toRow({ uuid, accountUuid, userUuid, ...rest }: Stored): InvitationRow {
+  return {
+    id: fromUuid('inv', uuid),
+    accountId: fromUuid('acc', accountUuid),
+    userId: userUuid === null ? null : fromUuid('usr', userUuid),
+    ...rest,
+  }
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/actor.ts'
 import type { InvitationAccept, InvitationPreview } from '../../contract/console.ts'
 import { LEAST_PASSWORD } from '../../contract/console.ts'
 import type { KeyRole, Permission } from '../../contract/enums.ts'
@@ -10,6 +11,8 @@ import { PLATFORM } from '../accounts/platform.ts'
 import { type Attempts, fromAddress } from './attempts.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
+  deleteResetsOf,
+  holdInviter,
   type InvitationRow,
   putInvitation,
   selectOpenInvitation,
@@ -33,7 +36,7 @@ import type { Visit } from './visit.ts'
 
 /** Links that let people in: made, looked at and followed. */
 export type Invitations = {
-  /** The link is in this answer alone: the store has its hash. */
+  /** The link is in this answer alone: the store has its hash. FORBIDDEN where the inviter may do so no more. */
   make(invite: Invite): Promise<{ invitation: InvitationRow; link: string }>
   /** NOT_FOUND for a link that works no more. */
   preview(token: string, visit: Visit): Promise<InvitationPreview>
@@ -51,7 +54,10 @@ export type Invite = {
   email: string
   role: KeyRole | 'operator' | null
   permissions: Permission[]
-  invitedBy: string
+  /** What they made ends with their right to make it. */
+  inviter: Actor
+  /** Whose password a reset sets; null for an invitation. */
+  userId: UserId | null
   /** Where the console is: the link begins with it. */
   origin: string
 }
@@ -81,6 +87,7 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     const id = ids.next('inv')
     const row = { ...invite, id, email, emailKey: emailKey(email), expiresAtMs: clock.now() + lastsMs }
     const invitation = await db.transaction(async tx => {
+      if (!(await holdInviter(tx, row.accountId, row.inviter))) throw new Problem('FORBIDDEN')
       await putInvitation(tx, row, hashToken(token))
       return (await selectOpenInvitation(tx, hashToken(token), clock.now()))!
     })
@@ -126,11 +133,12 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     known: UserRow | null,
     { password }: InvitationAccept,
   ): Promise<Proven> {
-    if (!known) throw gone()
+    if (!known || known.id !== row.userId) throw gone()
     const hash = await hashNew(password, row.email)
     await db.transaction(async tx => {
       await useUp(tx, row)
       await setPassword(tx, known.id, hash)
+      await deleteResetsOf(tx, known.id)
       await clearTotp(tx, known.id)
       await sessions.endAllIn(tx, known.id)
     })

@@ -1,3 +1,4 @@
+import { actorOfCaller } from '../../contract/actor.ts'
 import type { Caller } from '../../contract/caller.ts'
 import {
   DEFAULT_LIMIT,
@@ -15,18 +16,22 @@ import {
   type InvitationCreate,
   type InvitationMade,
   type MAIL_STATES,
+  type MadeKey,
   MEMBER_PERMISSIONS,
   type Member,
+  type MemberRemoved,
   type MemberUpdate,
 } from '../../contract/member.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
 import { requireHoldingAs } from '../accounts/holding.ts'
+import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
+  deleteInvitationsBy,
   deleteInvitationsOf,
   type InvitationRow,
   listInvitations,
@@ -51,12 +56,13 @@ import type { UserId } from './user-store.ts'
 export type Members = {
   list(caller: Caller, query: PageQuery): Promise<Page<Member>>
   update(caller: Caller, id: string, input: MemberUpdate): Promise<Member>
-  remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
+  /** Their invitations end with it; the keys that they made go on, and are told. */
+  remove(caller: Caller, id: string): Promise<MemberRemoved>
   /** Within a transaction: CONFLICT where nobody would own the account any more. */
   removeIn(tx: Db, accountId: AccountId, id: UserId, mayTouch?: (member: MemberRow) => void): Promise<void>
   listInvitations(caller: Caller, query: PageQuery): Promise<Page<Invitation>>
   /** `origin`: where the console is, as the caller reached it. */
-  invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string): Promise<InvitationMade>
+  invite(caller: Caller, input: InvitationCreate, origin: string): Promise<InvitationMade>
   withdraw(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
 }
 
@@ -87,6 +93,7 @@ export function createMembers(deps: MembersDeps): Members {
       for (const each of [before, { role, permissions }]) requireHoldingAs(caller, each)
       if (role !== 'owner') await keepAnOwner(tx, accountId, before)
       await updateMembership(tx, { accountId, userId, role, permissions })
+      await deleteInvitationsBy(tx, userId)
       return { ...before, role, permissions }
     })
     sessions.forget(userId)
@@ -105,9 +112,10 @@ export function createMembers(deps: MembersDeps): Members {
     await keepAnOwner(tx, accountId, before)
     await deleteMembership(tx, accountId, userId)
     await deleteInvitationsOf(tx, accountId, userId)
+    await deleteInvitationsBy(tx, userId)
   }
 
-  async function invite(caller: Caller, input: InvitationCreate, origin: string, invitedBy: string) {
+  async function invite(caller: Caller, input: InvitationCreate, origin: string) {
     const { account } = caller
     const email = readEmail(input.email)
     const permissions = permissionsOf(input.role, input.permissions)
@@ -121,11 +129,11 @@ export function createMembers(deps: MembersDeps): Members {
       email,
       role: input.role,
       permissions,
-      invitedBy,
+      inviter: actorOfCaller(caller),
+      userId: null,
       origin: deps.publicUrl ?? origin,
     })
-    const mail =
-      input.mail === false ? 'not_asked' : await deps.mail(caller, letterOf(caller, made, email, invitedBy))
+    const mail = input.mail === false ? 'not_asked' : await deps.mail(caller, letterOf(caller, made, email))
     return { invitation: viewInvitation(made.invitation, clock.now()), link: made.link, mail }
   }
 
@@ -142,7 +150,8 @@ export function createMembers(deps: MembersDeps): Members {
         removeIn(tx, caller.account.id, userId, member => requireHoldingAs(caller, member)),
       )
       sessions.forget(userId)
-      return { id, deleted: true }
+      const left = await listKeysMadeBy(db, userId, caller.account.id, clock.now())
+      return { id, deleted: true, apiKeys: left.map(viewMadeKey) }
     },
     removeIn,
     async listInvitations(caller, { limit = DEFAULT_LIMIT, cursor }) {
@@ -182,13 +191,12 @@ function kept(before: MemberRow, role: KeyRole): Permission[] | undefined {
 }
 
 function letterOf(
-  { account }: Caller,
+  { account, keyName }: Caller,
   { link }: { link: string },
   to: string,
-  invitedBy: string,
 ): { to: string; subject: string; text: string } {
   const text = [
-    `${invitedBy} invites you to act for ${account.name} in Posthorn.`,
+    `${keyName} invites you to act for ${account.name} in Posthorn.`,
     `Follow this link within seven days to accept:`,
     link,
     `It works once, and is for you alone. If you expected nothing of the kind, do nothing.`,
@@ -208,6 +216,11 @@ export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
     expiresAt: toIso(row.expiresAtMs),
     acceptedAt: row.acceptedAtMs === null ? null : toIso(row.acceptedAtMs),
   }
+}
+
+/** A key that stays when whoever made it goes. */
+export function viewMadeKey({ id, accountId, name, mode, role }: KeyRow): MadeKey {
+  return { id, accountId, name, mode, role }
 }
 
 function viewMember(row: MemberRow): Member {

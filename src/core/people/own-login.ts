@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
 import type { Attempts } from './attempts.ts'
 import { checkNewPassword } from './email.ts'
+import { deleteResetsOf } from './invitation-store.ts'
 import type { Passwords } from './passwords.ts'
 import { type Proof, totpContext } from './proof.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
@@ -76,8 +77,10 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
     const password = await passwords.hash(newPassword)
     return comeInAnew(who, visit, async tx => {
       // A reset that came in between is there because of whoever knows this one.
-      if (await replacePassword(tx, who.userId, before.password, password)) return
-      throw invalid('currentPassword', 'is not your password')
+      if (!(await replacePassword(tx, who.userId, before.password, password))) {
+        throw invalid('currentPassword', 'is not your password')
+      }
+      await deleteResetsOf(tx, who.userId)
     })
   }
 

@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/actor.ts'
 import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
@@ -5,6 +6,7 @@ import type {
   AdminInvitation,
   AdminInvitationCreate,
   AdminInvitationMade,
+  MemberRemoved,
   MembershipCreate,
   Person,
   PersonUpdate,
@@ -14,11 +16,13 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
+import { listKeysMadeBy } from '../accounts/key-store.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { accountExists, lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
 import {
   deleteInvitation,
+  deleteInvitationsBy,
   deleteInvitationsFor,
   deleteInvitationsOf,
   type InvitationRow,
@@ -32,6 +36,7 @@ import {
   readIdCursor,
   unknownInvitation,
   viewInvitation,
+  viewMadeKey,
 } from './members.ts'
 import {
   insertMembership,
@@ -60,10 +65,10 @@ export type PeopleAdmin = {
   join(input: MembershipCreate): Promise<Person>
   update(id: string, input: PersonUpdate): Promise<Person>
   /** The login as a whole, or that it acts for one account. */
-  remove(id: string, accountId?: string): Promise<{ id: string; deleted: true }>
-  reset(id: string, origin: string, by: string): Promise<ResetMade>
+  remove(id: string, accountId?: string): Promise<MemberRemoved>
+  reset(id: string, origin: string, by: Actor): Promise<ResetMade>
   listInvitations(query: PageQuery): Promise<Page<AdminInvitation>>
-  invite(input: AdminInvitationCreate, origin: string, by: string): Promise<AdminInvitationMade>
+  invite(input: AdminInvitationCreate, origin: string, by: Actor): Promise<AdminInvitationMade>
   withdraw(id: string): Promise<{ id: string; deleted: true }>
 }
 
@@ -102,6 +107,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       const before = await selectMember(tx, accountId, user.id)
       if (before && role !== 'owner') await keepAnOwner(tx, accountId, before)
       await updateMembership(tx, membership)
+      await deleteInvitationsBy(tx, user.id)
     })
     sessions.forget(user.id)
     return read(user.id)
@@ -117,19 +123,22 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
           await deleteInvitationsOf(tx, PLATFORM, user.id)
         }
         await setOperator(tx, user.id, operator)
+        await deleteInvitationsBy(tx, user.id)
       })
       sessions.forget(user.id)
     }
     return read(user.id)
   }
 
-  async function remove(id: string, accountId?: string): Promise<{ id: string; deleted: true }> {
+  async function remove(id: string, given?: string): Promise<MemberRemoved> {
     const user = await find(id)
-    await (accountId === undefined
+    const accountId = given === undefined ? null : await readAccount(given)
+    await (accountId === null
       ? removeLogin(user)
-      : db.transaction(async tx => deps.members.removeIn(tx, await readAccount(accountId), user.id)))
+      : db.transaction(tx => deps.members.removeIn(tx, accountId, user.id)))
     sessions.forget(user.id)
-    return { id, deleted: true }
+    const left = await listKeysMadeBy(db, user.id, accountId, clock.now())
+    return { id, deleted: true, apiKeys: left.map(viewMadeKey) }
   }
 
   function removeLogin(user: UserRow): Promise<void> {
@@ -139,24 +148,26 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       // In the order in which somebody who follows a link takes them.
       await deleteInvitationsFor(tx, emailKey(user.email))
       await deleteUser(tx, user.id)
+      await deleteInvitationsBy(tx, user.id)
     })
   }
 
-  async function reset(id: string, origin: string, invitedBy: string): Promise<ResetMade> {
-    const { email } = await find(id)
+  async function reset(id: string, origin: string, inviter: Actor): Promise<ResetMade> {
+    const { id: userId, email } = await find(id)
     const { invitation, link } = await invitations.make({
       kind: 'reset',
       accountId: PLATFORM,
       email,
       role: null,
       permissions: [],
-      invitedBy,
+      inviter,
+      userId,
       origin: deps.publicUrl ?? origin,
     })
     return { link, expiresAt: toIso(invitation.expiresAtMs) }
   }
 
-  async function invite(input: AdminInvitationCreate, origin: string, invitedBy: string) {
+  async function invite(input: AdminInvitationCreate, origin: string, inviter: Actor) {
     const { role } = input
     if (role === 'operator' && input.accountId !== undefined) {
       throw invalid('accountId', 'is not for an operator')
@@ -173,7 +184,8 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       email,
       role,
       permissions: role === 'operator' ? [] : permissionsOf(role, input.permissions),
-      invitedBy,
+      inviter,
+      userId: null,
       origin: deps.publicUrl ?? origin,
     })
     return { invitation: viewForAdmin(invitation, clock.now()), link }

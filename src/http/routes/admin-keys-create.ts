@@ -3,6 +3,7 @@ import { AdminKey, KeyCreate } from '../../contract/admin.ts'
 import { success } from '../../contract/envelope.ts'
 import type { AccountAdmin } from '../../core/accounts/admin.ts'
 import { defineRoute } from '../route.ts'
+import { actorOf } from '../visit.ts'
 
 /** `POST /api/admin/accounts/{id}/keys` */
 export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
@@ -21,7 +22,7 @@ export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
       response: { 201: success(Type.Object({ key: AdminKey, apiKey: Type.String() })) },
     },
     handler: async (request, reply) => {
-      const data = await deps.accountAdmin.createKey(request.params.id, request.body)
+      const data = await deps.accountAdmin.createKey(request.params.id, request.body, actorOf(request))
       reply.code(201)
       return { success: true, data }
     },

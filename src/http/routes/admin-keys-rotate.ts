@@ -3,6 +3,7 @@ import { ApiKeyRotate, ApiKeyRotated } from '../../contract/api-key.ts'
 import { success } from '../../contract/envelope.ts'
 import type { AccountAdmin } from '../../core/accounts/admin.ts'
 import { defineRoute } from '../route.ts'
+import { actorOf } from '../visit.ts'
 
 /** `POST /api/admin/accounts/{id}/keys/{keyId}/rotate` */
 export const adminKeysRotate = (deps: { accountAdmin: AccountAdmin }) =>
@@ -20,7 +21,12 @@ export const adminKeysRotate = (deps: { accountAdmin: AccountAdmin }) =>
       response: { 201: success(ApiKeyRotated) },
     },
     handler: async (request, reply) => {
-      const data = await deps.accountAdmin.rotateKey(request.params.id, request.params.keyId, request.body)
+      const data = await deps.accountAdmin.rotateKey(
+        request.params.id,
+        request.params.keyId,
+        request.body,
+        actorOf(request),
+      )
       reply.code(201)
       return { success: true, data }
     },

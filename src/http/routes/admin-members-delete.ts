@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { success } from '../../contract/envelope.ts'
+import { MemberRemoved } from '../../contract/member.ts'
 import type { PeopleAdmin } from '../../core/people/people-admin.ts'
 import { defineRoute } from '../route.ts'
 
@@ -9,10 +10,11 @@ export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
     method: 'DELETE',
     url: '/api/admin/members/:id',
     auth: { operator: true },
-    audit: { action: 'person.delete' },
+    audit: { action: 'person.delete', tells: ['apiKeys'] },
     schema: {
       summary: 'Remove a login',
-      description: 'With its sessions and memberships. The last operator stays: 409.',
+      description:
+        'With its sessions, memberships and invitations. Keys that they made go on: `apiKeys` names them. The last operator stays: 409.',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       querystring: Type.Object({
@@ -21,7 +23,7 @@ export const adminMembersDelete = (deps: { peopleAdmin: PeopleAdmin }) =>
         ),
       }),
       errors: ['NOT_FOUND', 'CONFLICT'],
-      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+      response: { 200: success(MemberRemoved) },
     },
     handler: async request => ({
       success: true,

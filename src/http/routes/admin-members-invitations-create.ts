@@ -2,7 +2,7 @@ import { success } from '../../contract/envelope.ts'
 import { AdminInvitationCreate, AdminInvitationMade } from '../../contract/member.ts'
 import type { PeopleAdmin } from '../../core/people/people-admin.ts'
 import { defineRoute } from '../route.ts'
-import { inviterOf, originOf } from '../visit.ts'
+import { actorOf, originOf } from '../visit.ts'
 
 /** `POST /api/admin/members/invitations` */
 export const adminMembersInvitationsCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
@@ -21,7 +21,7 @@ export const adminMembersInvitationsCreate = (deps: { peopleAdmin: PeopleAdmin }
       response: { 201: success(AdminInvitationMade) },
     },
     handler: async (request, reply) => {
-      const data = await deps.peopleAdmin.invite(request.body, originOf(request), inviterOf(request))
+      const data = await deps.peopleAdmin.invite(request.body, originOf(request), actorOf(request))
       reply.code(201)
       return { success: true, data }
     },

@@ -3,7 +3,7 @@ import { success } from '../../contract/envelope.ts'
 import { ResetMade } from '../../contract/member.ts'
 import type { PeopleAdmin } from '../../core/people/people-admin.ts'
 import { defineRoute } from '../route.ts'
-import { inviterOf, originOf } from '../visit.ts'
+import { actorOf, originOf } from '../visit.ts'
 
 /** `POST /api/admin/members/{id}/reset` */
 export const adminMembersReset = (deps: { peopleAdmin: PeopleAdmin }) =>
@@ -22,7 +22,7 @@ export const adminMembersReset = (deps: { peopleAdmin: PeopleAdmin }) =>
       response: { 201: success(ResetMade) },
     },
     handler: async (request, reply) => {
-      const data = await deps.peopleAdmin.reset(request.params.id, originOf(request), inviterOf(request))
+      const data = await deps.peopleAdmin.reset(request.params.id, originOf(request), actorOf(request))
       reply.code(201)
       return { success: true, data }
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { success } from '../../contract/envelope.ts'
+import { MemberRemoved } from '../../contract/member.ts'
 import type { Members } from '../../core/people/members.ts'
 import { defineRoute } from '../route.ts'
 
@@ -9,14 +10,16 @@ export const membersDelete = (deps: { members: Members }) =>
     method: 'DELETE',
     url: '/api/v2/members/:id',
     auth: { ownersOnly: true },
-    audit: { action: 'member.delete' },
+    audit: { action: 'member.delete', tells: ['apiKeys'] },
     schema: {
       summary: 'Remove a member',
-      description: 'They may act for this account no more, on any node, within a second; their login stays.',
+      description:
+        'They may act for this account no more, on any node, within a second; their login stays. Their invitations end. ' +
+        'Keys that they made belong to the account and go on: `apiKeys` names them.',
       tags: ['Members'],
       params: Type.Object({ id: Type.String() }),
       errors: ['NOT_FOUND', 'CONFLICT'],
-      response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
+      response: { 200: success(MemberRemoved) },
     },
     handler: async request => ({
       success: true,

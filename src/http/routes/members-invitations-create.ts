@@ -2,7 +2,7 @@ import { success } from '../../contract/envelope.ts'
 import { InvitationCreate, InvitationMade } from '../../contract/member.ts'
 import type { Members } from '../../core/people/members.ts'
 import { defineRoute } from '../route.ts'
-import { inviterOf, originOf } from '../visit.ts'
+import { originOf } from '../visit.ts'
 
 /** `POST /api/v2/members/invitations` */
 export const membersInvitationsCreate = (deps: { members: Members }) =>
@@ -20,12 +20,7 @@ export const membersInvitationsCreate = (deps: { members: Members }) =>
       response: { 201: success(InvitationMade) },
     },
     handler: async (request, reply) => {
-      const data = await deps.members.invite(
-        request.caller,
-        request.body,
-        originOf(request),
-        inviterOf(request),
-      )
+      const data = await deps.members.invite(request.caller, request.body, originOf(request))
       reply.code(201)
       return { success: true, data }
     },

@@ -79,13 +79,16 @@ describe('looking a key up', () => {
     const clock = createFakeClock(Date.UTC(2030, 0, 1))
     const rooms = await node(database.db, { clock })
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
-    const { apiKey, key } = await rooms.accountAdmin.createKey(account.id, {
+    const short = {
       name: 'Short',
-      mode: 'live',
-      role: 'member',
-      permissions: ['messages:read'],
+      mode: 'live' as const,
+      role: 'member' as const,
+      permissions: ['messages:read' as const],
       expiresAt: '2030-01-01T00:00:00.500Z',
-    })
+    }
+    const by = { type: 'operator_token' as const, id: null, name: 'Operator token' }
+    const { apiKey, key } = await rooms.accountAdmin.createKey(account.id, short, by)
+    expect(key.createdBy).toEqual(by)
     expect(key.expiresAt).toBe('2030-01-01T00:00:00.500Z')
     expect(await rooms.keys.lookup(apiKey)).toMatchObject({ role: 'member' })
     await clock.advance(499)

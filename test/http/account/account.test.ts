@@ -58,12 +58,11 @@ test('GET /api/v2/account tells account, money, plan, key and senders', async ()
 
 test('needs no permission and no verified phone, only a valid key', async () => {
   const { account } = await operator.rooms.accountAdmin.create({ ...BASIC_ACCOUNT, phone: {} })
-  const { apiKey } = await operator.rooms.accountAdmin.createKey(account.id, {
-    name: 'Bare',
-    mode: 'test',
-    role: 'member',
-    permissions: [],
-  })
+  const { apiKey } = await operator.rooms.accountAdmin.createKey(
+    account.id,
+    { name: 'Bare', mode: 'test', role: 'member', permissions: [] },
+    { type: 'operator_token', id: null, name: 'Operator token' },
+  )
   for (const path of ['/api/v2/account', '/api/v2/wallet', '/api/v2/wallet/ledger']) {
     expect((await operator.frame.call('GET', path, { key: apiKey })).status).toBe(200)
     expect((await operator.frame.call('GET', path, { key: null })).status).toBe(401)

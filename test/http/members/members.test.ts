@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ApiKey } from '../../../src/contract/api-key.ts'
+import type { AuditEntry } from '../../../src/contract/audit.ts'
 import type {
   AdminInvitation,
   Invitation,
@@ -138,6 +140,168 @@ describe('an invitation', () => {
       mail: 'not_asked',
       invitation: { invitedBy: 'Owner (live)' },
     })
+  })
+})
+
+describe('what somebody made', () => {
+  /** Another owner, who has invited somebody. */
+  async function inviter(): Promise<{ id: string; visitor: Visitor; link: string }> {
+    const visitor = await join(app, account.id, 'owner', newEmail())
+    const { link } = await invite({ email: newEmail(), role: 'owner' }, visitor)
+    return { id: (await visitor.session()).user.id, visitor, link }
+  }
+  const pending = async () =>
+    data<Invitation[]>(await as(owner)('GET', '/members/invitations')).filter(
+      ({ status }) => status === 'pending',
+    )
+
+  test('of invitations ends with their part, whichever way it was taken from them', async () => {
+    const ways: ((id: string) => Promise<Answer>)[] = [
+      id => as(owner)('DELETE', `/members/${id}`),
+      id => as(owner)('PATCH', `/members/${id}`, { role: 'member' }),
+      id => app.admin('POST', '/members', { userId: id, accountId: account.id, role: 'member' }),
+      id => app.admin('DELETE', `/members/${id}?accountId=${account.id}`),
+      id => app.admin('DELETE', `/members/${id}`),
+    ]
+    const mine = await invite({ email: newEmail(), role: 'member' })
+    for (const take of ways) {
+      const { id, link } = await inviter()
+      expect(await pending()).toHaveLength(2)
+      expect((await take(id)).status, take.toString()).toBeLessThan(300)
+      expect((await pending()).map(each => each.id)).toEqual([mine.invitation.id])
+      expect((await accept(openBrowser(app), link)).status, take.toString()).toBe(404)
+    }
+    expect((await accept(openBrowser(app), mine.link)).status).toBe(200)
+  })
+
+  test('of invitations stays while they may still make it', async () => {
+    const { id, link } = await inviter()
+    for (const operator of [true, false]) await app.admin('PATCH', `/members/${id}`, { operator })
+    await as(owner)('PATCH', `/members/${id}`, { role: 'owner' })
+    expect((await accept(openBrowser(app), link)).status).toBe(200)
+  })
+
+  test('as an operator, of links to come in or to set a password, ends with that', async () => {
+    const operator = await join(app, account.id, 'owner', newEmail())
+    const { id } = (await operator.session()).user
+    await app.admin('PATCH', `/members/${id}`, { operator: true })
+    const elsewhere = await app.createAccount()
+    const made = await Promise.all([
+      operator.call('POST', '/api/admin/members/invitations', { email: newEmail(), role: 'operator' }),
+      operator.call('POST', '/api/admin/members/invitations', {
+        email: newEmail(),
+        role: 'owner',
+        accountId: elsewhere.id,
+      }),
+      operator.call('POST', `/api/admin/members/${(await owner.session()).user.id}/reset`),
+    ])
+    const own = await invite({ email: newEmail(), role: 'member' }, operator)
+    await app.admin('PATCH', `/members/${id}`, { operator: false })
+    for (const each of made) {
+      const { link } = data<{ link: string }>(each)
+      expect((await accept(openBrowser(app), link)).status).toBe(404)
+    }
+    expect((await accept(openBrowser(app), own.link)).status).toBe(200)
+  })
+
+  test('with a key ends when the key is revoked, by whichever way', async () => {
+    for (const revoke of [
+      (id: string) => as(owner)('DELETE', `/api-keys/${id}`),
+      (id: string) => as(owner)('POST', `/api-keys/${id}/rotate`, { overlapSeconds: 0 }),
+      (id: string) => app.admin('DELETE', `/accounts/${account.id}/keys/${id}`),
+    ]) {
+      const { key, apiKey } = await makeKey(owner, 'owner')
+      const made = await app.call('/api/v2/members/invitations', {
+        method: 'POST',
+        key: apiKey,
+        body: { email: newEmail(), role: 'owner', mail: false },
+      })
+      expect((await revoke(key.id)).status).toBeLessThan(300)
+      expect((await accept(openBrowser(app), data<InvitationMade>(made).link)).status).toBe(404)
+    }
+  })
+
+  async function makeKey(by: Visitor, role = 'member'): Promise<{ key: ApiKey; apiKey: string }> {
+    const permissions = ['messages:read', ...(role === 'owner' ? ['messages:create', 'api_keys:write'] : [])]
+    const all = role === 'owner' ? [...permissions, 'api_keys:read'] : permissions
+    const made = await as(by)('POST', '/api-keys', {
+      name: `A ${role}’s`,
+      mode: 'live',
+      role,
+      permissions: all,
+    })
+    expect(made.status, made.text).toBe(201)
+    return data(made)
+  }
+
+  test('of keys goes on, and whoever removes them is told of it', async () => {
+    const { id, visitor } = await inviter()
+    const first = await makeKey(visitor, 'owner')
+    expect(first.key.createdBy).toEqual({ type: 'user', id, name: (await visitor.session()).user.name })
+    const second = await app.call('/api/v2/api-keys', {
+      method: 'POST',
+      key: first.apiKey,
+      body: { name: 'By a key', mode: 'test', permissions: [] },
+    })
+    const { key } = data<{ key: ApiKey }>(second)
+    expect(key.createdBy).toEqual({ type: 'api_key', id: first.key.id, name: 'A owner’s' })
+    const revoked = await makeKey(visitor)
+    await as(owner)('DELETE', `/api-keys/${revoked.key.id}`)
+    await makeKey(owner)
+
+    const removed = await as(owner)('DELETE', `/members/${id}`)
+    const told = [
+      { id: key.id, accountId: account.id, name: 'By a key', mode: 'test', role: 'member' },
+      { id: first.key.id, accountId: account.id, name: 'A owner’s', mode: 'live', role: 'owner' },
+    ]
+    expect(data(removed)).toEqual({ id, deleted: true, apiKeys: told })
+    const noted = await as(owner)('GET', '/audit?action=member.delete')
+    expect(data<AuditEntry[]>(noted)[0]).toMatchObject({ target: id, changes: { apiKeys: told } })
+    expect((await app.call('/api/v2/account', { key: first.apiKey })).status).toBe(200)
+    // The login as a whole goes later: of all accounts, and still.
+    expect(data(await app.admin('DELETE', `/members/${id}`))).toEqual({ id, deleted: true, apiKeys: told })
+  })
+})
+
+describe('a link to a new password', () => {
+  const NEW = 'a wholly new password'
+  async function resetOf(person: Visitor): Promise<string> {
+    const { id } = (await person.session()).user
+    return data<{ link: string }>(await app.admin('POST', `/members/${id}/reset`)).link
+  }
+  const follow = (link: string) => accept(openBrowser(app), link, { password: NEW })
+
+  test('ends when the password changes, by its person or by another such link', async () => {
+    const email = newEmail()
+    const person = await join(app, account.id, 'member', email)
+    const first = await resetOf(person)
+    const change = { currentPassword: PASSWORD, newPassword: 'yet another password' }
+    expect((await person.call('POST', '/api/console/password', change)).status).toBe(200)
+    expect((await follow(first)).status).toBe(404)
+    const [second, third] = [await resetOf(person), await resetOf(person)]
+    expect([(await follow(second)).status, (await follow(third)).status]).toEqual([404, 200])
+    expect((await person.logIn(email, NEW)).status).toBe(200)
+  })
+
+  test('sets nobody else’s: neither of whoever has the address by then, nor of one who is gone', async () => {
+    const email = newEmail()
+    const person = await join(app, account.id, 'member', email)
+    const link = await resetOf(person)
+    const readdress = (from: string, to: string) =>
+      app.db.query({
+        name: 'readdress',
+        text: 'update users set email = $2, email_key = $2 where email_key = $1',
+        values: [from, to],
+      })
+    await readdress(email, newEmail())
+    expect((await follow(link)).status).toBe(404)
+    const heir = await join(app, account.id, 'member', email)
+    expect((await follow(link)).status).toBe(404)
+    expect((await heir.logIn(email)).status).toBe(200)
+
+    const last = await resetOf(heir)
+    await app.admin('DELETE', `/members/${(await heir.session()).user.id}`)
+    expect((await follow(last)).status).toBe(404)
   })
 })
 
@@ -395,7 +559,7 @@ describe('the operator', () => {
     const listed = data<AdminInvitation[]>(await app.admin('GET', '/members/invitations?limit=500'))
     expect(listed.find(each => each.email === email)).toMatchObject({
       status: 'accepted',
-      invitedBy: 'Operator',
+      invitedBy: 'Operator token',
     })
     await app.admin('DELETE', `/members/${(await browser.session()).user.id}`)
   })

@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox'
+import type { Id } from '../lib/ids.ts'
+import type { Caller } from './caller.ts'
+import { nullable } from './envelope.ts'
+
+export const ACTORS = ['user', 'api_key', 'operator_token'] as const
+
+/** Whoever did something, on the wire. */
+export const ActorView = Type.Object({
+  type: Type.Enum(ACTORS),
+  id: nullable(Type.String({ description: 'usr_… or key_…; null for the operator token' })),
+  name: Type.String({ description: 'As they were called then' }),
+})
+export type ActorView = Static<typeof ActorView>
+
+/** The same as it is handed about. */
+export type Actor = Omit<ActorView, 'id'> & { id: Id<'usr'> | Id<'key'> | null }
+
+/** A person has no key of their own. */
+export function actorOfCaller({ keyId, keyName, keyPrefix }: Caller): Actor {
+  return { type: keyPrefix === '' ? 'user' : 'api_key', id: keyId, name: keyName }
+}
