@@ -1,4 +1,4 @@
-import type { AdminInvitation, Person, ResetMade } from '../contract/member.ts'
+import type { AdminInvitation, MemberRemoved, Person, ResetMade } from '../contract/member.ts'
 import { clientCommand } from './client-command.ts'
 import { pageQuery } from './paging.ts'
 import { card, table } from './show.ts'
@@ -73,7 +73,13 @@ export const remove = clientCommand({
     const query = account === undefined ? '' : `?accountId=${encodeURIComponent(account)}`
     return given.client.admin('DELETE', `/members/${encodeURIComponent(given.words[0]!)}${query}`)
   },
-  show: () => 'They are out, on every node within a second.',
+  show(answer) {
+    const { apiKeys } = answer['data'] as MemberRemoved
+    const out = 'They are out, on every node within a second.'
+    if (apiKeys.length === 0) return out
+    const keys = apiKeys.map(({ id, accountId, name, mode, role }) => [id, accountId, name, mode, role])
+    return `${out}\n\nKeys that they made go on:\n${table(['id', 'account', 'name', 'mode', 'role'], keys)}`
+  },
 })
 
 export const reset = clientCommand({

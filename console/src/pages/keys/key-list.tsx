@@ -180,6 +180,12 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
   },
   {
+    title: 'Made by',
+    width: 'minmax(90px, 1fr)',
+    wideOnly: true,
+    render: ({ createdBy }) => <bdi>{createdBy?.name ?? '–'}</bdi>,
+  },
+  {
     title: 'Last used',
     width: '110px',
     wideOnly: true,

@@ -15,6 +15,7 @@ import { useSession } from '../../session/context.tsx'
 import { ChangeMember } from './change-member.tsx'
 import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
+import { withKeysLeft } from './keys-left.ts'
 import { LinkShown } from './link-shown.tsx'
 import { MemberMenu } from './member-menu.tsx'
 import { MEMBERS, rightsInWords } from './rights.ts'
@@ -33,7 +34,7 @@ export default function Members() {
   const close = () => setOpen(null)
   const remove = useAction((api, id: string) => api.delete('/api/v2/members/{id}', { path: { id } }), {
     changes: [MEMBERS],
-    onDone: () => tellDone('They may act for this account no more.'),
+    onDone: ({ data }) => tellDone(withKeysLeft('They may act for this account no more.', data)),
   })
   return (
     <Page

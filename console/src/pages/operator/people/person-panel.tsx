@@ -9,6 +9,7 @@ import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../../parts/time.tsx'
 import { tellDone, tellFault } from '../../../parts/toast.tsx'
 import { useSession } from '../../../session/context.tsx'
+import { withKeysLeft } from '../../members/keys-left.ts'
 import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
 import { rightsInWords } from '../../members/rights.ts'
 import { AccountLink } from '../account-names.tsx'
@@ -25,8 +26,8 @@ export function PersonPanel({ person, onClose }: { person: Person | null; onClos
   })
   const remove = useAction(api => api.delete('/api/admin/members/{id}', { path }), {
     changes: [PEOPLE],
-    onDone() {
-      tellDone('The login is removed, and signed out everywhere.')
+    onDone({ data }) {
+      tellDone(withKeysLeft('The login is removed, and signed out everywhere.', data))
       onClose()
     },
   })

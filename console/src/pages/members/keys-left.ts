@@ -1,0 +1,9 @@
+const MOST_NAMED = 5
+
+/** What was done, and which keys of somebody who is gone still work. */
+export function withKeysLeft(done: string, { apiKeys }: { apiKeys: readonly { name: string }[] }): string {
+  if (apiKeys.length === 0) return done
+  const named = apiKeys.slice(0, MOST_NAMED).map(({ name }) => `“${name}”`)
+  const more = apiKeys.length > MOST_NAMED ? ` and ${apiKeys.length - MOST_NAMED} more` : ''
+  return `${done} Keys that they made go on working: ${named.join(', ')}${more}. Revoke what they may still know.`
+}
