@@ -20,6 +20,7 @@ export const add = clientCommand({
       ['username', bot.username],
       ['state', bot.state],
       ['updates by', bot.mode],
+      ['problem', bot.problem?.detail ?? null],
       ['subscribers', bot.subscribers],
     ])
   },
@@ -32,13 +33,14 @@ export const list = clientCommand({
   ask: given => given.client.api('GET', `/botapp-bots${pageQuery(given)}`),
   show: answer =>
     table(
-      ['id', 'username', 'name', 'state', 'updates by', 'subscribers', 'last update'],
+      ['id', 'username', 'name', 'state', 'updates by', 'problem', 'subscribers', 'last update'],
       (answer['data'] as BotView[]).map(each => [
         each.id,
         each.username,
         each.name,
         each.state,
         each.sandbox ? 'sandbox' : each.mode,
+        each.problem?.code ?? null,
         each.subscribers,
         each.lastUpdateAt,
       ]),

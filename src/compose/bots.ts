@@ -3,6 +3,7 @@ import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
 import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
 import { createFindConversation } from '../core/bots/conversation.ts'
+import { createBotListening } from '../core/bots/listening.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
 import { createBotDoor } from '../core/bots/receive.ts'
 import { createBotSettling } from '../core/bots/settle.ts'
@@ -44,6 +45,7 @@ export function createBotRooms(
   const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
   const acknowledge = createAcknowledge({ log, platforms, tokens })
   const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake, acknowledge })
+  const listening = createBotListening({ db, clock, ids, log, platforms, tokens, settling, publicUrl })
   return {
     bots: createBots({
       db,
@@ -59,6 +61,7 @@ export function createBotRooms(
     botDoor: createBotDoor({ tokens, platforms, settling, updates }),
     findConversation: createFindConversation({ db }),
     settling,
+    listening,
     async learnOfBot(update: SenderUpdate) {
       if (update.change.kind === 'unauthorized') await settling.verify(update.senderId)
       else await updates.learn(update)
@@ -72,7 +75,7 @@ export function createBotRooms(
       tokens,
       updates,
       doubt: settling.verify,
-      reclaim: id => settling.settle({ id }),
+      listening,
       node: lease.id,
     }),
   }
@@ -163,9 +166,10 @@ export function startBots(
 const MINUTE_MS = 60_000
 const SWEPT_AT_ONCE = 5_000
 
-export function listBotChores({ db }: Foundation, { settling }: BotRooms): Chore[] {
+export function listBotChores({ db }: Foundation, { settling, listening }: BotRooms): Chore[] {
   return [
     { name: 'settle bots', everyMs: MINUTE_MS, run: settling.round },
+    { name: 'look who hears bots', everyMs: MINUTE_MS, run: listening.round },
     {
       name: 'sweep subscribers of removed bots',
       everyMs: MINUTE_MS,

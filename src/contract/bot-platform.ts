@@ -9,6 +9,8 @@ export type BotPlatform = {
   identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>>
   /** From now on updates go to this address, each with the secret; or nowhere, until they are asked for. */
   listen(token: string, webhook: BotWebhook | null, signal: AbortSignal): Promise<PlatformAnswer<true>>
+  /** Who listens now, by the platform's word. */
+  listener(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotListener>>
   /**
    * The updates that wait, waiting for one for at most `waitMs`. Everything before `offset` is confirmed
    * by it, and never told again; null confirms nothing.
@@ -27,6 +29,16 @@ export type BotPlatform = {
 }
 
 export type BotWebhook = { url: string; secret: string }
+
+export type BotListener = {
+  /** Where updates go; null where they wait to be asked for. */
+  url: string | null
+  /** How many updates wait. */
+  waiting: number
+  /** When the platform last failed to hand one over, in ms since the epoch, and how; null for never. */
+  failedAtMs: number | null
+  failure: string | null
+}
 
 export type BotIdentity = { platformId: string; username: string | null; name: string }
 

@@ -9,6 +9,20 @@ export type BotState = (typeof BOT_STATES)[number]
 export const BOT_MODES = ['webhook', 'polling'] as const
 export type BotMode = (typeof BOT_MODES)[number]
 
+/**
+ * `taken_back`: another program had set its webhook, or removed ours, and we have set ours again; `taken`: it did so
+ * again, and was left; `shared`: another program asks for the updates, too; `unreachable`: the platform cannot call us.
+ */
+export const BOT_PROBLEMS = ['taken_back', 'taken', 'shared', 'unreachable'] as const
+export type BotProblemCode = (typeof BOT_PROBLEMS)[number]
+
+const BotProblem = nullable(
+  Type.Object(
+    { code: oneOf(BOT_PROBLEMS), detail: Type.String(), since: IsoTime },
+    { description: 'Why its updates may not come; null while nothing is known to keep them away' },
+  ),
+)
+
 /** What may be a token: it becomes a part of addresses. Telegram's are a number, a colon and a secret; a proxy may have its own. */
 export const TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,200}(?::[A-Za-z0-9_-]{0,200})?$'
 
@@ -30,6 +44,7 @@ export const BotView = Type.Object({
   name: Type.String(),
   state: oneOf(BOT_STATES),
   mode: nullable(oneOf(BOT_MODES, { description: 'Null until it is settled, and in the sandbox' })),
+  problem: BotProblem,
   sandbox: Type.Boolean({ description: 'Made by a test key: no platform knows it' }),
   subscribers: Type.Integer({ description: 'Blocked ones included' }),
   lastUpdateAt: nullable(IsoTime),
@@ -82,10 +97,11 @@ export const SubscriberPage = success(
 )
 export type SubscriberPage = Static<typeof SubscriberPage>
 
-/** `data` of `bot.unauthorized`. */
+/** `data` of `bot.unauthorized` and `bot.problem`. */
 export const BotEventData = Type.Object({
   botId: Type.String(),
   username: nullable(Type.String()),
   state: oneOf(BOT_STATES),
+  problem: BotProblem,
 })
 export type BotEventData = Static<typeof BotEventData>

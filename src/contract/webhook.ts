@@ -28,6 +28,7 @@ export const EVENT_TYPES = [
   'bot.subscriber.blocked',
   'bot.subscriber.returned',
   'bot.unauthorized',
+  'bot.problem',
   'suppression.created',
   'suppression.deleted',
   'sms_sender.approved',

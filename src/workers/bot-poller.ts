@@ -1,6 +1,7 @@
 import type { LinkLog } from '../channels/provider.ts'
 import type { BotUpdate, PlatformAnswer } from '../contract/bot-platform.ts'
 import type { Lease } from '../core/bots/feed-store.ts'
+import type { BotListening } from '../core/bots/listening.ts'
 import type { Platforms } from '../core/bots/platforms.ts'
 import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
@@ -24,8 +25,8 @@ export type BotPollerDeps = {
   updates: Pick<BotUpdates, 'take'>
   /** The platform says that the token is not valid. */
   doubt(botId: Lease['botId']): Promise<void>
-  /** Somebody else's webhook takes the updates away. */
-  reclaim(botId: Lease['botId']): Promise<void>
+  /** Somebody else takes the updates away, or did. */
+  listening: Pick<BotListening, 'taken' | 'shared' | 'heard'>
   /** The bot is another node's by now. */
   lost(lease: Lease): void
 }
@@ -39,6 +40,8 @@ const LONGEST_PAUSE_MS = 30_000
 
 /** So many failures in a row are no passing thing, such as another node that takes over. */
 const WORTH_A_WORD = 5
+/** Where nobody else has asked for so long, nobody else does. */
+const QUIET_MS = 120_000
 
 /** What to do before the next question: nothing, a pause, or none at all. */
 type Next = { afterMs: number } | 'again' | 'end'
@@ -53,6 +56,9 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
   const stopping = new AbortController()
   let offset: number | null = null
   let failures = 0
+  /** When somebody else was last met, and whether that is noted. */
+  let metMs = clock.monotonic()
+  let troubled = lease.troubled
   const ended = run()
 
   async function run(): Promise<void> {
@@ -74,7 +80,14 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
     const ask = { offset, waitMs: WAIT_MS }
     const answer = await platform.bots.updates(bot.token, ask, stopping.signal)
     if (answer.kind !== 'answer') return heed(answer)
+    await recover()
     return answer.value.length === 0 ? goOn(askedMs) : take(answer.value, platform.provider)
+  }
+
+  async function recover(): Promise<void> {
+    if (!troubled || clock.monotonic() - metMs < QUIET_MS) return
+    await deps.listening.heard(lease)
+    troubled = false
   }
 
   function goOn(askedMs: number): Next {
@@ -100,15 +113,24 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
   async function heed(answer: Exclude<PlatformAnswer<never>, { kind: 'answer' }>): Promise<Next> {
     if (stopping.signal.aborted) return 'end'
     if (answer.kind === 'unauthorized') await deps.doubt(lease.botId)
-    if (answer.kind === 'conflict' && answer.webhook) await deps.reclaim(lease.botId)
     if (answer.kind === 'throttled') return { afterMs: answer.afterMs }
     const next = patience()
+    if (answer.kind === 'conflict') await meet(answer.webhook)
     if (failures === WORTH_A_WORD) {
       const { botId } = lease
       const detail = 'detail' in answer ? answer.detail : null
       log.warn({ botId, answer: answer.kind, detail }, 'the updates of a bot do not come')
     }
     return next
+  }
+
+  /** Now and then another who asks is a node that takes over, or one that was cut off: only who goes on is noted. */
+  async function meet(webhook: boolean): Promise<void> {
+    metMs = clock.monotonic()
+    if (webhook) await deps.listening.taken(lease)
+    else if (failures >= WORTH_A_WORD && !troubled) await deps.listening.shared(lease)
+    else return
+    troubled = true
   }
 
   function patience(): Next {

@@ -12,6 +12,8 @@ export type ScriptedTelegram = {
   apiRoot: string
   calls: ScriptedCall[]
   callsOf(method: string): ScriptedCall[]
+  /** Where each token's updates go; no address where they are asked for. */
+  webhooks: Map<string, string>
   /** What it answers from here on; null for the usual. */
   answer(script: ((call: ScriptedCall) => PeerAct | null) | null): void
   ok(result: unknown): PeerAct
@@ -21,16 +23,18 @@ export type ScriptedTelegram = {
 
 export async function startScriptedTelegram(): Promise<ScriptedTelegram> {
   const calls: ScriptedCall[] = []
+  const webhooks = new Map<string, string>()
   let script: ((call: ScriptedCall) => PeerAct | null) | null = null
   const peer: HttpPeer = await startHttpPeer(request => {
     const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.path) ?? []
     const call = { path: request.path, token, method, body: JSON.parse(request.body || '{}') as Fields }
     calls.push(call)
-    return script?.(call) ?? usual(call, calls.length)
+    return script?.(call) ?? usual(call, calls.length, webhooks)
   })
   return {
     apiRoot: peer.url,
     calls,
+    webhooks,
     callsOf: method => calls.filter(each => each.method === method),
     answer(next) {
       script = next
@@ -41,7 +45,7 @@ export async function startScriptedTelegram(): Promise<ScriptedTelegram> {
   }
 }
 
-function usual({ token, method, body }: ScriptedCall, nth: number): PeerAct {
+function usual({ token, method, body }: ScriptedCall, nth: number, webhooks: Map<string, string>): PeerAct {
   switch (method) {
     case 'getMe':
       return ok({
@@ -54,7 +58,10 @@ function usual({ token, method, body }: ScriptedCall, nth: number): PeerAct {
       return 'silent'
     case 'setWebhook':
     case 'deleteWebhook':
+      webhooks.set(token, method === 'setWebhook' ? String(body['url']) : '')
       return ok(true)
+    case 'getWebhookInfo':
+      return ok({ url: webhooks.get(token) ?? '', has_custom_certificate: false, pending_update_count: 0 })
     default:
       return ok({
         message_id: nth,

@@ -17,6 +17,7 @@ const lease = {
   botId: ids.next('bot'),
   connectionId: ids.next('cnn'),
   fence: 1,
+  troubled: false,
 }
 const update: BotUpdate = { id: 1, chat: null, atMs: null, what: null, press: null }
 /** Whoever asks without end is left without an answer, so that the test comes to one. */
@@ -39,7 +40,7 @@ function scripted(answer: (signal: AbortSignal) => Promise<Updates>, take: () =>
     tokens: { find: () => ({ token: '1:token' }) },
     updates: { take },
     doubt: async () => {},
-    reclaim: async () => {},
+    listening: { taken: async () => {}, shared: async () => {}, heard: async () => {} },
     lost() {},
   } as unknown as BotPollerDeps
   return { clock, deps, questions: () => questions }
@@ -66,6 +67,33 @@ test('a bot that another program asks for is told of once', async () => {
   const poller = startBotPoller(lease, { ...deps, log: { ...deps.log, warn } })
   await clock.advance(600_000)
   expect(warnings).toEqual([{ botId: lease.botId, answer: 'conflict', detail: null }])
+  await poller.stop()
+})
+
+test('another program that goes on asking is noted once, and no more where nobody else has asked for a while', async () => {
+  const said: string[] = []
+  let answer: Updates = { kind: 'conflict', webhook: false }
+  const { clock, deps } = scripted(
+    async () => answer,
+    async () => 'stored',
+  )
+  const listening = {
+    taken: async () => void said.push('taken'),
+    shared: async () => void said.push('shared'),
+    heard: async () => void said.push('heard'),
+  }
+  const poller = startBotPoller(lease, { ...deps, listening })
+  await clock.advance(100_000)
+  expect(said).toEqual(['shared'])
+  // Between two of the other's questions an update comes.
+  answer = { kind: 'answer', value: [] }
+  await clock.advance(60_000)
+  expect(said).toEqual(['shared'])
+  await clock.advance(120_000)
+  expect(said).toEqual(['shared', 'heard'])
+  answer = { kind: 'conflict', webhook: true }
+  await clock.advance(31_000)
+  expect(said.slice(0, 3)).toEqual(['shared', 'heard', 'taken'])
   await poller.stop()
 })
 

@@ -1,4 +1,10 @@
-import type { BotIdentity, BotPlatform, BotUpdate, PlatformAnswer } from '../../contract/bot-platform.ts'
+import type {
+  BotIdentity,
+  BotListener,
+  BotPlatform,
+  BotUpdate,
+  PlatformAnswer,
+} from '../../contract/bot-platform.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
 import { jsonOf } from '../http/inbound.ts'
@@ -108,6 +114,9 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
       )
       return answerOf(called)
     },
+    async listener(token, signal) {
+      return answerOf(await ask(token, async methods => listenerOf(await methods.getWebhookInfo()), signal))
+    },
     updates,
     async acknowledge(token, press, signal) {
       const question = { callback_query_id: press }
@@ -129,6 +138,19 @@ const UNAUTHORIZED = { kind: 'unauthorized' } as const
 function identityOf(me: { id: number; username?: string; first_name: string }): BotIdentity {
   if (!Number.isSafeInteger(me.id)) throw new TypeError('getMe names nobody')
   return { platformId: String(me.id), username: me.username ?? null, name: me.first_name }
+}
+
+/** As far as each is of the form that it should have. */
+function listenerOf(info: object): BotListener {
+  const told = info as Readonly<Record<string, unknown>>
+  const { url, pending_update_count: waiting, last_error_date: failedAtS, last_error_message: failure } = told
+  if (typeof url !== 'string') throw new TypeError('getWebhookInfo names no address')
+  return {
+    url: url === '' ? null : url,
+    waiting: typeof waiting === 'number' ? waiting : 0,
+    failedAtMs: typeof failedAtS === 'number' ? failedAtS * 1_000 : null,
+    failure: typeof failure === 'string' ? failure : null,
+  }
 }
 
 async function readAll(updates: Promise<readonly unknown[]>): Promise<readonly BotUpdate[]> {

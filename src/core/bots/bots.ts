@@ -115,9 +115,12 @@ export function createBots(deps: BotsDeps): Bots {
     return { id, connected: chosen === null }
   }
 
-  /** Its connection may be gone, or its token not open any more: then the bot comes back by this one. */
-  function isInUse({ id, state, connectionId, token: sealed }: BotRow, token: string): boolean {
-    if (state !== 'active' || !connectionId || !platforms.get(connectionId) || !sealed) return false
+  /** Its connection may be gone, its token not open any more, or another program hear it: then it comes back by this one. */
+  function isInUse(
+    { id, state, connectionId, token: sealed, taken }: BotRow & { taken: boolean },
+    token: string,
+  ): boolean {
+    if (taken || state !== 'active' || !connectionId || !platforms.get(connectionId) || !sealed) return false
     try {
       return seal.open(sealed, tokenContext(id)).toString() === token
     } catch (error) {

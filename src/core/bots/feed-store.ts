@@ -3,9 +3,22 @@ import { bareArray, timeArray } from '../../infra/pg-array.ts'
 import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 
 /** The right to ask for a bot's updates, until another claim. */
-export type Lease = { accountId: AccountId; botId: BotId; connectionId: ConnectionId; fence: number }
+export type Lease = {
+  accountId: AccountId
+  botId: BotId
+  connectionId: ConnectionId
+  fence: number
+  /** It is noted that its updates do not come as they should. */
+  troubled: boolean
+}
 
-type RawLease = { account_id: string; bot_id: string; connection_id: string; fence: number }
+type RawLease = {
+  account_id: string
+  bot_id: string
+  connection_id: string
+  fence: number
+  troubled: boolean
+}
 
 /**
  * Takes bots that no living node holds, as far as this one's share of all goes; waits for nobody, since a row
@@ -25,7 +38,7 @@ export async function claimFeeds(db: Db, node: number, limit: number): Promise<L
            update bot_feeds f set node = $1, fence = f.fence + 1
              from due join bots b on b.account_id = due.account_id and b.id = due.bot_id
             where f.account_id = due.account_id and f.bot_id = due.bot_id
-           returning f.account_id, f.bot_id, b.connection_id, f.fence`,
+           returning f.account_id, f.bot_id, b.connection_id, f.fence, f.problem is not null as troubled`,
     values: [node, limit],
   })
   return rows.map(toLease)
@@ -35,7 +48,7 @@ export async function claimFeeds(db: Db, node: number, limit: number): Promise<L
 export async function listHeld(db: Db, node: number): Promise<{ leases: Lease[]; surplus: number }> {
   const { rows } = await db.query<RawLease & { share: number }>({
     name: 'bot_feeds_held',
-    text: `select f.account_id, f.bot_id, b.connection_id, f.fence,
+    text: `select f.account_id, f.bot_id, b.connection_id, f.fence, f.problem is not null as troubled,
                   (select ceil(count(*)::numeric / greatest(1, (select count(*) from nodes)))::integer
                      from bot_feeds where polled) as share
              from bot_feeds f join bots b on b.account_id = f.account_id and b.id = f.bot_id
@@ -121,5 +134,6 @@ function toLease(raw: RawLease): Lease {
     botId: fromUuid('bot', raw.bot_id),
     connectionId: fromUuid('cnn', raw.connection_id),
     fence: raw.fence,
+    troubled: raw.troubled,
   }
 }

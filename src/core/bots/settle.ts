@@ -1,4 +1,5 @@
 import type { LinkLog } from '../../channels/provider.ts'
+import type { BotEventData, BotMode } from '../../contract/bot.ts'
 import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
@@ -12,6 +13,10 @@ import type { BotTokens, KnownBot } from './tokens.ts'
 export type BotSettling = {
   /** Settles with the platform how the updates of a bot come, as far as it can be reached now. */
   settle(bot: Pick<BotRow, 'id'>): Promise<void>
+  /** Makes the platform tell us again, and nobody else, in the way that was settled. */
+  retake(bot: KnownBot, mode: BotMode): Promise<PlatformAnswer<true>>
+  /** Where the platform calls us for a bot; null where nobody can reach us. */
+  addressOf(id: BotId): string | null
   /** Tells the platform that nobody listens any more; a platform that is away finds out by itself. */
   leave(bot: BotRow): Promise<void>
   /** Somebody was told that a bot's token is not valid any more: asks, and marks the bot if so. */
@@ -48,7 +53,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
   async function settle({ id }: Pick<BotRow, 'id'>): Promise<void> {
     const bot = await tokens.find(id)
     if (bot?.state !== 'active') return
-    const webhook = publicUrl === null ? null : { url: addressOf(publicUrl, id), secret: secretOf(id) }
+    const webhook = webhookOf(id)
     const answer = await listen(bot, webhook)
     if (answer.kind === 'unauthorized') return end(bot)
     if (answer.kind === 'answer') return write(bot, webhook ? 'webhook' : 'polling')
@@ -60,6 +65,15 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     )
     const removed = await listen(bot, null)
     if (removed.kind === 'answer') await write(bot, 'polling')
+  }
+
+  function webhookOf(id: BotId): BotWebhook | null {
+    const url = addressOf(id)
+    return url === null ? null : { url, secret: secretOf(id) }
+  }
+
+  function addressOf(id: BotId): string | null {
+    return publicUrl === null ? null : `${publicUrl}/webhooks/botapp/${id}`
   }
 
   function write({ accountId, id, sealed }: KnownBot, mode: 'webhook' | 'polling'): Promise<void> {
@@ -78,7 +92,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
       if (!(await markUnauthorized(tx, { accountId, id, token: sealed }))) return
       const bot = await selectBot(tx, accountId, id)
       if (!bot) return
-      const data = { botId: id, username: bot.username, state: bot.state }
+      const data: BotEventData = { botId: id, username: bot.username, state: bot.state, problem: null }
       const event = {
         accountId,
         id: deps.ids.next('evt'),
@@ -91,6 +105,8 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
 
   return {
     settle,
+    retake: (bot, mode) => listen(bot, mode === 'webhook' ? webhookOf(bot.id) : null),
+    addressOf,
     async leave({ id, mode }) {
       const bot = mode === 'webhook' ? await tokens.find(id) : null
       if (bot) await listen(bot, null)
@@ -107,9 +123,4 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     },
     secretOf,
   }
-}
-
-/** Where the platform calls us for a bot. */
-function addressOf(publicUrl: string, id: BotId): string {
-  return `${publicUrl}/webhooks/botapp/${id}`
 }

@@ -1,4 +1,4 @@
-import type { BotMode, BotState } from '../../contract/bot.ts'
+import type { BotMode, BotProblemCode, BotState } from '../../contract/bot.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, type BotId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 
@@ -20,7 +20,11 @@ export type BotRow = {
 }
 
 /** A bot with what changes by each update. */
-export type BotWithFeed = BotRow & { subscribers: number; lastUpdateAtMs: number | null }
+export type BotWithFeed = BotRow & {
+  subscribers: number
+  lastUpdateAtMs: number | null
+  problem: { code: BotProblemCode; detail: string; atMs: number } | null
+}
 
 type Raw = {
   account_id: string
@@ -35,11 +39,17 @@ type Raw = {
   mode: BotMode | null
   public_url: string | null
 }
-type RawWithFeed = Raw & { subscribers: number; last_update_at: Date | null }
+type RawWithFeed = Raw & {
+  subscribers: number
+  last_update_at: Date | null
+  problem: BotProblemCode | null
+  problem_detail: string
+  problem_at: Date
+}
 
 const COLUMNS = `b.account_id, b.id, b.connection_id, b.sandbox, b.platform_id, b.username, b.name, b.token, b.state,
   b.mode, b.public_url`
-const WITH_FEED = `${COLUMNS}, f.subscribers, f.last_update_at
+const WITH_FEED = `${COLUMNS}, f.subscribers, f.last_update_at, f.problem, f.problem_detail, f.problem_at
   from bots b join bot_feeds f on f.account_id = b.account_id and f.bot_id = b.id`
 
 /** The newest first; `before` is the last id of the page before. */
@@ -76,18 +86,23 @@ export async function findBot(db: Db, id: BotId): Promise<BotRow | null> {
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The bot of a platform's number, whoever's it is; in the sandbox the account's own. */
+/** What a settled way, or another token, leaves nothing of: how well the updates came before. */
+const UNTROUBLED = 'problem = null, problem_detail = null, problem_at = null, looked_at = null'
+
+/** The bot of a platform's number, whoever's it is, and whether somebody else has taken it; in the sandbox the account's own. */
 export async function findByPlatformId(
   db: Db,
   { accountId, sandbox, platformId }: Pick<BotRow, 'accountId' | 'sandbox' | 'platformId'>,
-): Promise<BotRow | null> {
-  const { rows } = await db.query<Raw>({
+): Promise<(BotRow & { taken: boolean }) | null> {
+  const { rows } = await db.query<Raw & { taken: boolean }>({
     name: 'bot_by_platform_id',
-    text: `select ${COLUMNS} from bots b
+    text: `select ${COLUMNS},
+                  exists (select 1 from bot_feeds f where f.account_id = b.account_id and f.bot_id = b.id and f.problem = 'taken') as taken
+             from bots b
             where b.platform_id = $2 and b.sandbox = $3 and (not $3 or b.account_id = $1) for update`,
     values: [toUuid(accountId), platformId, sandbox],
   })
-  return rows[0] ? toRow(rows[0]) : null
+  return rows[0] ? { ...toRow(rows[0]), taken: rows[0].taken } : null
 }
 
 /** How the updates of these bots come is to be settled, or was by another public address. */
@@ -137,7 +152,7 @@ export async function replaceToken(
     text: `with renewed as (
              update bots set connection_id = $3, username = $4, name = $5, token = $6, state = 'active', mode = null, public_url = null
               where account_id = $1 and id = $2 returning account_id, id)
-           update bot_feeds f set polled = false, node = null, fence = f.fence + 1
+           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${UNTROUBLED}, taken_back_at = null
              from renewed r where f.account_id = r.account_id and f.bot_id = r.id`,
     values: [
       toUuid(bot.accountId),
@@ -162,7 +177,7 @@ export async function settleMode(
     text: `with settled as (
              update bots set mode = $4, public_url = $5
               where account_id = $1 and id = $2 and token = $3 and state = 'active' returning account_id, id)
-           update bot_feeds f set polled = ($4 = 'polling'), node = null, fence = f.fence + 1
+           update bot_feeds f set polled = ($4 = 'polling'), node = null, fence = f.fence + 1, ${UNTROUBLED}
              from settled s where f.account_id = s.account_id and f.bot_id = s.id`,
     values: [toUuid(accountId), toUuid(id), token, mode, publicUrl],
   })
@@ -178,7 +193,7 @@ export async function markUnauthorized(
     text: `with ended as (
              update bots set state = 'unauthorized'
               where account_id = $1 and id = $2 and token = $3 and state = 'active' returning account_id, id)
-           update bot_feeds f set polled = false, node = null, fence = f.fence + 1
+           update bot_feeds f set polled = false, node = null, fence = f.fence + 1, ${UNTROUBLED}
              from ended e where f.account_id = e.account_id and f.bot_id = e.id`,
     values: [toUuid(accountId), toUuid(id), token],
   })
@@ -218,5 +233,6 @@ function toRowWithFeed(raw: RawWithFeed): BotWithFeed {
     ...toRow(raw),
     subscribers: raw.subscribers,
     lastUpdateAtMs: raw.last_update_at?.getTime() ?? null,
+    problem: raw.problem && { code: raw.problem, detail: raw.problem_detail, atMs: raw.problem_at.getTime() },
   }
 }

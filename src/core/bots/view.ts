@@ -14,11 +14,16 @@ export function viewBot(bot: BotWithFeed): BotView {
     name: bot.name,
     state: bot.state,
     mode: bot.mode,
+    problem: viewProblem(bot),
     sandbox: bot.sandbox,
     subscribers: bot.subscribers,
     lastUpdateAt: isoOrNull(bot.lastUpdateAtMs),
     createdAt: toIso(timeOf(bot.id)),
   }
+}
+
+function viewProblem({ problem }: BotWithFeed): BotView['problem'] {
+  return problem && { code: problem.code, detail: problem.detail, since: toIso(problem.atMs) }
 }
 
 export function viewSubscriber(botId: BotId, chat: Subscriber): BotSubscriber {

@@ -62,28 +62,43 @@ async function untilKnown(botId: string, chatId: number): Promise<void> {
   )
 }
 
-test('updates come to the public address; without one they are asked for, by the bots that are there', async () => {
+let bot: BotView
+
+test('updates come to the public address, and another program that takes them away is found out', async () => {
   const answer = await app.call('/api/v2/botapp-bots', {
     method: 'POST',
     key: account.liveKey,
     body: { token: telegram.token },
   })
-  const { bot } = answer.body['data'] as { bot: BotView }
+  bot = (answer.body['data'] as { bot: BotView }).bot
   expect(bot.mode).toBe('webhook')
   await telegram.say(6_001, '/start')
   await untilKnown(bot.id, 6_001)
   expect(telegram.callsOf('getUpdates')).toEqual([])
 
+  const elsewhere = new URLSearchParams({ url: `${publicUrl}/elsewhere` })
+  const taken = await fetch(`${telegram.apiRoot}/bot${telegram.token}/setWebhook`, {
+    method: 'POST',
+    body: elsewhere,
+  })
+  expect(taken.status).toBe(200)
+  await app.leap(6 * 60_000)
+  await app.until(bots, ([known]) => known?.problem?.code === 'taken_back')
+  await telegram.say(6_004, '/start')
+  await untilKnown(bot.id, 6_004)
+}, 60_000)
+
+test('without a public address updates are asked for, by the bots that are there', async () => {
   await app.stop()
-  app = await startTestApp({ database })
+  app = await startTestApp({ database, startMs: app.now() })
   await app.until(bots, ([known]) => known?.mode === 'polling')
   await telegram.say(6_002, '/start')
   await untilKnown(bot.id, 6_002)
 
   await app.stop()
-  app = await startTestApp({ database, env: { POSTHORN_PUBLIC_URL: publicUrl } })
+  app = await startTestApp({ database, env: { POSTHORN_PUBLIC_URL: publicUrl }, startMs: app.now() })
   await app.until(bots, ([known]) => known?.mode === 'webhook')
   await telegram.say(6_003, '/start')
   await untilKnown(bot.id, 6_003)
-  expect((await bots())[0]).toMatchObject({ subscribers: 3 })
+  expect((await bots())[0]).toMatchObject({ subscribers: 4 })
 }, 60_000)

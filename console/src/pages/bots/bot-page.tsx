@@ -56,6 +56,16 @@ export default function BotPage({ botId }: { botId: string }) {
             give it here.
           </Alert>
         )}
+        {bot.problem && (
+          <Alert
+            color="yellow"
+            variant="light"
+            icon={<CircleAlert size={16} />}
+            title="What people write may not come here"
+          >
+            Since <Time at={bot.problem.since} />: {bot.problem.detail}.
+          </Alert>
+        )}
         <BotFacts bot={bot} />
         <Subscribers bot={bot} />
       </Stack>

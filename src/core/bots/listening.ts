@@ -1,0 +1,165 @@
+import type { LinkLog } from '../../channels/provider.ts'
+import type { BotEventData, BotProblemCode } from '../../contract/bot.ts'
+import type { BotListener } from '../../contract/bot-platform.ts'
+import type { Database } from '../../infra/db.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
+import { storable } from '../../lib/storable.ts'
+import { insertHeardEvents } from '../callbacks/event-store.ts'
+import type { FeedRef } from './feed-store.ts'
+import type { Platforms } from './platforms.ts'
+import { claimLooks, selectWatched, type Watched, writeProblem } from './problem-store.ts'
+import type { BotSettling } from './settle.ts'
+import type { BotTokens, KnownBot } from './tokens.ts'
+
+/** Whether the updates of bots come to us, and what is done where they do not. */
+export type BotListening = {
+  /** Asks the platform where the updates of bots go whose turn it is, and mends or notes what it finds; for a chore. */
+  round(): Promise<void>
+  /** Asking for a bot's updates met somebody else's webhook. */
+  taken(feed: FeedRef): Promise<void>
+  /** Asking goes on meeting somebody else who asks. */
+  shared(feed: FeedRef): Promise<void>
+  /** The updates come again, and nobody else took any for a while. */
+  heard(feed: FeedRef): Promise<void>
+}
+
+export type BotListeningDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  log: LinkLog
+  platforms: Pick<Platforms, 'get'>
+  tokens: Pick<BotTokens, 'find'>
+  settling: Pick<BotSettling, 'retake' | 'addressOf' | 'verify'>
+  /** Where the platform may call us; null where nobody can reach us. */
+  publicUrl: string | null
+}
+
+/** From one look at a bot to the next, as long as there are no more bots than the nodes get through. */
+const LOOK_EVERY_MS = 5 * 60_000
+/** A round of one node looks at 1,000 at most, so many of them at once. */
+const AT_ONCE = 25
+const MOST_PAGES = 40
+const ASK_MS = 5_000
+/** Whoever takes a bot again within this after we took it back means it: two that take it from each other both lose half of it. */
+const TAKEN_BACK_ONCE_IN_MS = 86_400_000
+/** A failure to reach us that is older says nothing of now. */
+const RECENT_FAILURE_MS = 15 * 60_000
+const LONGEST_DETAIL = 300
+
+type Problem = { code: BotProblemCode; detail: string }
+
+export function createBotListening(deps: BotListeningDeps): BotListening {
+  const { db, clock, log, settling, publicUrl } = deps
+
+  async function look(watched: Watched): Promise<void> {
+    const bot = await deps.tokens.find(watched.botId)
+    const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
+    if (!bot || !platform) return
+    const answer = await platform.bots.listener(bot.token, AbortSignal.timeout(ASK_MS))
+    // Asked once more in another way: whatever stands in between may not know this question.
+    if (answer.kind === 'unauthorized') return settling.verify(watched.botId)
+    if (answer.kind !== 'answer') return
+    const found = answer.value
+    if (isOurs(found, watched)) await seeOurs(watched, found)
+    else await seeForeign(watched, bot, found)
+  }
+
+  function isOurs({ url }: BotListener, { botId, mode }: Watched): boolean {
+    const ours = mode === 'webhook' ? settling.addressOf(botId) : null
+    return ours === null || url === null ? ours === url : isSameAddress(url, ours)
+  }
+
+  /** Who asks finds out by asking whether the updates come. */
+  async function seeOurs(watched: Watched, found: BotListener): Promise<void> {
+    if (watched.mode === 'webhook') await note(watched, failureOf(found, clock.now()))
+  }
+
+  async function seeForeign(watched: Watched, bot: KnownBot, { url }: BotListener): Promise<void> {
+    const nowMs = clock.now()
+    const { takenBackAtMs } = watched
+    const again = takenBackAtMs !== null && nowMs - takenBackAtMs < TAKEN_BACK_ONCE_IN_MS
+    if (again || (url !== null && watched.problem === 'taken')) return note(watched, left(url))
+    const answer = await settling.retake(bot, watched.mode)
+    if (answer.kind !== 'answer') return
+    log.warn(
+      { botId: watched.botId, by: hostOf(url) },
+      'somebody else’s webhook of a bot was replaced by ours',
+    )
+    await note(watched, takenBack(url), nowMs)
+  }
+
+  /** Stores what changed, and tells its listeners in the same transaction. */
+  async function note(
+    { accountId, botId, fence = null }: { accountId: AccountId; botId: BotId; fence?: number | null },
+    problem: Problem | null,
+    takenBackAtMs: number | null = null,
+  ): Promise<void> {
+    const atMs = clock.now()
+    await db.transaction(async tx => {
+      const change = { accountId, botId, fence, problem, takenBackAtMs, atMs }
+      const bot = await writeProblem(tx, change)
+      if (!bot) return
+      const data: BotEventData = { botId, ...bot, problem: problem && { ...problem, since: toIso(atMs) } }
+      await insertHeardEvents(tx, [{ accountId, id: deps.ids.next('evt'), type: 'bot.problem', atMs, data }])
+    })
+  }
+
+  return {
+    async round() {
+      if (publicUrl === null) return
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const nowMs = clock.now()
+        const claim = { publicUrl, beforeMs: nowMs - LOOK_EVERY_MS, nowMs, limit: AT_ONCE }
+        const due = await claimLooks(db, claim)
+        await Promise.all(due.map(look))
+        if (due.length < AT_ONCE) return
+      }
+    },
+    async taken({ accountId, botId }) {
+      const watched = await selectWatched(db, accountId, botId)
+      if (watched) await look(watched)
+    },
+    shared: feed => note(feed, SHARED),
+    heard: feed => note(feed, null),
+  }
+}
+
+const SHARED: Problem = {
+  code: 'shared',
+  detail: 'another program asks for the updates of this bot, and takes them away',
+}
+
+function takenBack(url: string | null): Problem {
+  return { code: 'taken_back', detail: `${whoseWords(url)}; we have taken the bot back` }
+}
+
+function left(url: string | null): Problem {
+  return {
+    code: 'taken',
+    detail: `${whoseWords(url)} again after we had taken the bot back: it is left so until its token is registered again`,
+  }
+}
+
+function whoseWords(url: string | null): string {
+  if (url === null) return 'another program has removed our webhook'
+  return storable(`another program has set its own webhook, at ${hostOf(url)}`, LONGEST_DETAIL)
+}
+
+/** No more of it: the rest of a webhook's address may be its secret. */
+function hostOf(url: string | null): string | null {
+  return url === null ? null : (URL.parse(url)?.host ?? 'an address that cannot be read')
+}
+
+/** However the platform spells it. */
+function isSameAddress(a: string, b: string): boolean {
+  return a === b || URL.parse(a)?.href === new URL(b).href
+}
+
+/** Something waits, and the platform could not hand it over a moment ago. */
+function failureOf({ waiting, failedAtMs, failure }: BotListener, nowMs: number): Problem | null {
+  if (waiting === 0 || failedAtMs === null || nowMs - failedAtMs > RECENT_FAILURE_MS) return null
+  const said = failure === null ? '' : `: ${storable(failure, LONGEST_DETAIL)}`
+  return { code: 'unreachable', detail: `the platform does not get its calls through to us${said}` }
+}

@@ -1,0 +1,111 @@
+import type { BotMode, BotProblemCode, BotState } from '../../contract/bot.ts'
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
+
+/** A bot as far as it matters for whether its updates come to us. */
+export type Watched = {
+  accountId: AccountId
+  botId: BotId
+  mode: BotMode
+  problem: BotProblemCode | null
+  takenBackAtMs: number | null
+}
+
+type Raw = {
+  account_id: string
+  bot_id: string
+  mode: BotMode
+  problem: BotProblemCode | null
+  taken_back_at: Date | null
+}
+
+const COLUMNS = 'f.account_id, f.bot_id, b.mode, f.problem, f.taken_back_at'
+
+/**
+ * Bots whose updates come by webhook and that nobody has looked at since `before`, the longest ago first; noted as
+ * looked at, so that the nodes share them. One that somebody else is at comes the next time.
+ */
+export async function claimLooks(
+  db: Db,
+  {
+    publicUrl,
+    beforeMs,
+    nowMs,
+    limit,
+  }: { publicUrl: string; beforeMs: number; nowMs: number; limit: number },
+): Promise<Watched[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'bot_looks_claim',
+    text: `with due as (
+             select f.account_id, f.bot_id from bot_feeds f
+               join bots b on b.account_id = f.account_id and b.id = f.bot_id
+              where b.mode = 'webhook' and b.state = 'active' and b.public_url = $1
+                and (f.looked_at is null or f.looked_at < $2)
+              order by f.looked_at nulls first limit $4 for update of f skip locked)
+           update bot_feeds f set looked_at = $3
+             from due join bots b on b.account_id = due.account_id and b.id = due.bot_id
+            where f.account_id = due.account_id and f.bot_id = due.bot_id
+           returning ${COLUMNS}`,
+    values: [publicUrl, toIso(beforeMs), toIso(nowMs), limit],
+  })
+  return rows.map(toWatched)
+}
+
+/** One of them; null where it is gone, or nothing is heard of it anyhow. */
+export async function selectWatched(db: Db, accountId: AccountId, botId: BotId): Promise<Watched | null> {
+  const { rows } = await db.query<Raw>({
+    name: 'bot_watched',
+    text: `select ${COLUMNS} from bot_feeds f join bots b on b.account_id = f.account_id and b.id = f.bot_id
+            where f.account_id = $1 and f.bot_id = $2 and b.state = 'active' and b.mode is not null`,
+    values: [toUuid(accountId), toUuid(botId)],
+  })
+  return rows[0] ? toWatched(rows[0]) : null
+}
+
+export type ProblemChange = {
+  accountId: AccountId
+  botId: BotId
+  /** Whoever asks for its updates names the claim by which; null for a look. */
+  fence: number | null
+  problem: { code: BotProblemCode; detail: string } | null
+  takenBackAtMs: number | null
+  atMs: number
+}
+
+/** Notes what keeps a bot from being heard; null where that was known, or the bot is not heard of by this claim any more. */
+export async function writeProblem(
+  db: Db,
+  { accountId, botId, fence, problem, takenBackAtMs, atMs }: ProblemChange,
+): Promise<{ username: string | null; state: BotState } | null> {
+  const { rows } = await db.query<{ username: string | null; state: BotState }>({
+    name: 'bot_problem_write',
+    text: `update bot_feeds f
+              set problem = $4, problem_detail = $5, taken_back_at = coalesce($6, f.taken_back_at),
+                  problem_at = case when $4::text is not null then $7::timestamptz end
+             from bots b
+            where f.account_id = $1 and f.bot_id = $2 and ($3::bigint is null or f.fence = $3)
+              and f.problem is distinct from $4 and b.account_id = f.account_id and b.id = f.bot_id and b.state = 'active'
+           returning b.username, b.state`,
+    values: [
+      toUuid(accountId),
+      toUuid(botId),
+      fence,
+      problem?.code ?? null,
+      problem?.detail ?? null,
+      takenBackAtMs === null ? null : toIso(takenBackAtMs),
+      toIso(atMs),
+    ],
+  })
+  return rows[0] ?? null
+}
+
+function toWatched(raw: Raw): Watched {
+  return {
+    accountId: fromUuid('acc', raw.account_id),
+    botId: fromUuid('bot', raw.bot_id),
+    mode: raw.mode,
+    problem: raw.problem,
+    takenBackAtMs: raw.taken_back_at?.getTime() ?? null,
+  }
+}
