@@ -2,6 +2,7 @@ import type { Caller } from '../contract/caller.ts'
 import { createAuditLog } from '../core/audit/audit-log.ts'
 import type { Send } from '../core/messages/send.ts'
 import { createAttempts } from '../core/people/attempts.ts'
+import { createBrowsers } from '../core/people/browsers.ts'
 import { sweepInvitations } from '../core/people/invitation-store.ts'
 import { createInvitations } from '../core/people/invitations.ts'
 import type { MailState } from '../core/people/members.ts'
@@ -32,8 +33,10 @@ export function createPeopleRooms(
   const publicUrl = config.publicUrl ?? null
   const attempts = createAttempts({ clock })
   const passwords = createPasswords({ random })
-  const sessions = createSessions({ db, clock, ids, random, seal, changes, accounts: rooms.accounts })
-  const proof = createProof({ db, clock, seal, attempts, passwords })
+  const browsers = createBrowsers({ random, seal })
+  const { accounts } = rooms
+  const sessions = createSessions({ db, clock, ids, random, seal, changes, accounts, browsers })
+  const proof = createProof({ db, clock, seal, attempts, passwords, browsers })
   const shared = { db, clock, ids, random, seal, attempts, passwords, proof, sessions }
   const invitations = createInvitations(shared)
   const members = createMembers({ ...shared, invitations, publicUrl, mail: createMail(base, rooms, send) })

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Actor, actorOfCaller } from '../contract/actor.ts'
 import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Visit } from '../core/people/visit.ts'
+import { readBrowser } from './session-cookies.ts'
 
 type Asking = { ip: string; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
 
@@ -16,6 +17,7 @@ export function visitOf({ ip, headers, raw }: Asking): Visit {
   return {
     ip,
     userAgent: headers['user-agent']?.slice(0, MOST_AGENT) ?? null,
+    browser: readBrowser(headers.cookie),
     host: (headers.host ?? '').replace(/:\d+$/, ''),
     // By themselves some proxies say nothing, but speak a version that no browser has spoken for decades.
     forwarded: raw.httpVersion === '1.0' || PROXIED.some(name => headers[name] !== undefined),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { Problem } from '../../contract/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createTokenBuckets } from '../../lib/token-bucket.ts'
+import { createTokenBuckets, type TokenBuckets } from '../../lib/token-bucket.ts'
 
 /**
  * How often somebody may try: so many guesses at once, then one now and then. Counted on each
@@ -25,21 +25,27 @@ const RATES = {
   address: { burst: 30, perSecond: 1 / 4 },
   // Of one login from one place, or of somebody who is signed in.
   login: { burst: 10, perSecond: 1 / 60 },
-  // From all places together: more, or whoever guesses from afar would keep its owner out.
+  // From all unknown browsers together: whoever guesses from everywhere leaves no more than this.
   anywhere: { burst: 100, perSecond: 1 / 6 },
+  // Of one login in a browser in which it has come in before: that nobody else takes anything from.
+  known: { burst: 10, perSecond: 1 / 60 },
   // Logins that went well: each stays in the audit log.
   entry: { burst: 100, perSecond: 1 },
-  // Six digits are few. By whoever has the password already, from wherever.
-  code: { burst: 10, perSecond: 1 / 60 },
+  // Six digits are few: at this pace one of the three that count is found in some six years. By
+  // whoever has the password already, from wherever; in a known browser by that one.
+  code: { burst: 10, perSecond: 1 / 600 },
 } as const
-const MOST_KEPT = 40_000
+/** Of each kind for itself: addresses cost nothing, and many of them push out no counted codes. */
+const MOST_KEPT = 20_000
 
 export function createAttempts({ clock }: { clock: Clock }): Attempts {
-  const buckets = createTokenBuckets(MOST_KEPT)
+  const buckets = Object.fromEntries(
+    Object.keys(RATES).map(kind => [kind, createTokenBuckets(MOST_KEPT)]),
+  ) as Record<ChanceKind, TokenBuckets>
 
   function take(kind: ChanceKind, key: string): void {
     const { burst, perSecond } = RATES[kind]
-    const verdict = buckets.take(bucketOf(kind, key), perSecond, burst, clock.monotonic())
+    const verdict = buckets[kind].take(bucketOf(key), perSecond, burst, clock.monotonic())
     if (verdict.allowed) return
     throw new Problem('RATE_LIMITED', 'Too many attempts.', {
       retryAfterSeconds: verdict.retryAfterMs / 1000,
@@ -51,7 +57,7 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
       for (const [kind, key] of chances) take(kind, key)
     },
     back(...chances) {
-      for (const [kind, key] of chances) buckets.back(bucketOf(kind, key), RATES[kind].perSecond)
+      for (const [kind, key] of chances) buckets[kind].back(bucketOf(key), RATES[kind].perSecond)
     },
   }
 }
@@ -60,14 +66,15 @@ export function fromAddress(ip: string): Chance {
   return ['address', networkOf(ip)]
 }
 
-/** What somebody counts against who says that this login is theirs. */
-export function asLogin(emailKey: string, ip: string): Chance[] {
+/** What somebody counts against who says that this login is theirs; `browser` where it is known of old. */
+export function asLogin(emailKey: string, ip: string, browser: string | null): Chance[] {
+  if (browser !== null) return [['known', `${emailKey} ${browser}`]]
   return [fromAddress(ip), ['login', `${emailKey} ${networkOf(ip)}`], ['anywhere', emailKey]]
 }
 
 /** As short for an address that somebody has blown up as for any other. */
-function bucketOf(kind: ChanceKind, key: string): string {
-  return hash('sha256', `${kind}:${key}`, 'base64')
+function bucketOf(key: string): string {
+  return hash('sha256', key, 'base64')
 }
 
 /** Who has IPv6 has a network of it. */

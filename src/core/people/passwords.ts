@@ -5,13 +5,14 @@ import type { Random } from '../../lib/random.ts'
 
 /** Slow on purpose: whoever steals the hashes pays this for every guess. */
 export type Passwords = {
-  /** What the store keeps, in the PHC's spelling: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
+  /** Of somebody who was let in as far as that. What the store keeps, in the PHC's spelling: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
   hash(password: string): Promise<string>
   /**
    * Whether it is the password. Without anything stored it takes as long and is false, so that
-   * nobody learns who has a login. Throws RATE_LIMITED where too many wait already.
+   * nobody learns who has a login. Throws RATE_LIMITED where too many wait already; those who are
+   * `known` have a line of their own, and go first.
    */
-  verify(password: string, stored: string | null): Promise<boolean>
+  verify(password: string, stored: string | null, known?: boolean): Promise<boolean>
 }
 
 /** OWASP's smallest setting for Argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
@@ -36,12 +37,12 @@ export function createPasswords({ random }: { random: Random }): Passwords {
   return {
     async hash(password) {
       const salt = random.bytes(SALT_BYTES)
-      return write(PARAMETERS, salt, await inTurn(() => run(password, salt, PARAMETERS)))
+      return write(PARAMETERS, salt, await inTurn(true, () => run(password, salt, PARAMETERS)))
     },
-    async verify(password, stored) {
-      const known = read(stored ?? nobody)
-      const given = await inTurn(() => run(password, known.salt, known.parameters))
-      return timingSafeEqual(given, known.hash) && stored !== null
+    async verify(password, stored, known = false) {
+      const { salt, parameters, hash } = read(stored ?? nobody)
+      const given = await inTurn(known, () => run(password, salt, parameters))
+      return timingSafeEqual(given, hash) && stored !== null
     },
   }
 }
@@ -73,20 +74,24 @@ function read(stored: string): { parameters: Parameters; salt: Buffer; hash: Buf
   }
 }
 
-/** So many at once, so many in line, and the rest is refused. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
+/** So many at once, so many in either line, and the rest is refused. */
+function createTurns(): <T>(known: boolean, work: () => Promise<T>) => Promise<T> {
+  const knownLine: (() => void)[] = []
+  const line: (() => void)[] = []
   let running = 0
 
-  return async work => {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) throw new Problem('RATE_LIMITED')
-      await new Promise<void>(resolve => waiting.push(resolve))
-    } else running++
+  async function wait(waiting: (() => void)[]): Promise<void> {
+    if (waiting.length >= MOST_WAITING) throw new Problem('RATE_LIMITED')
+    await new Promise<void>(resolve => waiting.push(resolve))
+  }
+
+  return async (known, work) => {
+    if (running >= AT_ONCE) await wait(known ? knownLine : line)
+    else running++
     try {
       return await work()
     } finally {
-      const next = waiting.shift()
+      const next = knownLine.shift() ?? line.shift()
       if (next) next()
       else running--
     }

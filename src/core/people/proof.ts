@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Attempts, asLogin, type Chance } from './attempts.ts'
+import type { Browsers } from './browsers.ts'
 import { emailKey } from './email.ts'
 import type { Passwords } from './passwords.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
@@ -22,7 +23,7 @@ export type Proof = {
   /**
    * By address and password, and by the code of the second factor where they have one. Throws
    * UNAUTHORIZED, the same whatever was wrong; TOTP_REQUIRED where the code alone is missing;
-   * RATE_LIMITED after too many mistakes for this address or from this place.
+   * RATE_LIMITED after too many mistakes for this address or from this place, or in this browser where it is known.
    */
   byLogin(
     given: { email: string; password: string; totp?: string | undefined },
@@ -38,9 +39,10 @@ export type ProofDeps = {
   seal: Pick<Seal, 'open' | 'hashSecret'>
   attempts: Attempts
   passwords: Passwords
+  browsers: Pick<Browsers, 'recognize'>
 }
 
-export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps): Proof {
+export function createProof({ db, clock, seal, attempts, passwords, browsers }: ProofDeps): Proof {
   /** Each code works once: the store says so, however many try at the same time. */
   async function isSecondFactor(user: UserRow, given: string): Promise<boolean> {
     const code = given.replace(/\s/g, '')
@@ -51,9 +53,13 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
   }
 
   /** True as well where there is none, or where it has still to be asked for. */
-  async function holdsSecondFactor(user: UserRow, given: string | undefined): Promise<boolean> {
+  async function holdsSecondFactor(
+    user: UserRow,
+    given: string | undefined,
+    browser: string | null,
+  ): Promise<boolean> {
     if (user.totpSecret === null || given === undefined) return true
-    const chance: Chance = ['code', user.id]
+    const chance: Chance = ['code', browser === null ? user.id : `${user.id} ${browser}`]
     attempts.take(chance)
     const holds = await isSecondFactor(user, given)
     if (holds) attempts.back(chance)
@@ -61,15 +67,16 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
   }
 
   return {
-    async byLogin({ email, password, totp }, { ip }) {
+    async byLogin({ email, password, totp }, visit) {
       const key = emailKey(email)
-      const chances = asLogin(key, ip)
+      const browser = browsers.recognize(key, visit.browser)
+      const chances = asLogin(key, visit.ip, browser)
       attempts.take(...chances)
       let mistaken = false
       try {
         const user = await selectUserByEmail(db, key)
-        const known = await passwords.verify(password, user?.password ?? null)
-        mistaken = !user || !known || !(await holdsSecondFactor(user, totp))
+        const right = await passwords.verify(password, user?.password ?? null, browser !== null)
+        mistaken = !user || !right || !(await holdsSecondFactor(user, totp, browser))
         if (mistaken) throw refused()
         if (user!.totpSecret !== null && totp === undefined) throw new Problem('TOTP_REQUIRED')
         return user!
@@ -84,7 +91,7 @@ export function createProof({ db, clock, seal, attempts, passwords }: ProofDeps)
       let mistaken = false
       try {
         const user = await selectUser(db, userId)
-        mistaken = !(await passwords.verify(password, user?.password ?? null))
+        mistaken = !(await passwords.verify(password, user?.password ?? null, true))
         if (mistaken) throw invalid(path, 'is not your password')
         return user!
       } finally {

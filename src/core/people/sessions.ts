@@ -10,6 +10,7 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import type { AccountSnapshots } from '../accounts/snapshots.ts'
+import type { Browsers } from './browsers.ts'
 import { listAccountsOf } from './membership-store.ts'
 import {
   deleteSession,
@@ -27,8 +28,8 @@ import { hashToken, newToken } from './tokens.ts'
 import { selectUser, type UserId, type UserRow } from './user-store.ts'
 import type { Visit } from './visit.ts'
 
-/** Somebody who has just come in: the cookie, who they are, and what they are told. */
-export type Entered = { token: string; signedIn: SignedIn; view: SessionView }
+/** Somebody who has just come in: the cookie, the mark of their browser, who they are, and what they are told. */
+export type Entered = { token: string; browser: string; signedIn: SignedIn; view: SessionView }
 
 /** Who came in, and by what. */
 export type Proven = Pick<UserRow, 'id' | 'password' | 'totpSecret'>
@@ -67,6 +68,7 @@ export type SessionsDeps = {
   seal: Pick<Seal, 'hashSecret'>
   changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'>
   accounts: AccountSnapshots
+  browsers: Pick<Browsers, 'mark'>
 }
 
 const HOUR_MS = 3_600_000
@@ -194,7 +196,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return account instanceof Promise ? account.then(make) : make(account)
   }
 
-  async function enter(user: Proven, { ip, userAgent }: Visit): Promise<Entered> {
+  async function enter(user: Proven, { ip, userAgent, browser }: Visit): Promise<Entered> {
     const token = newToken(random)
     const nowMs = clock.now()
     const session: SessionRow = {
@@ -209,7 +211,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const row = entered && (await selectSession(db, hashToken(token).toString('hex')))
     if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed in this moment.')
     const signedIn = signedInOf(row)
-    return { token, signedIn, view: await view(signedIn) }
+    const mark = deps.browsers.mark(signedIn.email, browser)
+    return { token, browser: mark, signedIn, view: await view(signedIn) }
   }
 
   async function view(who: SignedIn): Promise<SessionView> {

@@ -23,7 +23,7 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
     },
     handler: async (request, reply) => {
       const entered = await deps.invitations.accept(request.body, visitOf(request))
-      deps.cookies.give(reply, entered.token)
+      deps.cookies.give(reply, entered)
       request.signedIn = entered.signedIn
       request.joined = entered.joined
       return { success: true, data: entered.view }

@@ -24,7 +24,7 @@ export const consoleSetup = (deps: { wayIn: WayIn; cookies: SessionCookies }) =>
     },
     handler: async (request, reply) => {
       const entered = await deps.wayIn.setUp(request.body, visitOf(request))
-      deps.cookies.give(reply, entered.token)
+      deps.cookies.give(reply, entered)
       request.signedIn = entered.signedIn
       reply.code(201)
       return { success: true, data: entered.view }

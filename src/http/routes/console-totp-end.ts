@@ -21,7 +21,7 @@ export const consoleTotpEnd = (deps: { ownLogin: OwnLogin; cookies: SessionCooki
     },
     handler: async (request, reply) => {
       const entered = await deps.ownLogin.endTotp(request.signedIn, request.body.password, visitOf(request))
-      deps.cookies.give(reply, entered.token)
+      deps.cookies.give(reply, entered)
       request.signedIn = entered.signedIn
       return { success: true, data: entered.view }
     },

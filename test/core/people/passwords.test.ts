@@ -50,4 +50,15 @@ describe('a password', () => {
     expect(refused[0]!.reason).toMatchObject({ code: 'RATE_LIMITED' })
     expect(await passwords.verify('x', null)).toBe(false)
   })
+
+  test('of somebody who is known waits in another line, which goes first', async () => {
+    const done: string[] = []
+    const strangers = Array.from({ length: 32 }, () =>
+      passwords.verify('x', null).then(() => done.push('stranger')),
+    )
+    const known = passwords.verify('x', null, true).then(() => done.push('known'))
+    await Promise.all([...strangers, known])
+    // Behind the two that were at work already, and whoever is quicker meanwhile; not behind thirty.
+    expect(done.indexOf('known')).toBeLessThan(16)
+  })
 })

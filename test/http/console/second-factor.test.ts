@@ -138,8 +138,22 @@ describe('guessing', () => {
       },
     )
   const guess = (email: string) => openBrowser(app).logIn(email, 'wrong')
+  /** What stays in a browser in which somebody has come in. */
+  const markOf = (answer: Answer) => answer.headers.getSetCookie()[1]!.split(';')[0]!
+  const logInBy = (cookie: string, body: object = {}) =>
+    app.call('/api/console/login', {
+      method: 'POST',
+      headers: { cookie },
+      body: { email: EMAIL, password: PASSWORD, ...body },
+    })
+  let known: string
 
   test('ends after ten for one address, known or not, and goes on slowly', async () => {
+    const entered = await openBrowser(app).logIn(EMAIL)
+    expect(entered.headers.getSetCookie()[1]).toMatch(
+      /^posthorn_browser=[\w-]{43}\.[\w-]{43}; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    known = markOf(entered)
     for (const email of ['someone@example.com', EMAIL]) {
       const answers = []
       for (let at = 0; at < 12; at++) answers.push(await guess(email))
@@ -158,6 +172,10 @@ describe('guessing', () => {
     // The right password waits as well: it would tell. But only there: or whoever guesses shuts its owner out.
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(429)
     expect((await logInFrom('203.0.113.5', {})).status).toBe(200)
+    // Nor there, where they have come in before; where they log out, too.
+    expect((await logInBy(known)).status).toBe(200)
+    expect((await logInBy(`${known.slice(0, -1)}!`)).status).toBe(429)
+    expect((await logInBy(known, { email: 'someone@example.com' })).status).toBe(429)
     await app.leap(61_000)
     expect((await openBrowser(app).logIn(EMAIL)).status).toBe(200)
   })
@@ -171,6 +189,8 @@ describe('guessing', () => {
     const places = Array.from({ length: 12 }, (_, at) => `198.51.100.${at}`)
     const answers = await Promise.all(places.map(place => logInFrom(place, { totp: wrong })))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), 429, 429])
+    expect((await logInFrom('198.51.100.99', { totp: freshCode() })).status).toBe(429)
+    expect((await logInBy(known, { totp: freshCode() })).status).toBe(200)
   })
 
   test('ends after thirty from one place, whatever the address', async () => {

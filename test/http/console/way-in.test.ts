@@ -105,7 +105,7 @@ describe('the first visit', () => {
     expect(answers[first]!.headers.get('x-content-type-options')).toBe('nosniff')
     // An owner of the account that the first start made.
     expect(view.memberships).toMatchObject([{ account: { name: 'Demo' }, role: 'owner' }])
-    const cookie = answers[first]!.headers.get('set-cookie')!
+    const [cookie] = answers[first]!.headers.getSetCookie()
     expect(cookie).toMatch(
       /^posthorn_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
     )
@@ -367,13 +367,15 @@ describe('over https', () => {
       const origin = 'https://posthorn.example.com'
       const proxied = { origin, 'x-forwarded-for': '203.0.113.9, 198.51.100.7' }
       const made = await browser.call('POST', '/api/console/setup', body, proxied)
-      expect(made.headers.get('set-cookie')).toMatch(
+      const [session, mark] = made.headers.getSetCookie()
+      expect(session).toMatch(
         /^__Host-posthorn_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
       )
+      expect(mark).toMatch(/^__Host-posthorn_browser=.* Path=\/; HttpOnly; SameSite=Strict; Secure$/)
       expect((await browser.call('PATCH', '/api/console/user', { name: 'R' }, { origin })).status).toBe(200)
       // As the proxy in front says, and not whoever spoke before it.
-      const [session] = (await browser.call('GET', '/api/console/sessions')).body['data'] as SessionRow[]
-      expect(session!.ip).toBe('198.51.100.7')
+      const [listed] = (await browser.call('GET', '/api/console/sessions')).body['data'] as SessionRow[]
+      expect(listed!.ip).toBe('198.51.100.7')
     } finally {
       await secured.stop()
     }

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { asLogin, type Chance, createAttempts } from '../../../src/core/people/attempts.ts'
+import { createBrowsers } from '../../../src/core/people/browsers.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const EMAIL = 'owner@example.com'
+const passes = (take: () => void): boolean => {
+  try {
+    take()
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('guesses from everywhere', () => {
+  /** One place for each guess, as who owns many machines has them. */
+  const fromAll = (email: string, at: number) => asLogin(email, `203.0.${at >> 8}.${at & 255}`, null)
+
+  test('shut an owner out of no browser in which they have come in before', () => {
+    const attempts = createAttempts({ clock: createFakeClock() })
+    const guesses = Array.from({ length: 300 }, (_, at) =>
+      passes(() => attempts.take(...fromAll(EMAIL, at))),
+    ).filter(passed => passed)
+    expect(guesses).toHaveLength(100)
+    const own = (browser: string | null) =>
+      passes(() => attempts.take(...asLogin(EMAIL, '192.0.2.1', browser)))
+    expect([own(null), own('laptop')]).toEqual([false, true])
+    // A known browser has its own end, and takes from no other.
+    const mistakes = Array.from({ length: 20 }, () => own('laptop')).filter(passed => passed)
+    expect(mistakes).toHaveLength(9)
+    expect(own('phone')).toBe(true)
+  })
+
+  test('push no counted code out of memory', () => {
+    const attempts = createAttempts({ clock: createFakeClock() })
+    const code: Chance = ['code', 'usr_1']
+    while (passes(() => attempts.take(code)));
+    for (let at = 0; at < 45_000; at++) passes(() => attempts.take(...fromAll(`nobody${at}`, at)))
+    expect(passes(() => attempts.take(code))).toBe(false)
+  })
+})
+
+describe('the mark of a browser', () => {
+  const seal = createSeal(Buffer.alloc(32, 7), createRandom())
+  const browsers = createBrowsers({ random: createRandom(), seal })
+
+  test('is one login’s, stays, and cannot be made up', () => {
+    const mark = browsers.mark(EMAIL, null)
+    expect(browsers.recognize(' OWNER@example.com', mark)).toBe(mark.split('.')[0])
+    expect(browsers.mark(EMAIL, mark)).toBe(mark)
+    expect(browsers.mark('other@example.com', mark)).not.toBe(mark)
+    const [name, proof] = mark.split('.') as [string, string]
+    const other = createBrowsers({
+      random: createRandom(),
+      seal: createSeal(Buffer.alloc(32, 8), createRandom()),
+    })
+    for (const [email, given] of [
+      ['other@example.com', mark],
+      [EMAIL, null],
+      [EMAIL, ''],
+      [EMAIL, name],
+      [EMAIL, `${name}x.${proof}`],
+      [EMAIL, `${name}.${proof.slice(1)}`],
+      [EMAIL, other.mark(EMAIL, null)],
+    ] as const) {
+      expect(browsers.recognize(email, given), String(given)).toBeNull()
+    }
+  })
+})
