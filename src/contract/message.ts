@@ -98,7 +98,7 @@ export const MessageFilters = Type.Object({
   messageType: Type.Optional(oneOf(MESSAGE_TYPES)),
   mode: Type.Optional(oneOf(KEY_MODES, { description: 'The kind of key that sent it; both where absent.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
-  errorCode: Type.Optional(oneOf(MESSAGE_ERRORS, { description: 'Why it failed.' })),
+  errorCode: Type.Optional(oneOf(MESSAGE_ERRORS)),
   templateId: Type.Optional(Type.String({ maxLength: 200 })),
   bulkJobId: Type.Optional(Type.String({ maxLength: 200 })),
   createdAfter: Type.Optional(IsoTime),

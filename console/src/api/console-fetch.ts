@@ -18,6 +18,9 @@ export type ConsoleFetchDeps = {
 /** Where a 401 is an answer and not the end of a session. */
 const DOORS = /^\/api\/console\/(?:setup|login|session|invitations)\b/
 
+/** Of both modes, and read as with a test key in either. */
+const SANDBOX = /^\/api\/v2\/sandbox\//
+
 /**
  * Sends requests as whoever is signed in. One whose session has ended waits
  * until they have signed in again and is then repeated: what was typed is not lost.
@@ -44,6 +47,6 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
 function withIdentity(request: Request, { csrfToken, accountId, mode }: Identity): Request {
   if (request.method !== 'GET' && csrfToken !== null) request.headers.set('X-CSRF-Token', csrfToken)
   if (accountId !== null) request.headers.set('X-Posthorn-Account', accountId)
-  request.headers.set('X-Posthorn-Mode', mode)
+  request.headers.set('X-Posthorn-Mode', SANDBOX.test(new URL(request.url).pathname) ? 'test' : mode)
   return request
 }

@@ -25,6 +25,8 @@ export type ReadOptions = {
   enabled?: boolean
   /** Asks again and again while the page is looked at, in ms. */
   everyMs?: number | undefined
+  /** What was asked before stays in sight until the answer to another question is here. */
+  keepsLast?: boolean
 }
 
 /**
@@ -39,6 +41,7 @@ export function useRead<P extends ReadPath>(path: P, init?: ReadInit<P>, options
     queryKey: useKey(path, init),
     queryFn: ({ signal }) => read(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
+    ...(options.keepsLast && { placeholderData: keepPreviousData }),
     ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
   })
 }

@@ -1,4 +1,5 @@
 import { Button, Loader, Skeleton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { PagedRead } from '../api/use-read.ts'
@@ -49,6 +50,7 @@ export function DataList<R>({
   height?: string
 }) {
   const scroller = useRef<HTMLDivElement>(null)
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
   const { rows, rowsLetGo = 0 } = read
   const rowAt = (index: number): R | undefined => rows[index - rowsLetGo]
   const virtual = useVirtualizer({
@@ -73,9 +75,7 @@ export function DataList<R>({
   if (rows.length === 0)
     return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
 
-  const shown = window.matchMedia(PHONE).matches
-    ? columns.filter(column => column.wideOnly !== true)
-    : columns
+  const shown = isPhone ? columns.filter(column => column.wideOnly !== true) : columns
   const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
 
   return (

@@ -5,14 +5,16 @@ import { CopyButton } from './copy-button.tsx'
 
 /** In the place of what could not be read, with a way to try again. */
 export function ReadFault({ error, retry }: { error: unknown; retry: () => unknown }) {
-  const { title, text, requestId } = faultOf(error)
+  const { title, text, requestId, again } = faultOf(error)
   return (
     <Alert color="red" variant="light" icon={<TriangleAlert size={16} />} title={title} role="alert">
       <Text>{text}</Text>
       <Group mt="sm" gap="xs">
-        <Button size="xs" variant="default" onClick={() => retry()}>
-          Try again
-        </Button>
+        {again && (
+          <Button size="xs" variant="default" onClick={() => retry()}>
+            Try again
+          </Button>
+        )}
         {requestId !== null && <CopyButton text={requestId} label="Request id" small />}
       </Group>
     </Alert>

@@ -1,18 +1,29 @@
 const formats = new Map<string, Intl.NumberFormat>()
+/** As many as an amount of the wire can have. */
+const MOST_DIGITS = 6
 
 /** An amount of the wire, in units of its currency, with as many digits as it has. */
 export function formatMoney(amount: number, currency: string): string {
-  let format = formats.get(currency)
-  if (!format) {
-    format = new Intl.NumberFormat(undefined, {
-      style: 'currency',
-      currency,
-      minimumFractionDigits: 2,
-      maximumFractionDigits: 6,
-    })
-    formats.set(currency, format)
-  }
-  return format.format(amount)
+  return formatOf(currency, MOST_DIGITS).format(amount)
+}
+
+/** A sum or a balance, as on a bill; what is less than one unit keeps its digits. */
+export function formatSum(amount: number, currency: string): string {
+  return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : 2).format(amount)
+}
+
+function formatOf(currency: string, mostDigits: number): Intl.NumberFormat {
+  const key = `${currency} ${mostDigits}`
+  const known = formats.get(key)
+  if (known) return known
+  const made = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: 2,
+    maximumFractionDigits: mostDigits,
+  })
+  formats.set(key, made)
+  return made
 }
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {

@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** What a row is called, first in it; as somebody wrote it. */
+/** What a row is called, first in it; as somebody wrote it. A badge is for where there is room. */
 export function NameCell({ name, badge }: { name: string; badge?: ReactNode }) {
   const text = (
     <Text span fw={500} size="sm" truncate>
@@ -12,14 +12,16 @@ export function NameCell({ name, badge }: { name: string; badge?: ReactNode }) {
   return (
     <Group gap="xs" wrap="nowrap">
       {text}
-      {badge}
+      <span className="ph-wide-only" style={{ flex: 'none' }}>
+        {badge}
+      </span>
     </Group>
   )
 }
 
 export function SandboxBadge() {
   return (
-    <Badge size="sm" color="brass" variant="light" style={{ flex: 'none' }}>
+    <Badge size="sm" color="brass" variant="light">
       Sandbox
     </Badge>
   )

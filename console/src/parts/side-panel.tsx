@@ -55,6 +55,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode]
         display: 'grid',
         gridTemplateColumns: 'minmax(110px, max-content) 1fr',
         gap: '8px 20px',
+        alignItems: 'baseline',
         margin: 0,
       }}
     >

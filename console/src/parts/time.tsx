@@ -1,8 +1,12 @@
 import { Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 
+const TICK_MS = 10_000
+const ticker = createTicker()
+
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
 /** From the smallest: how long it is in ms, and up to how many of it are told. */
@@ -19,8 +23,15 @@ export function formatTime(iso: string): string {
   return absolute.format(new Date(iso))
 }
 
+/** The day alone, for what happens at its beginning. */
+export function formatDay(iso: string): string {
+  return day.format(new Date(iso))
+}
+
 export function formatRelative(iso: string, nowMs: number): string {
   const byMs = new Date(iso).getTime() - nowMs
+  // What came since the clock here ticked last is not to come, and seconds are out of date when they are read.
+  if (Math.abs(byMs) < TICK_MS) return relative.format(0, 'second')
   for (const [unit, ms, most] of UNITS) {
     if (Math.abs(byMs) / ms < most) return relative.format(Math.round(byMs / ms), unit)
   }
@@ -29,11 +40,14 @@ export function formatRelative(iso: string, nowMs: number): string {
 
 /** How long ago, and on looking closer exactly when; `exact` shows the time of day instead. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
-  const nowMs = useNow()
+  // Words, so that only those that change are drawn anew.
+  const words = useSyncExternalStore(ticker.subscribe, () =>
+    exact ? clock.format(new Date(at)) : formatRelative(at, ticker.now()),
+  )
   return (
     <Tooltip label={formatTime(at)}>
       <time dateTime={at} className="ph-num">
-        {exact ? clock.format(new Date(at)) : formatRelative(at, nowMs)}
+        {words}
       </time>
     </Tooltip>
   )
@@ -44,14 +58,7 @@ export function MaybeTime({ at, none = '–' }: { at: string | null; none?: stri
   return at === null ? <span style={{ color: 'var(--ph-quiet)' }}>{none}</span> : <Time at={at} />
 }
 
-const TICK_MS = 15_000
-const ticker = createTicker()
-
 /** The time, told anew some times a minute to all who show it. */
-function useNow(): number {
-  return useSyncExternalStore(ticker.subscribe, ticker.now)
-}
-
 function createTicker() {
   const listeners = new Set<() => void>()
   let nowMs = Date.now()

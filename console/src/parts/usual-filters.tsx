@@ -2,7 +2,7 @@ import { CHANNELS, channelName } from './channel-name.ts'
 import { ChoiceFilter } from './filter-bar.tsx'
 import { PERIODS } from './periods.ts'
 
-type Props = { value: string | undefined; onChange: (value: string | null) => void }
+type Props = { value: string | undefined; onChange: (value: string | null) => void; width?: number }
 
 export function ChannelFilter(props: Props) {
   return (

@@ -1,13 +1,13 @@
 import type { PagedRead } from '../api/use-read.ts'
 
-type Whole = { isPending: boolean; error: Error | null; refetch(): unknown }
+type Whole = { isPending: boolean; isPlaceholderData?: boolean; error: Error | null; refetch(): unknown }
 
 /** For `DataList`: rows that the API gives all at once. */
 export function wholeList<R>(rows: readonly R[] | undefined, read: Whole): PagedRead<R> {
   return {
     rows: [...(rows ?? [])],
     isPending: read.isPending,
-    isPlaceholderData: false,
+    isPlaceholderData: read.isPlaceholderData ?? false,
     error: read.error,
     hasNextPage: false,
     isFetchingNextPage: false,

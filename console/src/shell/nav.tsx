@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Page, SECTIONS } from '../pages.ts'
 import classes from './frame.module.css'
@@ -8,8 +9,11 @@ export function Nav() {
   const [path] = useLocation()
   const shown = usePages().filter(page => page.hidden !== true)
   const here = nearest(shown, path)
+  const place = useRef<HTMLAnchorElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where one is comes into sight when that changes
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [here?.path])
   return (
-    <nav aria-label="Pages">
+    <div>
       {SECTIONS.map(section => {
         const pages = shown.filter(page => page.section === section)
         if (pages.length === 0) return null
@@ -19,6 +23,7 @@ export function Nav() {
             {pages.map(page => (
               <Link
                 key={page.path}
+                ref={page === here ? place : undefined}
                 href={page.path}
                 className={classes.link}
                 aria-current={page === here ? 'page' : undefined}
@@ -30,7 +35,7 @@ export function Nav() {
           </div>
         )
       })}
-    </nav>
+    </div>
   )
 }
 

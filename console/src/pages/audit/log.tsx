@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
+import type { LucideIcon } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AuditEntry } from '../../../../sdk/index.ts'
 import type { PagedRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
@@ -41,7 +41,7 @@ export function AuditLog<E extends AuditEntry>({
   title: string
   lead: string
   /** What will stand here, once there is something. */
-  nothing: { icon: Parameters<typeof NothingFits>[0]['icon']; text: string }
+  nothing: { icon: LucideIcon; text: string }
   filters: Filters
   entries: PagedRead<E>
   /** What can be changed here. */
@@ -77,11 +77,7 @@ export function AuditLog<E extends AuditEntry>({
         onOpen={setOpened}
         opened={opened?.id ?? null}
         empty={
-          clear ? (
-            <NothingFits icon={nothing.icon} onClear={clear} />
-          ) : (
-            <EmptyNote icon={nothing.icon} title="Nothing was changed yet" text={nothing.text} />
-          )
+          <EmptyList icon={nothing.icon} clear={clear} title="Nothing was changed yet" text={nothing.text} />
         }
       />
       <EntryPanel
@@ -97,8 +93,8 @@ export function AuditLog<E extends AuditEntry>({
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { title: 'Who', width: 'minmax(84px, 1.1fr)', render: ({ actor }) => <NameCell name={actor.name} /> },
-  { title: 'Did', width: 'minmax(130px, 1.5fr)', render: ({ action }) => actionInWords(action) },
+  { title: 'Who', width: 'minmax(70px, 1.1fr)', render: ({ actor }) => <NameCell name={actor.name} /> },
+  { title: 'Did', width: 'minmax(150px, 1.5fr)', render: ({ action }) => actionInWords(action) },
   {
     title: 'To',
     width: 'minmax(170px, 1.5fr)',
@@ -109,7 +105,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 const WHEN: Column<AuditEntry> = {
   title: 'When',
-  width: '92px',
+  width: '86px',
   align: 'end',
   render: ({ at }) => <Time at={at} />,
 }

@@ -1,13 +1,11 @@
 import { Group, Pagination, Stack, Text } from '@mantine/core'
 import { Users } from 'lucide-react'
-import { useRef } from 'react'
 import type { BotSubscriber, BotView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
@@ -27,12 +25,9 @@ export function Subscribers({ bot }: { bot: BotView }) {
       path: { botId: bot.id },
       query: { page, limit: PAGE_ROWS, ...(filters.q !== undefined && { q: filters.q }) },
     },
-    { everyMs: LOOK_EVERY_MS },
+    { everyMs: LOOK_EVERY_MS, keepsLast: true },
   )
-  // The page before stays in sight until the next one is here.
-  const last = useRef(read.data)
-  last.current = read.data ?? last.current
-  const shown = last.current?.data
+  const shown = read.data?.data
   const pages = Math.max(1, Math.ceil((shown?.total ?? 0) / PAGE_ROWS))
   const clear = () => setFilters({ q: null, page: null })
   return (
@@ -48,24 +43,21 @@ export function Subscribers({ bot }: { bot: BotView }) {
       <Stack gap="sm">
         <DataList
           label="Subscribers"
-          read={{
-            ...wholeList(shown?.subscribers, { ...read, isPending: read.isPending && !shown }),
-            isPlaceholderData: read.isPending,
-          }}
+          read={wholeList(shown?.subscribers, read)}
           columns={COLUMNS}
           rowKey={({ chatId }) => chatId}
           height="calc(100dvh - 420px)"
           empty={
-            filters.q === undefined ? (
-              <NoSubscribers bot={bot} />
-            ) : (
-              <NothingFits
-                icon={Users}
-                title="Nobody fits"
-                text="A part of the name, of the @username or of the chat id is enough."
-                onClear={clear}
-              />
-            )
+            <EmptyList
+              icon={Users}
+              clear={filters.q === undefined ? null : clear}
+              unfit={{
+                title: 'Nobody fits',
+                text: 'A part of the name, of the @username or of the chat id is enough.',
+              }}
+              title="Nobody has started it yet"
+              text={<HowToStart bot={bot} />}
+            />
           }
         />
         {pages > 1 && (
@@ -87,21 +79,12 @@ export function Subscribers({ bot }: { bot: BotView }) {
   )
 }
 
-function NoSubscribers({ bot: { username } }: { bot: BotView }) {
+function HowToStart({ bot: { username } }: { bot: BotView }) {
+  if (username === null) return 'People press Start in the bot; then they are here.'
   return (
-    <EmptyNote
-      icon={Users}
-      title="Nobody has started it yet"
-      text={
-        username === null ? (
-          'People press Start in the bot; then they are here.'
-        ) : (
-          <>
-            Share <b dir="ltr">t.me/{username}</b>: whoever presses Start there is here at once.
-          </>
-        )
-      }
-    />
+    <>
+      Share <b dir="ltr">t.me/{username}</b>: whoever presses Start there is here at once.
+    </>
   )
 }
 

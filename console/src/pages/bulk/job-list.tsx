@@ -4,9 +4,8 @@ import { Link, useLocation } from 'wouter'
 import { BULK_STATUSES, type BulkJob } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -50,22 +49,20 @@ export function JobList() {
         rowKey={job => job.id}
         onOpen={job => go(`/bulk/${job.id}`)}
         empty={
-          clear ? (
-            <NothingFits icon={Rows3} title="No job has this status" onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={Rows3}
-              title="No bulk jobs yet"
-              text="Drop a CSV or Excel file, say what its columns are, see what it costs, and run it."
-              action={
-                mayRun && (
-                  <Button component={Link} href="/bulk/new">
-                    New job
-                  </Button>
-                )
-              }
-            />
-          )
+          <EmptyList
+            icon={Rows3}
+            clear={clear}
+            unfit={{ title: 'No job has this status' }}
+            title="No bulk jobs yet"
+            text="Drop a CSV or Excel file, say what its columns are, see what it costs, and run it."
+            action={
+              mayRun && (
+                <Button component={Link} href="/bulk/new">
+                  New job
+                </Button>
+              )
+            }
+          />
         }
       />
     </Page>
@@ -75,14 +72,14 @@ export function JobList() {
 const COLUMNS: readonly Column<BulkJob>[] = [
   {
     title: 'Name',
-    width: 'minmax(140px, 1.6fr)',
+    width: 'minmax(96px, 1.6fr)',
     render: ({ name, id }) => (
       <Text span fw={500} size="sm">
         {name === '' ? <span className="ph-mono">{id}</span> : <bdi>{name}</bdi>}
       </Text>
     ),
   },
-  { title: 'Status', width: '116px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Status', width: '106px', render: ({ status }) => <StatusBadge status={status} /> },
   {
     title: 'Progress',
     width: 'minmax(140px, 2fr)',
@@ -91,7 +88,7 @@ const COLUMNS: readonly Column<BulkJob>[] = [
   },
   {
     title: 'Rows',
-    width: '80px',
+    width: '66px',
     align: 'end',
     render: ({ total }) => <span className="ph-num">{total.toLocaleString()}</span>,
   },

@@ -6,9 +6,8 @@ import { type BulkJob, type BulkRow, ROW_STATUSES, type RowStatus } from '../../
 import { useApi } from '../../api/context.tsx'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { tellFault } from '../../parts/toast.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
@@ -71,17 +70,13 @@ export function JobRows({ job, live }: { job: BulkJob; live: boolean }) {
         rowKey={row => String(row.index)}
         height="520px"
         empty={
-          clear && status !== undefined ? (
-            <NothingFits icon={Rows3} title={`No row is ${inWords(status).toLowerCase()}`} onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={Rows3}
-              title="No rows"
-              text={
-                job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined
-              }
-            />
-          )
+          <EmptyList
+            icon={Rows3}
+            clear={clear}
+            unfit={{ title: `No row is ${inWords(status ?? '').toLowerCase()}` }}
+            title="No rows"
+            text={job.status === 'rejected' && !invalid ? 'What came in of this job is not kept.' : undefined}
+          />
         }
       />
     </div>
@@ -92,10 +87,11 @@ const COLUMNS: readonly Column<BulkRow>[] = [
   {
     title: 'Row',
     width: '70px',
+    wideOnly: true,
     render: ({ index }) => <span className="ph-num">{(index + 1).toLocaleString()}</span>,
   },
-  { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
-  { title: 'To', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  { title: 'Status', width: '98px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'To', width: 'minmax(112px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   {
     title: 'What is wrong',
     width: 'minmax(160px, 2fr)',
@@ -114,7 +110,7 @@ const COLUMNS: readonly Column<BulkRow>[] = [
   },
   {
     title: '',
-    width: '76px',
+    width: '64px',
     align: 'end',
     render: ({ messageId }) =>
       messageId !== null && (

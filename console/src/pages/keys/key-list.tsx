@@ -57,7 +57,7 @@ export function KeyList({
   )
   const menu: Column<ApiKey> = {
     title: '',
-    width: '40px',
+    width: '36px',
     align: 'end',
     render: key =>
       actions &&
@@ -159,23 +159,23 @@ function KeyDialogs({
 const COLUMNS: readonly Column<ApiKey>[] = [
   {
     title: 'Name',
-    width: 'minmax(140px, 2fr)',
+    width: 'minmax(110px, 2fr)',
     render: ({ name }) => <NameCell name={name} />,
   },
   {
     title: 'Key',
-    width: '150px',
+    width: '112px',
     wideOnly: true,
     render: key => <span className="ph-mono">{key.prefix}…</span>,
   },
   {
     title: 'Mode',
-    width: '70px',
+    width: '64px',
     render: key => <StatusBadge status={key.mode} tone={key.mode === 'live' ? 'good' : 'warn'} />,
   },
   {
     title: 'May',
-    width: 'minmax(150px, 2fr)',
+    width: 'minmax(120px, 2fr)',
     wideOnly: true,
     render: key => <span title={key.permissions.join(', ')}>{rightsOf(key)}</span>,
   },
@@ -187,17 +187,17 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
   {
     title: 'Last used',
-    width: '110px',
+    width: '92px',
     wideOnly: true,
     render: key => <MaybeTime at={key.lastUsedAt} none="Never" />,
   },
   {
     title: 'Ends',
-    width: '110px',
+    width: '84px',
     wideOnly: true,
     render: key => <MaybeTime at={key.expiresAt} none="Never" />,
   },
-  { title: 'State', width: '90px', render: key => <StatusBadge status={stateOf(key)} /> },
+  { title: 'State', width: '84px', render: key => <StatusBadge status={stateOf(key)} /> },
 ]
 
 /** In a few words; which scopes exactly is told on looking closer. */

@@ -8,8 +8,12 @@ import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 
-/** An invitation, wherever it is listed. */
-export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
+/** An invitation, wherever it is listed, and what else is told of it there. */
+export function invitationColumns<R extends Invitation>(...more: Column<R>[]): Column<R>[] {
+  return [...WHOM, ...more, ENDS]
+}
+
+const WHOM: readonly Column<Invitation>[] = [
   { title: 'E-mail', width: 'minmax(150px, 1.6fr)', render: ({ email }) => <bdi>{email}</bdi> },
   { title: 'As', width: '90px', wideOnly: true, render: ({ role }) => inWords(role) },
   { title: 'Status', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
@@ -19,14 +23,15 @@ export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
     wideOnly: true,
     render: ({ invitedBy }) => <bdi>{invitedBy}</bdi>,
   },
-  {
-    title: 'Ends',
-    width: '100px',
-    align: 'end',
-    wideOnly: true,
-    render: ({ status, expiresAt }) => (status === 'pending' ? <Time at={expiresAt} /> : '–'),
-  },
 ]
+
+const ENDS: Column<Invitation> = {
+  title: 'Ends',
+  width: '100px',
+  align: 'end',
+  wideOnly: true,
+  render: ({ status, expiresAt }) => (status === 'pending' ? <Time at={expiresAt} /> : '–'),
+}
 
 export function withdrawColumn<R extends Invitation>(onAsk: (invitation: R) => void): Column<R> {
   return {

@@ -5,7 +5,7 @@ import type { Invitation } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
-import { INVITATION_COLUMNS, WithdrawInvitation, withdrawColumn } from './invitation-rows.tsx'
+import { invitationColumns, WithdrawInvitation, withdrawColumn } from './invitation-rows.tsx'
 
 const PATH = '/api/v2/members/invitations'
 /** Somebody may accept at any moment. */
@@ -21,7 +21,7 @@ export function Invitations({ onInvite }: { onInvite: () => void }) {
         read={invitations}
         rowKey={({ id }) => id}
         height="400px"
-        columns={[...INVITATION_COLUMNS, withdrawColumn(setAsked)]}
+        columns={[...invitationColumns(), withdrawColumn(setAsked)]}
         empty={
           <EmptyNote
             icon={MailPlus}

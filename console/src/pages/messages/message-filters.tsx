@@ -1,4 +1,4 @@
-import { MESSAGE_STATUSES, MESSAGE_TYPES, type Message } from '../../../../sdk/index.ts'
+import { MESSAGE_ERRORS, MESSAGE_STATUSES, MESSAGE_TYPES, type Message } from '../../../../sdk/index.ts'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { inWords } from '../../parts/status-badge.tsx'
@@ -7,14 +7,6 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 
-const ERRORS = [
-  'RECIPIENT_REJECTED',
-  'RECIPIENT_SUPPRESSED',
-  'CHATAPP_NOT_REGISTERED',
-  'MESSAGE_REJECTED',
-  'PROVIDER_UNAVAILABLE',
-  'INTERNAL_ERROR',
-] as const
 /** In the place of a mode: without any it is the one that somebody works in. */
 const BOTH = 'both'
 const MODES = [
@@ -70,26 +62,26 @@ export function MessageFilterBar({
 }: Omit<ReturnType<typeof useMessageFilters>, 'query'>) {
   return (
     <FilterBar onClear={clear}>
-      <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} />
+      <TextFilter label="Recipient" value={filters.to} onChange={to => setFilters({ to })} width={180} />
       <ChoiceFilter
         label="Status"
         value={filters.status}
         options={MESSAGE_STATUSES.map(value => ({ value, label: inWords(value) }))}
         onChange={status => setFilters({ status })}
-        width={140}
+        width={125}
       />
-      <ChannelFilter value={filters.channel} onChange={channel => setFilters({ channel })} />
+      <ChannelFilter value={filters.channel} onChange={channel => setFilters({ channel })} width={165} />
       <ChoiceFilter
         label="Type"
         value={filters.messageType}
         options={MESSAGE_TYPES.map(value => ({ value, label: typeName(value) }))}
         onChange={messageType => setFilters({ messageType })}
-        width={130}
+        width={120}
       />
       <ChoiceFilter
         label="Error"
         value={filters.errorCode}
-        options={ERRORS.map(value => ({ value, label: inWords(value.toLowerCase()) }))}
+        options={MESSAGE_ERRORS.map(value => ({ value, label: inWords(value.toLowerCase()) }))}
         onChange={errorCode => setFilters({ errorCode })}
         width={150}
       />
@@ -98,9 +90,9 @@ export function MessageFilterBar({
         value={filters.mode}
         options={MODES}
         onChange={mode => setFilters({ mode })}
-        width={120}
+        width={115}
       />
-      <PeriodFilter value={filters.period} onChange={period => setFilters({ period })} />
+      <PeriodFilter value={filters.period} onChange={period => setFilters({ period })} width={145} />
       {filters.templateId !== undefined && <OneOf name="Template" id={filters.templateId} />}
       {filters.bulkJobId !== undefined && <OneOf name="Job" id={filters.bulkJobId} />}
     </FilterBar>

@@ -8,6 +8,7 @@ import { channelName } from '../../parts/channel-name.ts'
 import { Snippet } from '../../parts/code.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { countryName } from '../../parts/country-name.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
@@ -98,7 +99,7 @@ function Details({ message }: { message: MessageWithTimeline }) {
               </Text>
             </span>,
           ],
-          ['Country', message.country ?? '–'],
+          ['Country', message.country === null ? '–' : countryName(message.country)],
           ['Made', <Time key="t" at={message.createdAt} />],
           message.scheduledAt === null
             ? null

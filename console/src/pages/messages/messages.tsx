@@ -6,9 +6,8 @@ import type { Message } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { Money } from '../../parts/money.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -51,27 +50,23 @@ export default function Messages({ messageId }: { messageId?: string }) {
         onOpen={message => open(message.messageId)}
         opened={messageId ?? null}
         empty={
-          filters.clear ? (
-            <NothingFits
-              icon={MessagesSquare}
-              title="No message fits these filters"
-              text="Recipients are compared as a whole: a phone number as E.164, with its plus."
-              onClear={filters.clear}
-            />
-          ) : (
-            <EmptyNote
-              icon={MessagesSquare}
-              title="No messages yet"
-              text="What you send appears here, with every step that it takes."
-              action={
-                mayWrite && (
-                  <Button component={Link} href="/send">
-                    Send the first one
-                  </Button>
-                )
-              }
-            />
-          )
+          <EmptyList
+            icon={MessagesSquare}
+            clear={filters.clear}
+            unfit={{
+              title: 'No message fits these filters',
+              text: 'Recipients are compared as a whole: a phone number as E.164, with its plus.',
+            }}
+            title="No messages yet"
+            text="What you send appears here, with every step that it takes."
+            action={
+              mayWrite && (
+                <Button component={Link} href="/send">
+                  Send the first one
+                </Button>
+              )
+            }
+          />
         }
       />
       <MessagePanel messageId={messageId ?? null} onClose={() => open(null)} />

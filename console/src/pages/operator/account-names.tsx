@@ -20,7 +20,7 @@ export function AccountName({ id, names }: { id: string | null; names: ReadonlyM
 
 export function AccountLink({ id, name }: { id: string; name: string }) {
   return (
-    <Anchor component={Link} href={`/operator/accounts/${id}`} underline="always">
+    <Anchor component={Link} href={`/operator/accounts/${id}`} inherit>
       <bdi>{name}</bdi>
     </Anchor>
   )

@@ -5,7 +5,7 @@ import { useRead } from '../../api/use-read.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
-import { formatMoney } from '../../parts/money.tsx'
+import { formatSum } from '../../parts/money.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
@@ -75,14 +75,14 @@ export default function Overview() {
             <Figure
               label="Cost"
               value={total?.cost}
-              format={amount => formatMoney(amount, currency)}
-              note={wallet.data && `${formatMoney(wallet.data.data.balance, currency)} in the wallet`}
+              format={amount => formatSum(amount, currency)}
+              note={wallet.data && `${formatSum(wallet.data.data.balance, currency)} in the wallet`}
             />
           ) : (
             <Figure
               label="Wallet"
               value={wallet.data?.data.balance}
-              format={amount => formatMoney(amount, currency)}
+              format={amount => formatSum(amount, currency)}
               note="tests cost nothing"
             />
           )}

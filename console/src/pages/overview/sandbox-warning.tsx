@@ -4,6 +4,8 @@ import { useRead } from '../../api/use-read.ts'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { useSession } from '../../session/context.tsx'
 
+const either = new Intl.ListFormat(undefined, { type: 'disjunction' })
+
 /** The sandbox must not pass for the real thing: told where live messages would go to it. */
 export function SandboxWarning() {
   const { mode } = useSession()
@@ -16,8 +18,8 @@ export function SandboxWarning() {
   if (mode !== 'live' || simulated.length === 0) return null
   return (
     <Alert color="brass" variant="light" icon={<FlaskConical size={16} />} title="Not everything is real yet">
-      No connection carries {simulated.map(channelName).join(', ')}: live messages over these channels go to
-      the sandbox, and reach nobody.
+      No connection carries {either.format(simulated.map(channelName))}: live messages over these channels go
+      to the sandbox, and reach nobody.
     </Alert>
   )
 }

@@ -7,9 +7,8 @@ import { useMessageChanges } from '../../api/use-message-changes.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
@@ -39,27 +38,23 @@ export default function Sandbox() {
         onOpen={setOpen}
         opened={open && `${open.messageId} ${open.attempts}`}
         empty={
-          clear ? (
-            <NothingFits
-              icon={FlaskConical}
-              title="Nothing has come in for this recipient"
-              text="Recipients are compared as a whole, as their message has them."
-              onClear={clear}
-            />
-          ) : (
-            <EmptyNote
-              icon={FlaskConical}
-              title="Nothing has come in yet"
-              text="Send something in test mode, and it appears here at once."
-              action={
-                can('messages:create') && (
-                  <Button component={Link} href="/send">
-                    Send a message
-                  </Button>
-                )
-              }
-            />
-          )
+          <EmptyList
+            icon={FlaskConical}
+            clear={clear}
+            unfit={{
+              title: 'Nothing has come in for this recipient',
+              text: 'Recipients are compared as a whole, as their message has them.',
+            }}
+            title="Nothing has come in yet"
+            text="Send something in test mode, and it appears here at once."
+            action={
+              can('messages:create') && (
+                <Button component={Link} href="/send">
+                  Send a message
+                </Button>
+              )
+            }
+          />
         }
       />
       <SandboxPanel message={open} onClose={() => setOpen(null)} />
@@ -68,11 +63,11 @@ export default function Sandbox() {
 }
 
 const COLUMNS: readonly Column<SandboxMessage>[] = [
-  { title: 'To', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
+  { title: 'To', width: 'minmax(112px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   { title: 'Channel', width: '140px', wideOnly: true, render: ({ channel }) => channelName(channel) },
   { title: 'From', width: '120px', wideOnly: true, render: ({ sender }) => <bdi>{sender ?? '–'}</bdi> },
-  { title: 'Words', width: 'minmax(160px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
-  { title: 'Came', width: '110px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
+  { title: 'Words', width: 'minmax(90px, 3fr)', render: message => <bdi>{wordsOf(message)}</bdi> },
+  { title: 'Came', width: '88px', align: 'end', render: ({ receivedAt }) => <Time at={receivedAt} /> },
 ]
 
 export function wordsOf({ subject, text, html, template, media }: SandboxMessage): string {

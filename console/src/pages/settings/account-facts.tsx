@@ -1,11 +1,10 @@
 import { Group, Text } from '@mantine/core'
 import type { AccountView } from '../../../../sdk/index.ts'
 import { CopyId } from '../../parts/copy-id.tsx'
+import { countryName } from '../../parts/country-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-
-const countries = new Intl.DisplayNames(undefined, { type: 'region' })
 
 export function AccountFacts({ account }: { account: AccountView }) {
   const { id, name, status, homeCountry, currency, phone } = account
@@ -17,7 +16,7 @@ export function AccountFacts({ account }: { account: AccountView }) {
           [
             'Home country',
             <span key="h">
-              {countries.of(homeCountry) ?? homeCountry}{' '}
+              {countryName(homeCountry)}{' '}
               <Text span c="dimmed" size="sm">
                 SMS to it are local, others international
               </Text>

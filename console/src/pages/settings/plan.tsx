@@ -3,7 +3,7 @@ import type { AccountView } from '../../../../sdk/index.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { formatTime } from '../../parts/time.tsx'
+import { formatDay } from '../../parts/time.tsx'
 
 type Pool = AccountView['plan']['pool'][number]
 
@@ -43,11 +43,11 @@ function PoolLine({ pool: { channels, limit, used, resetsAt } }: { pool: Pool })
       <Progress
         my={6}
         value={limit === 0 ? 100 : Math.min(100, (100 * used) / limit)}
-        color={used >= limit ? 'red' : 'verdigris'}
+        color={used >= limit ? 'var(--ph-bad)' : 'verdigris'}
         aria-label={`Used of ${names}`}
       />
       <Text size="xs" c="dimmed" className="ph-num">
-        {used.toLocaleString()} of {limit.toLocaleString()} used; anew {formatTime(resetsAt)}
+        {used.toLocaleString()} of {limit.toLocaleString()} used; anew on {formatDay(resetsAt)}
       </Text>
     </div>
   )

@@ -6,9 +6,8 @@ import { useAction, useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
@@ -53,21 +52,17 @@ export default function Suppressions() {
         columns={columns}
         rowKey={row => row.id}
         empty={
-          clear ? (
-            <NothingFits
-              icon={Ban}
-              title="Nobody here fits these filters"
-              text="Recipients are compared as a whole: a phone number as E.164, with its plus."
-              onClear={clear}
-            />
-          ) : (
-            <EmptyNote
-              icon={Ban}
-              title="Nobody is suppressed"
-              text="Whoever writes STOP comes here by themselves. You can add those who asked you in another way."
-              action={mayChange && <Button onClick={() => setAdding(true)}>Add a recipient</Button>}
-            />
-          )
+          <EmptyList
+            icon={Ban}
+            clear={clear}
+            unfit={{
+              title: 'Nobody here fits these filters',
+              text: 'Recipients are compared as a whole: a phone number as E.164, with its plus.',
+            }}
+            title="Nobody is suppressed"
+            text="Whoever writes STOP comes here by themselves. You can add those who asked you in another way."
+            action={mayChange && <Button onClick={() => setAdding(true)}>Add a recipient</Button>}
+          />
         }
       />
       <AddSuppression opened={adding} onClose={() => setAdding(false)} />
@@ -100,12 +95,12 @@ const SOURCES: Record<SuppressionSource, string> = {
 const COLUMNS: readonly Column<SuppressionView>[] = [
   {
     title: 'Recipient',
-    width: 'minmax(150px, 1.2fr)',
+    width: 'minmax(120px, 1.3fr)',
     render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
   },
   {
     title: 'Channel',
-    width: '160px',
+    width: 'minmax(128px, 1fr)',
     render: ({ channel }) => (channel === null ? 'Every channel' : channelName(channel)),
   },
   { title: 'By', width: '140px', wideOnly: true, render: ({ source }) => SOURCES[source] },

@@ -1,12 +1,12 @@
 import {
   Checkbox,
   Group,
+  Input,
   NumberInput,
   Radio,
   SegmentedControl,
   Select,
   SimpleGrid,
-  Stack,
   Text,
   TextInput,
 } from '@mantine/core'
@@ -62,17 +62,15 @@ export function EditorFields({
           />
         )}
       </SimpleGrid>
-      <Stack gap={4}>
-        <Text size="sm" fw={500} component="span" id="sub-type-label">
-          Type
-        </Text>
+      <Input.Wrapper label="Type" labelElement="div">
         <SegmentedControl
           data={[...SUB_TYPES]}
           w="fit-content"
-          aria-labelledby="sub-type-label"
+          aria-label="Type"
+          display="flex"
           {...getInputProps('subType')}
         />
-      </Stack>
+      </Input.Wrapper>
       {official && <SenderFields fields={fields} senders={senders} />}
       {official && bound ? (
         <BoundFields fields={fields} />

@@ -3,10 +3,9 @@ import { LayoutTemplate, Plus, Star } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { TEMPLATE_STATUSES, type TemplateView } from '../../../../sdk/index.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
 import { NameCell } from '../../parts/name-cell.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -74,43 +73,33 @@ export function TemplateList() {
         rowKey={template => template.id}
         onOpen={template => go(`/templates/${template.id}`)}
         empty={
-          clear && templates.all > 0 ? (
-            <NothingFits
-              icon={LayoutTemplate}
-              title="No template fits these filters"
-              text="The search looks at names, subjects and words."
-              onClear={clear}
-            />
-          ) : (
-            <NoTemplates mayWrite={mayWrite} />
-          )
+          <EmptyList
+            icon={LayoutTemplate}
+            clear={templates.all > 0 ? clear : null}
+            unfit={{
+              title: 'No template fits these filters',
+              text: 'The search looks at names, subjects and words.',
+            }}
+            title="No templates yet"
+            text="Write one for SMS or e-mail and send it at once, or put one before WhatsApp for approval."
+            action={
+              mayWrite && (
+                <Button component={Link} href="/templates/new">
+                  New template
+                </Button>
+              )
+            }
+          />
         }
       />
     </Page>
   )
 }
 
-function NoTemplates({ mayWrite }: { mayWrite: boolean }) {
-  return (
-    <EmptyNote
-      icon={LayoutTemplate}
-      title="No templates yet"
-      text="Write one for SMS or e-mail and send it at once, or put one before WhatsApp for approval."
-      action={
-        mayWrite && (
-          <Button component={Link} href="/templates/new">
-            New template
-          </Button>
-        )
-      }
-    />
-  )
-}
-
 const COLUMNS: readonly Column<TemplateView>[] = [
   {
     title: 'Name',
-    width: 'minmax(170px, 2.6fr)',
+    width: 'minmax(120px, 2.6fr)',
     render: ({ name, isDefault, isPlatformTemplate }) => (
       <NameCell
         name={name}

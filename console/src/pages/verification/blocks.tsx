@@ -5,14 +5,13 @@ import type { BlockView, FraudRule } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
-import { countryName } from './breakdown.tsx'
+import { regionName } from './region-name.ts'
 
 const RULES: Record<FraudRule, string> = {
   allowedCountries: 'Countries allowed',
@@ -68,15 +67,13 @@ export default function Blocks() {
         opened={open?.id ?? null}
         height="calc(100dvh - 320px)"
         empty={
-          clear ? (
-            <NothingFits icon={ShieldAlert} title="No block fits these filters" onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={ShieldAlert}
-              title="Nothing was blocked"
-              text="The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded."
-            />
-          )
+          <EmptyList
+            icon={ShieldAlert}
+            clear={clear}
+            unfit={{ title: 'No block fits these filters' }}
+            title="Nothing was blocked"
+            text="The guard stands before every code that a live key sends: it stops who earns by codes that nobody asked for. Test keys are not guarded."
+          />
         }
       />
       <BlockPanel block={open} onClose={() => setOpen(null)} />
@@ -98,7 +95,7 @@ function BlockPanel({ block, onClose }: { block: BlockView | null; onClose: () =
           <Facts
             facts={[
               ['Rule', RULES[block.rule]],
-              ['Country', countryName(block.country)],
+              ['Country', regionName(block.country)],
               ['Channel', channelName(block.channel)],
               [
                 'Asked from',
@@ -137,6 +134,6 @@ const COLUMNS: readonly Column<BlockView>[] = [
   { title: 'Recipient', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
   { title: 'Rule', width: '140px', wideOnly: true, render: ({ rule }) => RULES[rule] },
   { title: 'Why', width: 'minmax(180px, 2.4fr)', wideOnly: true, render: ({ reason }) => reason },
-  { title: 'Country', width: '110px', wideOnly: true, render: ({ country }) => countryName(country) },
+  { title: 'Country', width: '110px', wideOnly: true, render: ({ country }) => regionName(country) },
   { title: 'When', width: '100px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]

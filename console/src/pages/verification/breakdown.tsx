@@ -64,15 +64,3 @@ function Conversion({ share, of }: { share: number | null; of: string }) {
 export function percent(share: number): string {
   return `${(share * 100).toFixed(share === 1 || share === 0 ? 0 : 1)} %`
 }
-
-const regions = new Intl.DisplayNames(undefined, { type: 'region' })
-
-/** `DE` is "Germany"; e-mail addresses have none. */
-export function countryName(country: string | null): string {
-  if (country === null) return 'None (e-mail)'
-  try {
-    return regions.of(country) ?? country
-  } catch {
-    return country
-  }
-}

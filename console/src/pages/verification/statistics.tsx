@@ -8,12 +8,13 @@ import { channelName } from '../../parts/channel-name.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
-import { formatMoney } from '../../parts/money.tsx'
+import { formatSum } from '../../parts/money.tsx'
 import { Card } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
-import { Breakdown, countryName, percent } from './breakdown.tsx'
+import { Breakdown, percent } from './breakdown.tsx'
 import { SPANS, spanOf } from './days.ts'
+import { regionName } from './region-name.ts'
 
 const Chart = lazy(() => import('./conversion-chart.tsx'))
 const STATS = '/api/v2/verification/stats'
@@ -64,7 +65,7 @@ export function Statistics() {
             <Breakdown
               name="Country"
               rows={byCountry.data?.data}
-              nameOf={({ country }) => countryName(country)}
+              nameOf={({ country }) => regionName(country)}
             />
           </Card>
 
@@ -97,7 +98,7 @@ function Figures({ sum }: { sum: StatsRow | undefined }) {
         note={sum && sum.started > 0 ? `${(sum.sent / sum.started).toFixed(1)} each` : undefined}
       />
       <Figure label="Delivered" value={sum?.delivered} note="receipts that say so" />
-      <Figure label="Cost" value={sum?.cost} format={amount => formatMoney(amount, sum?.currency ?? 'USD')} />
+      <Figure label="Cost" value={sum?.cost} format={amount => formatSum(amount, sum?.currency ?? 'USD')} />
       <Figure
         label="Blocked"
         value={sum?.blocked}

@@ -4,10 +4,9 @@ import { Link } from 'wouter'
 import type { LedgerEntry } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { formatMoney } from '../../parts/money.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { inWords, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -56,15 +55,13 @@ export function Ledger() {
         rowKey={({ id, type, createdAt, amount }) => `${id} ${type} ${createdAt} ${amount}`}
         height="560px"
         empty={
-          clear ? (
-            <NothingFits icon={Receipt} title="No movement fits these filters" onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={Receipt}
-              title="Nothing has moved"
-              text="The operator credits the wallet; what live messages hold, cost and give back is told here."
-            />
-          )
+          <EmptyList
+            icon={Receipt}
+            clear={clear}
+            unfit={{ title: 'No movement fits these filters' }}
+            title="Nothing has moved"
+            text="The operator credits the wallet; what live messages hold, cost and give back is told here."
+          />
         }
       />
     </div>

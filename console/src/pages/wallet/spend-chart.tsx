@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
 import type { MessageStats } from '../../../../sdk/index.ts'
-import { formatMoney } from '../../parts/money.tsx'
+import { formatSum } from '../../parts/money.tsx'
 import { eachDay } from './spans.ts'
 
 const SERIES = [{ name: 'Spent', color: 'verdigris.6' }]
@@ -22,10 +22,12 @@ export default function SpendChart({ stats }: { stats: MessageStats }) {
       dataKey="day"
       series={SERIES}
       tickLine="none"
+      // Room for the words of the highest line.
+      barChartProps={{ margin: { top: 10 } }}
       barProps={{ isAnimationActive: false, maxBarSize: 22 }}
       xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
-      valueFormatter={value => formatMoney(value, currency)}
+      valueFormatter={value => formatSum(value, currency)}
     />
   )
 }

@@ -5,7 +5,7 @@ import { useRead } from '../../api/use-read.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
-import { formatMoney } from '../../parts/money.tsx'
+import { formatSum } from '../../parts/money.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { useSession } from '../../session/context.tsx'
@@ -29,7 +29,7 @@ export default function Wallet() {
   )
   const [changing, setChanging] = useState(false)
   const data = wallet.data?.data
-  const money = (amount: number) => formatMoney(amount, data?.currency ?? 'USD')
+  const money = (amount: number) => formatSum(amount, data?.currency ?? 'USD')
   const low = data !== undefined && data.lowBalance > 0 && data.balance < data.lowBalance
   return (
     <Page

@@ -3,9 +3,8 @@ import { Inbox } from 'lucide-react'
 import { DELIVERY_STATUSES, type DeliveryView, type WebhookView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { inWords, StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
@@ -56,15 +55,13 @@ export function Deliveries({
         opened={opened}
         height="calc(100dvh - 420px)"
         empty={
-          clear ? (
-            <NothingFits icon={Inbox} title="No delivery fits these filters" onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={Inbox}
-              title="Nothing was sent to it yet"
-              text="“Send a test” shows at once whether your receiver takes what we send."
-            />
-          )
+          <EmptyList
+            icon={Inbox}
+            clear={clear}
+            unfit={{ title: 'No delivery fits these filters' }}
+            title="Nothing was sent to it yet"
+            text="“Send a test” shows at once whether your receiver takes what we send."
+          />
         }
       />
     </div>
@@ -72,10 +69,10 @@ export function Deliveries({
 }
 
 const COLUMNS: readonly Column<DeliveryView>[] = [
-  { title: 'Status', width: '116px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'Status', width: '106px', render: ({ status }) => <StatusBadge status={status} /> },
   {
     title: 'Event',
-    width: 'minmax(160px, 1.4fr)',
+    width: 'minmax(110px, 1.4fr)',
     render: ({ eventType, replayOf }) => (
       <>
         <span className="ph-mono">{eventType}</span>
@@ -101,7 +98,7 @@ const COLUMNS: readonly Column<DeliveryView>[] = [
     wideOnly: true,
     render: ({ nextAttemptAt }) => <MaybeTime at={nextAttemptAt} />,
   },
-  { title: 'Made', width: '110px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Made', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 function answerOf({ lastStatus, lastError }: DeliveryView): string {

@@ -4,9 +4,10 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
+import { countryName } from '../../../parts/country-name.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
-import { Money } from '../../../parts/money.tsx'
+import { formatSum } from '../../../parts/money.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -67,11 +68,16 @@ export function AccountList() {
 const COLUMNS: readonly Column<AdminAccount>[] = [
   {
     title: 'Name',
-    width: 'minmax(130px, 2fr)',
+    width: 'minmax(90px, 2fr)',
     render: ({ name }) => <NameCell name={name} />,
   },
-  { title: 'State', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
-  { title: 'Country', width: '80px', wideOnly: true, render: ({ homeCountry }) => homeCountry },
+  { title: 'State', width: '98px', render: ({ status }) => <StatusBadge status={status} /> },
+  {
+    title: 'Country',
+    width: 'minmax(100px, 0.8fr)',
+    wideOnly: true,
+    render: ({ homeCountry }) => countryName(homeCountry),
+  },
   {
     title: 'Plan',
     width: 'minmax(100px, 1fr)',
@@ -85,9 +91,9 @@ const COLUMNS: readonly Column<AdminAccount>[] = [
   },
   {
     title: 'Balance',
-    width: '120px',
+    width: '104px',
     align: 'end',
-    render: ({ wallet }) => <Money amount={wallet.balance} currency={wallet.currency} />,
+    render: ({ wallet }) => <span className="ph-num">{formatSum(wallet.balance, wallet.currency)}</span>,
   },
   {
     title: 'Since',

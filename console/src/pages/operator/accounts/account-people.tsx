@@ -25,7 +25,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
   )
   const role: Column<Person> = {
     title: 'Role',
-    width: '90px',
+    width: '64px',
     render: ({ memberships }) =>
       inWords(memberships.find(({ accountId }) => accountId === account.id)?.role ?? 'member'),
   }

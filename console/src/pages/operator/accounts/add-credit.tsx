@@ -3,7 +3,7 @@ import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { formatMoney } from '../../../parts/money.tsx'
+import { formatSum } from '../../../parts/money.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
 import { ACCOUNTS } from './paths.ts'
 
@@ -30,14 +30,14 @@ function CreditForm({ account, onClose }: Props) {
       }),
     onDone({ data }) {
       forget([ACCOUNTS])
-      tellDone(`The balance is ${formatMoney(data.balance, data.currency)} now.`)
+      tellDone(`The balance is ${formatSum(data.balance, data.currency)} now.`)
       onClose()
     },
   })
   return (
     <ApiForm form={form} submitLabel="Book it">
       <Text c="dimmed">
-        It can spend {formatMoney(wallet.balance, wallet.currency)}. A negative amount takes away.
+        It can spend {formatSum(wallet.balance, wallet.currency)}. A negative amount takes away.
       </Text>
       <NumberInput
         label={`Amount in ${wallet.currency}`}

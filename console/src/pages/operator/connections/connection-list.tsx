@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
     width: '60px',
     align: 'end',
     wideOnly: true,
-    render: ({ priorityOrder }) => <span className="ph-num">{priorityOrder}</span>,
+    render: ({ priorityOrder }) => <span className="ph-num">{priorityOrder.toLocaleString()}</span>,
   },
   {
     title: 'Name',
@@ -88,12 +88,15 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
     title: 'Circuit',
     width: '100px',
     wideOnly: true,
-    render: ({ state }) => (
-      <StatusBadge
-        status={state.circuit}
-        tone={CIRCUIT_TONES[state.circuit]}
-        label={CIRCUIT_WORDS[state.circuit]}
-      />
-    ),
+    render: ({ enabled, state }) =>
+      enabled ? (
+        <StatusBadge
+          status={state.circuit}
+          tone={CIRCUIT_TONES[state.circuit]}
+          label={CIRCUIT_WORDS[state.circuit]}
+        />
+      ) : (
+        '–'
+      ),
   },
 ]

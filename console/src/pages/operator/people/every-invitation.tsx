@@ -4,7 +4,7 @@ import type { AdminInvitation } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
-import { INVITATION_COLUMNS, WithdrawInvitation, withdrawColumn } from '../../members/invitation-rows.tsx'
+import { invitationColumns, WithdrawInvitation, withdrawColumn } from '../../members/invitation-rows.tsx'
 
 const PATH = '/api/admin/members/invitations'
 /** Somebody may accept at any moment. */
@@ -22,13 +22,12 @@ export function EveryInvitation() {
         rowKey={({ id }) => id}
         height="400px"
         columns={[
-          ...INVITATION_COLUMNS,
-          {
+          ...invitationColumns<AdminInvitation>({
             title: 'To',
             width: 'minmax(110px, 1fr)',
             wideOnly: true,
             render: ({ accountName }) => <bdi>{accountName ?? 'This server'}</bdi>,
-          },
+          }),
           withdrawColumn<AdminInvitation>(setAsked),
         ]}
         empty={

@@ -5,9 +5,8 @@ import { useLocation } from 'wouter'
 import type { Person } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
-import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { EmptyList } from '../../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
-import { NothingFits } from '../../../parts/nothing-fits.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { type LinkMade, LinkShown } from '../../members/link-shown.tsx'
@@ -48,15 +47,13 @@ export default function People({ personId }: { personId?: string }) {
           opened={personId ?? null}
           height="520px"
           empty={
-            clear ? (
-              <NothingFits icon={Users} title="Nobody fits" text="A part is enough." onClear={clear} />
-            ) : (
-              <EmptyNote
-                icon={Users}
-                title="Nobody"
-                text="Invite somebody to an account, or as an operator."
-              />
-            )
+            <EmptyList
+              icon={Users}
+              clear={clear}
+              unfit={{ title: 'Nobody fits', text: 'A part is enough.' }}
+              title="Nobody"
+              text="Invite somebody to an account, or as an operator."
+            />
           }
         />
         <div>

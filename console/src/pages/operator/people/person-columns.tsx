@@ -8,7 +8,7 @@ import { MaybeTime } from '../../../parts/time.tsx'
 export const PERSON_COLUMNS: readonly Column<Person>[] = [
   {
     title: 'Name',
-    width: 'minmax(120px, 1.2fr)',
+    width: 'minmax(110px, 1.2fr)',
     render: ({ name, operator }) => (
       <NameCell
         name={name}
@@ -22,7 +22,7 @@ export const PERSON_COLUMNS: readonly Column<Person>[] = [
       />
     ),
   },
-  { title: 'E-mail', width: 'minmax(150px, 1.4fr)', render: ({ email }) => <bdi>{email}</bdi> },
+  { title: 'E-mail', width: 'minmax(120px, 1.4fr)', render: ({ email }) => <bdi>{email}</bdi> },
   {
     title: 'Second factor',
     width: '110px',

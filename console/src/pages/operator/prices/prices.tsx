@@ -120,7 +120,7 @@ function BadFileNote({ fault, onClose }: { fault: BadPrices | null; onClose: () 
 }
 
 const COLUMNS: readonly Column<PriceRow>[] = [
-  { title: 'Channel', width: 'minmax(130px, 1.4fr)', render: ({ channel }) => channelName(channel) },
+  { title: 'Channel', width: 'minmax(104px, 1.4fr)', render: ({ channel }) => channelName(channel) },
   {
     title: 'To',
     width: 'minmax(80px, 1fr)',
@@ -134,7 +134,7 @@ const COLUMNS: readonly Column<PriceRow>[] = [
   },
   {
     title: 'Price',
-    width: '120px',
+    width: '96px',
     align: 'end',
     render: ({ price, currency }) => <Money amount={price} currency={currency} />,
   },

@@ -67,7 +67,7 @@ function QueueTable({ queues }: { queues: readonly QueueView[] }) {
           <Table.Th ta="end">Due</Table.Th>
           <Table.Th ta="end">For later</Table.Th>
           <Table.Th ta="end">Unknown</Table.Th>
-          <Table.Th>Longest wait</Table.Th>
+          <Table.Th ta="end">Longest wait</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -92,7 +92,7 @@ function QueueTable({ queues }: { queues: readonly QueueView[] }) {
             <Table.Td ta="end" className="ph-num">
               {countUpTo(unknown)}
             </Table.Td>
-            <Table.Td>
+            <Table.Td ta="end" className="ph-num">
               <StatusBadge status="lag" tone={toneOf(lagMs)} label={inTime(lagMs)} />
             </Table.Td>
           </Table.Tr>

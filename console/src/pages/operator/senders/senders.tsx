@@ -78,7 +78,7 @@ export default function Senders({ senderId }: { senderId?: string }) {
           ...NAME_COLUMNS,
           {
             title: 'Account',
-            width: 'minmax(120px, 1.5fr)',
+            width: 'minmax(90px, 1.5fr)',
             render: ({ accountId }) => <AccountName id={accountId} names={names} />,
           },
           ...STATE_COLUMNS,
@@ -111,7 +111,7 @@ const NAME_COLUMNS: readonly Column<AdminSender>[] = [
 ]
 
 const STATE_COLUMNS: readonly Column<AdminSender>[] = [
-  { title: 'State', width: '110px', render: ({ status }) => <StatusBadge status={status} /> },
+  { title: 'State', width: '98px', render: ({ status }) => <StatusBadge status={status} /> },
   {
     title: 'Asked for',
     width: '110px',

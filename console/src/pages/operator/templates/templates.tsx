@@ -7,10 +7,9 @@ import { useAction, useRead } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
 import { CopyId } from '../../../parts/copy-id.tsx'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
-import { EmptyNote } from '../../../parts/empty-note.tsx'
+import { EmptyList } from '../../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../../parts/filter-bar.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
-import { NothingFits } from '../../../parts/nothing-fits.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { inWords, StatusBadge } from '../../../parts/status-badge.tsx'
@@ -75,16 +74,14 @@ function PlatformList() {
         onOpen={setOpened}
         opened={opened?.id ?? null}
         empty={
-          clear ? (
-            <NothingFits icon={LayoutList} title="None has this status" onClear={clear} />
-          ) : (
-            <EmptyNote
-              icon={LayoutList}
-              title="No platform templates yet"
-              text="A default for codes spares every account the first step."
-              action={WRITE}
-            />
-          )
+          <EmptyList
+            icon={LayoutList}
+            clear={clear}
+            unfit={{ title: 'None has this status' }}
+            title="No platform templates yet"
+            text="A default for codes spares every account the first step."
+            action={WRITE}
+          />
         }
       />
       <SidePanel

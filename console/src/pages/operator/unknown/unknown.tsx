@@ -89,14 +89,14 @@ function Known({ message }: { message: UnknownMessage }) {
 const COLUMNS: readonly Column<UnknownMessage>[] = [
   {
     title: 'To',
-    width: 'minmax(130px, 1.4fr)',
+    width: 'minmax(112px, 1.4fr)',
     render: ({ to }) => (
       <Text span size="sm" fw={500} dir="ltr" truncate>
         {to}
       </Text>
     ),
   },
-  { title: 'Account', width: 'minmax(100px, 1.2fr)', render: ({ accountName }) => <bdi>{accountName}</bdi> },
+  { title: 'Account', width: 'minmax(70px, 1.2fr)', render: ({ accountName }) => <bdi>{accountName}</bdi> },
   {
     title: 'Channel',
     width: 'minmax(110px, 1fr)',
