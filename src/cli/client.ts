@@ -41,7 +41,7 @@ export type ClientOptions = { url: string | undefined; token: string | undefined
 const TIMEOUT_MS = 70_000
 
 export function createClient(config: ClientConfig, options: ClientOptions): Client {
-  const base = (options.url ?? config.url).replace(/\/+$/, '')
+  const base = options.url === undefined ? config.url : readBase(options.url)
 
   return {
     admin(method, path, body) {
@@ -75,6 +75,11 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
     if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
     return key
   }
+}
+
+function readBase(url: string): string {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url.replace(/\/+$/, '')
+  throw new Refusal(`--url must be an http or https address, not "${url}".`, { exitCode: 2 })
 }
 
 /** Server-sent events, as far as our server uses them: a blank line ends each. */

@@ -22,7 +22,13 @@ async function dispatch(words: readonly string[]): Promise<number> {
     const { run } = await COMMANDS[name]!.load()
     return run(words.slice(length))
   }
-  throw new Refusal(`There is no command "${first}"; posthorn help lists them.`, { exitCode: 2 })
+  throw unknownCommand(first)
+}
+
+function unknownCommand(first: string): Refusal {
+  const family = Object.keys(COMMANDS).filter(name => name.startsWith(`${first} `))
+  const hint = family.length === 0 ? 'posthorn help lists them' : `there are ${family.join(', ')}`
+  return new Refusal(`There is no command "${first}"; ${hint}.`, { exitCode: 2 })
 }
 
 function help(): number {

@@ -375,6 +375,10 @@ describe('posthorn ends with', () => {
       code: 2,
       err: expect.stringContaining('There is no operator token'),
     })
+    expect(await posthorn(['account', 'list', '--url', 'nowhere'])).toMatchObject({
+      code: 2,
+      err: 'posthorn: --url must be an http or https address, not "nowhere".\n',
+    })
     expect(await posthorn(['account', 'list', '--url', 'http://127.0.0.1:1'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('No server answers at http://127.0.0.1:1'),

@@ -36,6 +36,11 @@ describe('the command line', () => {
       err: 'posthorn: There is no command "constructor"; posthorn help lists them.\n',
       code: 2,
     })
+    const { err, code } = await posthorn(['verify', 'nothing'])
+    expect(err).toBe(
+      'posthorn: There is no command "verify"; there are verify start, verify resend, verify check.\n',
+    )
+    expect(code).toBe(2)
   })
 
   it('refuses wrong settings in one line', async () => {
