@@ -13,8 +13,9 @@ import { silentProgress } from '../../src/infra/progress.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { toUuid } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { createFakeClock, type FakeClock, turn } from './fake-clock.ts'
 import { lookUntil } from './look-until.ts'
+import { countRequests, giveUpRequests, watchQueries } from './unanswered.ts'
 
 /** What came back from one request. */
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
@@ -109,6 +110,8 @@ export type TestAppOptions = {
 const STEP_MS = 100
 const SEEN_OF_A_LEAP_MS = 60_000
 const LONGEST_WAIT_MS = 120_000
+/** Whom the program asks is in this process as well, and needs turns to answer, and no time. */
+const MOST_LOOKS_AT_A_REQUEST = 20
 /** For an app with the machine's clock, which nothing here can hurry. */
 const LONGEST_REAL_WAIT_MS = 25_000
 const OPERATOR_TOKEN = 'ph_op_of-the-tests'
@@ -137,7 +140,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     clock: options.clock ?? fake!,
     ...(options.files && { files: options.files }),
   })
-  const time = createTime(fake, database.db)
+  const time = createTime(fake, database)
   const call = createCall(app.url)
   const admin: TestApp['admin'] = (method, path, body) =>
     call(`/api/admin${path}`, { method, body, headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })
@@ -190,11 +193,12 @@ function createCall(url: string): TestApp['call'] {
   }
 }
 
-/** Time that passes only while the database has nothing to do, so that no stall of the machine makes a time-out. */
+/** Time that passes only while nobody who was asked owes an answer, so that no stall of the machine makes a time-out. */
 function createTime(
   fake: FakeClock | null,
-  db: Database,
+  { db, url }: Pick<TestDatabase, 'db' | 'url'>,
 ): Pick<TestApp, 'pass' | 'leap' | 'jump' | 'during' | 'until'> {
+  const queries = watchQueries(url)
   let underWay: Promise<void> | null = null
 
   /** One for all who wait: time passes no faster for being waited for by many. */
@@ -206,13 +210,24 @@ function createTime(
   }
 
   async function takeStep(): Promise<void> {
-    await fake?.advance(STEP_MS)
+    await fake?.advance(STEP_MS, answered)
     await quiet()
   }
 
-  /** Twice in a row, since what follows an answer may be the next question. */
+  /** All of whom something was asked have said something; but whoever is silent for long is so on purpose. */
+  async function answered(): Promise<void> {
+    await turn()
+    await queries.answered()
+    for (let looks = 0; countRequests() > 0; looks++) {
+      if (looks === MOST_LOOKS_AT_A_REQUEST) giveUpRequests()
+      await isBusy(db)
+      await queries.answered()
+    }
+  }
+
   async function quiet(): Promise<void> {
-    for (let idle = 0; idle < 2; ) idle = (await isBusy(db)) ? 0 : idle + 1
+    do await answered()
+    while ((await isBusy(db)) || queries.count() + countRequests() > 0)
   }
 
   async function pass(ms: number): Promise<void> {
@@ -224,6 +239,7 @@ function createTime(
     pass,
     jump: ms => fake?.jump(ms),
     async leap(ms) {
+      await quiet()
       // Hours of loops that find nothing to do would take longer than anybody waits.
       const unseenMs = Math.max(0, ms - SEEN_OF_A_LEAP_MS)
       fake?.skip(unseenMs)

@@ -3,9 +3,9 @@ import type { Clock } from '../../src/lib/clock.ts'
 export type FakeClock = Clock & {
   /**
    * Moves time on by `ms`, running every timer on the way at its own moment, in
-   * order, and letting the promises it settled run before the next one.
+   * order, and letting the promises it settled run before the next one; or waiting for more.
    */
-  advance(ms: number): Promise<void>
+  advance(ms: number, settle?: () => Promise<void>): Promise<void>
   /** Lets `ms` pass unseen: what came due meanwhile runs, late, when time moves on next. */
   skip(ms: number): void
   /** Sets the wall clock on, or back, by `ms`, as people and time servers do: no timer goes off for it. */
@@ -41,17 +41,17 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    async advance(ms) {
+    async advance(ms, settle = turn) {
       const untilMs = nowMs + ms
-      await settled()
+      await settle()
       for (let timer = nextDue(untilMs); timer; timer = nextDue(untilMs)) {
         timers.delete(timer)
         nowMs = Math.max(nowMs, timer.atMs)
         timer.run()
-        await settled()
+        await settle()
       }
       nowMs = untilMs
-      await settled()
+      await settle()
     },
     skip(ms) {
       nowMs += ms
@@ -64,6 +64,6 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
 }
 
 /** One full turn of the event loop: every microtask, and what they queued, has run. */
-function settled(): Promise<void> {
+export function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
