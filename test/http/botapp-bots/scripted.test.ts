@@ -459,7 +459,7 @@ describe('a token that is revoked', () => {
       (await account.read<BotView[]>('/api/v2/botapp-bots')).find(({ id }) => id === bot.bot.id)!.state
     expect(await state()).toBe('unauthorized')
     expect(await eventsOf('bot.unauthorized', bot.bot.id)).toEqual([
-      { botId: bot.bot.id, username: 'scripted_bot', state: 'unauthorized' },
+      { botId: bot.bot.id, username: 'scripted_bot', state: 'unauthorized', problem: null },
     ])
     const asked = telegram.calls.length
     const again = await app.during(send(bot, 9_400))
