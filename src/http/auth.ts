@@ -28,7 +28,7 @@ const MAX_KEY_LENGTH = 200
 
 /**
  * The caller behind the request's key, or behind the cookie where there is no key; throws
- * UNAUTHORIZED, or FORBIDDEN for a suspended account.
+ * UNAUTHORIZED. What their account may still do is `requireActive`'s to say.
  */
 export function authenticate(
   request: FastifyRequest,
@@ -40,7 +40,7 @@ export function authenticate(
     return authenticateMember(request, people)
   }
   const found = holderOfKey(request, keys)
-  return found instanceof Promise ? found.then(requireActive) : requireActive(found)
+  return found instanceof Promise ? found.then(requireKnown) : requireKnown(found)
 }
 
 /** Whose key the request shows; null for none, and for one that is not valid. */
@@ -62,6 +62,7 @@ export async function mayStill(
 ): Promise<boolean> {
   try {
     const caller = await authenticate(request, keys, { ...people, lookup: people.glance })
+    requireActive(caller)
     requirePermission(caller, permission)
     return true
   } catch {
@@ -69,10 +70,14 @@ export async function mayStill(
   }
 }
 
-function requireActive(caller: Caller | null): Caller {
+function requireKnown(caller: Caller | null): Caller {
   if (caller === null) throw new Problem('UNAUTHORIZED')
-  if (caller.account.status === 'suspended') throw new Problem('FORBIDDEN', 'This account is suspended.')
   return caller
+}
+
+/** An account that is not suspended; throws FORBIDDEN. */
+export function requireActive({ account }: Caller): void {
+  if (account.status === 'suspended') throw new Problem('FORBIDDEN', 'This account is suspended.')
 }
 
 /** Whoever is signed in and names an account that they act for. */
@@ -82,7 +87,7 @@ async function authenticateMember(request: FastifyRequest, people: PeopleAccess)
   if (typeof accountId !== 'string') throw invalid(ACCOUNT_HEADER, 'names the account, as in acc_…')
   const caller = await people.callerFor(who, accountId, readMode(request.headers['x-posthorn-mode']))
   if (!caller) throw new Problem('FORBIDDEN', 'You do not act for this account.')
-  return requireActive(caller)
+  return caller
 }
 
 const ACCOUNT_HEADER = 'X-Posthorn-Account'

@@ -15,6 +15,7 @@ import {
   authenticatePerson,
   type Keys,
   type PeopleAccess,
+  requireActive,
   requireOwner,
   requirePermission,
   requireSameSite,
@@ -73,13 +74,13 @@ const IDLE_TIMEOUT_MS = 120_000
  * more connections, closes idle ones, and lets requests under way finish.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
-  const app = createFastify(deps)
+  const limiter = createRateLimiter(deps)
+  const unmatched = createUnmatched({ ...deps, limiter })
+  const app = createFastify(deps, unmatched)
   const onError = createErrorHandler(deps.log)
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   acceptJsonBodies(app)
-  const limiter = createRateLimiter(deps)
-  const unmatched = createUnmatched({ ...deps, limiter })
   // Where nothing answers, the body is nobody's, however large.
   app.setErrorHandler((error, request, reply) =>
     request.is404
@@ -144,13 +145,10 @@ const PAGE_HEADERS: FastifyHelmetOptions = {
   strictTransportSecurity: false,
 }
 
-function createFastify({
-  ids,
-  log,
-  trustedProxies = [],
-  longestRequestMs = 0,
-  checkResponses = false,
-}: ServerDeps): FastifyInstance {
+function createFastify(
+  { ids, log, trustedProxies = [], longestRequestMs = 0, checkResponses = false }: ServerDeps,
+  unmatched: Unmatched,
+): FastifyInstance {
   const onError = createErrorHandler(log)
   return Fastify({
     schemaController: { compilersFactory: createCompilers(checkResponses) },
@@ -172,7 +170,7 @@ function createFastify({
     clientErrorHandler: createClientErrorHandler(ids),
     frameworkErrors: (error, request, reply) => {
       nameAnswer(request, reply)
-      onError(error, request, reply)
+      unmatched(request, reply, toProblem(error)).then(problem => onError(problem, request, reply))
     },
   })
 }
@@ -267,6 +265,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
     const caller = request.caller!
     // What people look at does not take from what programs may send.
     limiter.take(caller.account, request.signedIn && group === 'api' ? 'console' : group, reply)
+    requireActive(caller)
     if (permission !== undefined) requirePermission(caller, permission)
     if (ownersOnly) requireOwner(caller)
   }

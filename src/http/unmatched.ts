@@ -6,21 +6,24 @@ import { allowedMethods } from './paths.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Route } from './route.ts'
 
-/** What there is to say where no route answers; sets the headers that go with it. Never rejects. */
-export type Unmatched = (request: FastifyRequest, reply: FastifyReply) => Promise<Problem>
+/**
+ * What there is to say where no route answers, or `problem` where that is known; sets the headers that
+ * go with it. Never rejects.
+ */
+export type Unmatched = (request: FastifyRequest, reply: FastifyReply, problem?: Problem) => Promise<Problem>
 
 export function createUnmatched(deps: {
   routes: readonly Route[]
   keys: Keys
   limiter: Pick<RateLimiter, 'take'>
 }): Unmatched {
-  return async (request, reply) => {
+  return async (request, reply, problem) => {
     try {
       await count(request, reply)
     } catch (error) {
       return toProblem(error)
     }
-    return refuse(deps.routes, request, reply)
+    return problem ?? refuse(deps.routes, request, reply)
   }
 
   /** Whoever shows a valid key is told of its rate by every answer. */

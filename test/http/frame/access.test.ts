@@ -154,12 +154,25 @@ describe('the rate limit', () => {
     expect([nowhere.status, nowhere.headers.get('ratelimit')]).toEqual([404, '"api";r=9;t=1'])
     const broken = await frame.call('DELETE', '/demo/echo', { body: '{' })
     expect([broken.status, broken.headers.get('ratelimit')]).toEqual([405, '"api";r=8;t=1'])
-    for (let taken = 2; taken < 10; taken++) await frame.call('GET', '/demo/nowhere')
+    const unread = await frame.call('GET', '/demo/items/%ff')
+    expect([unread.status, unread.headers.get('ratelimit')]).toEqual([400, '"api";r=7;t=1'])
+    const long = await frame.call('GET', `/demo/items/${'x'.repeat(300)}`)
+    expect([long.status, long.headers.get('ratelimit')]).toEqual([404, '"api";r=6;t=1'])
+    for (let taken = 4; taken < 10; taken++) await frame.call('GET', '/demo/nowhere')
     expect((await frame.call('GET', '/demo/nowhere')).status).toBe(429)
 
     const nobody = await frame.call('GET', '/demo/nowhere', { key: null })
     expect([nobody.status, nobody.headers.get('ratelimit')]).toEqual([404, null])
     expect((await frame.call('GET', '/demo/nowhere', { key: 'ph_test_x' })).status).toBe(404)
+  })
+
+  it('is told of a suspended account, and bounds it', async () => {
+    const suspended = caller({ account: { plan, status: 'suspended' } })
+    frame = await startFrame({ keys: keysOf({ [KEY]: suspended }), clock: createFakeClock() })
+    const answers = []
+    for (let taken = 0; taken < 11; taken++) answers.push(await frame.call('GET', '/demo/items/a'))
+    expect([answers[0]!.status, answers[0]!.headers.get('ratelimit')]).toEqual([403, '"api";r=9;t=1'])
+    expect(answers[10]!.status).toBe(429)
   })
 
   it('is dealt out over the nodes', async () => {
