@@ -56,7 +56,9 @@ begin
   update messages set
       status = 'queued',
       connection_id = p_connection, provider = p_provider, channel = p_channel,
-      sender = p_sender, sender_source = p_source, amount = p_amount, parts = p_parts,
+      sender = p_sender, sender_source = p_source, parts = p_parts,
+      -- What is held is not moved within a channel, though the price list may have changed meanwhile.
+      amount = case when m.channel = p_channel then m.amount else p_amount end,
       funding = v_funding, pool_id = v_pool,
       content = coalesce(p_content, m.content),
       template_id = case when p_content is null then m.template_id else p_template end,

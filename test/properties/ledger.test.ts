@@ -6,6 +6,7 @@ import { openWorld, setup, step, take, type World } from './world.ts'
 
 const RUNS = 80
 const STEPS = 60
+const MOST_MS = 100_000
 
 let database: TestDatabase
 
@@ -34,6 +35,7 @@ test('the store does what the model says, and no step makes or loses money', asy
         await compare(world)
       }
     }),
-    { numRuns: RUNS },
+    // A failure is told, shrunk or not, before the test's own time is over.
+    { numRuns: RUNS, interruptAfterTimeLimit: MOST_MS, markInterruptAsFailure: true },
   )
 }, 120_000)

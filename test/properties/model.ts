@@ -15,10 +15,13 @@ export type Message = {
   id: MessageId
   live: boolean
   status: string
+  channel: string
   attempt: number
   amount: number
   funding: string
   pool: number | null
+  /** When its pool counted it, if one did. */
+  countedAt: number
   money: string
   answer: string | null
   attemptAt: number | null
@@ -104,7 +107,7 @@ function fundAll(state: State, nowMs: number, rows: AcceptRow[], takes: boolean[
   return funded
 }
 
-function fund(account: Account, row: AcceptRow, simple: boolean): Paid | null {
+function fund(account: Account, row: { channel: string; amount: number }, simple: boolean): Paid | null {
   const pool = simple
     ? undefined
     : account.pools.find(each => each.channels.includes(row.channel) && each.used < each.included)
@@ -138,10 +141,12 @@ function store(state: State, node: number, nowMs: number, row: AcceptRow, paid: 
     id: row.id,
     live: row.live,
     status: row.status,
+    channel: row.channel,
     attempt: row.begun ? 1 : 0,
     amount: row.amount,
     funding: row.live ? paid!.funding : 'none',
     pool: paid?.pool ?? null,
+    countedAt: timeOf(row.id),
     money: row.live ? 'held' : 'none',
     answer: row.answer,
     attemptAt: row.begun ? nowMs : null,
@@ -234,14 +239,51 @@ function capture(state: State, message: Message): void {
 function release(state: State, message: Message): void {
   if (message.money !== 'held') return
   message.money = 'released'
-  const account = state.accounts.get(message.accountId)!
+  giveMoneyBack(state.accounts.get(message.accountId)!, message)
+}
+
+function giveMoneyBack({ wallet, pools }: Account, message: Message): void {
   if (message.funding === 'wallet') {
-    account.wallet.held -= message.amount
-    account.wallet.balance += message.amount
+    wallet.held -= message.amount
+    wallet.balance += message.amount
   }
-  const pool = account.pools.find(each => each.id === message.pool)
+  const pool = pools.find(each => each.id === message.pool)
   // What was taken from an earlier month's pool does not come back to this one's.
-  if (pool && timeOf(message.id) >= startOfMonth(pool.resetsAt, -1)) pool.used = Math.max(0, pool.used - 1)
+  if (pool && message.countedAt >= startOfMonth(pool.resetsAt, -1)) pool.used = Math.max(0, pool.used - 1)
+}
+
+// --- failover ----------------------------------------------------------------
+
+/** To another channel it goes at that one's price, if that is covered; on the same one it costs what it cost. */
+export function failOver(
+  state: State,
+  node: number,
+  nowMs: number,
+  message: Message,
+  attempt: number,
+  to: { channel: string; amount: number },
+): 'moved' | 'uncovered' | 'stale' {
+  const open = message.status === 'sending' || message.status === 'unknown'
+  if (!open || message.attempt !== attempt) return 'stale'
+  if (to.channel !== message.channel) {
+    if (message.live && !moveMoney(state, nowMs, message, to)) return 'uncovered'
+    message.amount = to.amount
+  }
+  Object.assign(message, { status: 'queued', channel: to.channel, settledAt: nowMs })
+  Object.assign(state.outbox.get(message.id)!, { owner: node, begun: false, dueAt: nowMs })
+  return 'moved'
+}
+
+function moveMoney(state: State, nowMs: number, message: Message, to: { channel: string; amount: number }) {
+  const account = state.accounts.get(message.accountId)!
+  const tried = structuredClone(account)
+  giveMoneyBack(tried, message)
+  resetPools(tried, nowMs)
+  const paid = fund(tried, to, false)
+  if (!paid) return false
+  Object.assign(account, { wallet: tried.wallet, pools: tried.pools })
+  Object.assign(message, { ...paid, countedAt: nowMs })
+  return true
 }
 
 // --- receipts ---------------------------------------------------------------

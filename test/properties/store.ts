@@ -85,7 +85,7 @@ const READ = `select json_build_object(
   )},
   'pools', ${list(`'account', account_id, 'id', id, 'used', used, 'resetsAt', ${MS('resets_at')}`, 'pools where account_id = any ($1::uuid[])')},
   'messages', ${list(
-    `'accountId', account_id, 'id', id, 'live', live, 'status', status, 'attempt', attempt, 'amount', amount,
+    `'accountId', account_id, 'id', id, 'live', live, 'status', status, 'channel', channel, 'attempt', attempt, 'amount', amount,
      'funding', funding, 'pool', pool_id, 'money', money, 'answer', answer,
      'attemptAt', ${MS('attempt_at')}, 'settledAt', ${MS('settled_at')}`,
     'messages',
@@ -113,7 +113,9 @@ export function fromStore(raw: Awaited<ReturnType<typeof readStore>>) {
       raw.messages.map(row => [
         fromUuid('msg', row['id'] as string),
         row['status'],
+        row['channel'],
         row['attempt'],
+        row['amount'],
         row['funding'],
         row['pool'],
         row['money'],
@@ -146,7 +148,9 @@ export function fromModel(state: State): ReturnType<typeof fromStore> {
       [...state.messages.values()].map(m => [
         m.id,
         m.status,
+        m.channel,
         m.attempt,
+        m.amount,
         m.funding,
         m.pool,
         m.money,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { failOver } from '../../src/core/messages/failover-store.ts'
 import {
   type AcceptRow,
   acceptSends,
@@ -105,6 +106,17 @@ export const step = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('receipts' as const),
       receipts: fc.array(receipt, { minLength: 1, maxLength: 5 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('fail over' as const),
+      node: pick,
+      message: pick,
+      late: fc.integer({ min: 0, max: 9 }).map(n => n === 0),
+      mail: fc.boolean(),
+      amount: fc.integer({ min: 0, max: 40 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('parked' as const) }) },
@@ -263,6 +275,42 @@ function toSettleRow(
   )
 }
 
+/** What moved is told again when the answer was lost, and moves no second time. */
+async function takeOver(world: World, wanted: Extract<Step, { do: 'fail over' }>): Promise<void> {
+  const { db, state, clock, connectionId } = world
+  const open = [...state.messages.values()].filter(each => ['sending', 'unknown'].includes(each.status))
+  const message = choose(open.length > 0 ? open : [...state.messages.values()], wanted.message)
+  if (!message) return
+  const node = choose([...state.nodes], wanted.node)!
+  const channel = wanted.mail ? ('email_user' as const) : ('local_sms' as const)
+  const attempt = wanted.late ? message.attempt - 1 : message.attempt
+  const { accountId, id } = message
+  const left = {
+    accountId,
+    id,
+    attempt,
+    outcome: 'retry' as const,
+    code: null,
+    providerCode: null,
+    detail: '',
+  }
+  const to = {
+    connectionId,
+    provider: 'model',
+    channel,
+    sender: null,
+    senderSource: 'platform' as const,
+    amount: wanted.amount,
+    parts: null,
+    words: null,
+    secret: null,
+  }
+  const nowMs = clock.now()
+  const expected = model.failOver(state, node, nowMs, message, attempt, to)
+  expect(await failOver(db, node, nowMs, left, to, false)).toBe(expected)
+  if (expected === 'moved') expect(await failOver(db, node, nowMs, left, to, true)).toBe('moved')
+}
+
 async function settle(world: World, rows: SettleRow[], nowMs: number, repeated: boolean): Promise<void> {
   const expected = model.settle(world.state, nowMs, rows, repeated)
   expect(await settleAttempts(world.db, 0, nowMs, rows, repeated)).toEqual(expected)
@@ -348,6 +396,8 @@ export async function take(world: World, action: Step): Promise<void> {
       expect(await applyReceipts(db, nowMs, rows)).toEqual(expected)
       return
     }
+    case 'fail over':
+      return takeOver(world, action)
     case 'parked':
       expect(await applyParked(db, nowMs)).toBe(model.applyParked(state))
       return
