@@ -1,4 +1,4 @@
-import type { Db } from '../../infra/db.ts'
+import { DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { type Answer, type AnswerFacts, type FailureFacts, failedAnswer, sentAnswer } from './answers.ts'
@@ -37,7 +37,14 @@ export async function hearFirst(
   }
   // A web session's message may have been sent by the node that holds the session: then the store has the word.
   if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
-  return (await readTold(deps.db, prepared.accountId, id, prepared.currency)) ?? { answer: 'queued', facts }
+  const told = readTold(deps.db, prepared.accountId, id, prepared.currency)
+  return (await (claim ? told : told.catch(unlessAway))) ?? { answer: 'queued', facts }
+}
+
+/** It is accepted: whoever got a 503 for a database that is away now, and has no key, would send it twice. */
+function unlessAway(error: unknown): null {
+  if (error instanceof DatabaseUnavailable) return null
+  throw error
 }
 
 /** A failover brings a message elsewhere: then the store has the words. */
