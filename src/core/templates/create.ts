@@ -1,9 +1,10 @@
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { TemplateStatus } from '../../contract/template.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
-import type { Database } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
+import { lockAccount } from '../accounts/store.ts'
 import { createApproval } from './approval.ts'
 import { draftTemplate } from './draft.ts'
 import type { TellTemplate } from './events.ts'
@@ -12,7 +13,13 @@ import type { Line, TemplateOwner } from './lines.ts'
 import type { Approvers } from './official.ts'
 import { claimName, dropName } from './official-store.ts'
 import type { TemplateDraft } from './spec.ts'
-import { insertTemplate, setDefaultTemplate, type TemplateRow, templateExists } from './store.ts'
+import {
+  countTemplates,
+  insertTemplate,
+  setDefaultTemplate,
+  type TemplateRow,
+  templateExists,
+} from './store.ts'
 import { nextCheckAt } from './transitions.ts'
 
 export type CreateTemplateDeps = {
@@ -30,7 +37,8 @@ export type CreateTemplateDeps = {
 
 /**
  * Makes a template. Throws VALIDATION_ERROR that names what is wrong, NOT_FOUND
- * for a file that there is not, TEMPLATE_EXISTS, and PROVIDER_UNAVAILABLE: then
+ * for a file that there is not, TEMPLATE_EXISTS, CONFLICT where an account has as many as it may,
+ * and PROVIDER_UNAVAILABLE: then
  * nothing was stored, and the same may be asked again.
  */
 export type CreateTemplate = (
@@ -54,6 +62,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     const [said, file] = await readHeaderFile(deps.media, owner.accountId, body)
     try {
       const draft = draftTemplate(said, file)
+      await refuseBeyond(db, owner.accountId)
       if (draft.provider !== 'official_provider') {
         return await store(newRow(owner, draft, 'active'), makeDefault)
       }
@@ -106,6 +115,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 
   async function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
     await db.transaction(async tx => {
+      await takeRoom(tx, row)
       const header = row.spec.header
       if (header && header.type !== 'text' && header.file && !(await deps.media.keep(tx, header.file))) {
         throw invalid('headerAssetId', 'the file is gone')
@@ -123,6 +133,24 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   return create
+}
+
+/** One account's templates are listed whole, and held in memory by each node that it sends over. */
+export const MOST_TEMPLATES = 5_000
+
+/** One after the other, for the last place. What the provider has by now is stored beyond it. */
+async function takeRoom(tx: Db, { accountId, official }: TemplateRow): Promise<void> {
+  if (official) return
+  await lockAccount(tx, accountId)
+  await refuseBeyond(tx, accountId)
+}
+
+async function refuseBeyond(db: Db, accountId: AccountId): Promise<void> {
+  if ((await countTemplates(db, accountId)) < MOST_TEMPLATES) return
+  throw new Problem(
+    'CONFLICT',
+    `An account has at most ${MOST_TEMPLATES.toLocaleString('en')} templates: delete what is not needed.`,
+  )
 }
 
 function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {

@@ -142,6 +142,15 @@ export async function templateExists(
   return rows.length > 0
 }
 
+export async function countTemplates(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'templates_count',
+    text: 'select count(*)::integer as n from templates where account_id = $1',
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.n
+}
+
 /** False when the account has one of this name, language and provider. */
 export async function insertTemplate(
   db: Db,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TemplateView } from '../../../src/contract/template.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { createTemplateCalls, OFFICIAL, SMS, type TemplateCalls } from './support.ts'
 
@@ -251,5 +252,30 @@ describe('events', () => {
       },
       { type: 'template.approved', data: { status: 'approved', previousStatus: 'pending', language: 'en' } },
     ])
+  })
+})
+
+describe('an account with as many as it may have', () => {
+  test('makes no more, of whatever kind, until it deletes one', async () => {
+    const first = await templates.made({ ...SMS, name: 'first' })
+    const { rowCount } = await app.db.query({
+      name: 'fill_templates',
+      text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status, spec, compiled)
+        select account_id, gen_random_uuid(), 'n_' || translate(n::text, '0123456789', 'abcdefghij'), category, sub_type,
+               language, provider, status, spec, compiled
+          from templates, generate_series(1, 4998) n where id = $1`,
+      values: [toUuid(first.id as `tpl_${string}`)],
+    })
+    expect(rowCount).toBe(4_998)
+    const racing = ['a', 'b', 'c', 'd'].map(letter => templates.create({ ...SMS, name: `last_${letter}` }))
+    const answers = await Promise.all(racing)
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+    const refused = answers.find(({ status }) => status === 409)!
+    expect(refused.body).toMatchObject({ code: 'CONFLICT', error: expect.stringContaining('5,000') })
+    expect(codeOf(await templates.create({ ...OFFICIAL, name: 'one_more' }))).toEqual([409, 'CONFLICT'])
+    expect((await templates.call('DELETE', `/${first.id}`)).status).toBe(200)
+    await templates.made({ ...OFFICIAL, name: 'one_more' })
+    // What another account has is none of its business.
+    await createTemplateCalls(app, await app.createAccount()).made(SMS)
   })
 })
