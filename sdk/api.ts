@@ -1069,6 +1069,39 @@ export interface GetInboundQuery {
    */
   createdBefore?: string
 }
+export interface GetInboundEventsQuery {
+  /**
+   * A phone in E.164, a chat id
+   */
+  from?: string
+  /**
+   * A phone in E.164, a short code, a session, a bot
+   */
+  to?: string
+  channel?: Channel
+  /**
+   * Of the conversationContext
+   */
+  accountId?: string
+  /**
+   * Of the conversationContext
+   */
+  conversationKey?: string
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdAfter?: string
+  /**
+   * ISO 8601, UTC, milliseconds.
+   */
+  createdBefore?: string
+}
+export interface GetInboundEventsHeader {
+  /**
+   * Where an earlier stream broke off.
+   */
+  'Last-Event-ID'?: string
+}
 export interface GetInboundByInboundId200 {
   success: true
   data: InboundMessageView
@@ -4982,6 +5015,19 @@ export interface Paths {
       parameters: { path?: never; query?: GetInboundQuery; header?: never }
       responses: {
         200: { content: { 'application/json': GetInbound200 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
+  '/api/v2/inbound/events': {
+    get: {
+      parameters: { path?: never; query?: GetInboundEventsQuery; header?: GetInboundEventsHeader }
+      responses: {
+        200: { content: { 'text/event-stream': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }

@@ -240,6 +240,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     })
     bulk.bulkWatch.close()
     messages.messageWatch.close()
+    consent.inboundWatch.close()
     await server.close()
     await bulkWork.stop()
     await botWork.stop()

@@ -5,6 +5,7 @@ import { createSuppressions } from '../core/consent/suppressions.ts'
 import { createKeepInbound } from '../core/inbound/keep.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
 import { createInbox } from '../core/inbound/take.ts'
+import { createInboundWatch } from '../core/inbound/watch.ts'
 import { createConversationWindows } from '../core/inbound/windows.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
@@ -22,6 +23,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
     suppressedOn: createSuppressedOn({ db }),
     mayLeaveAt: createQuietHours(),
     inboundMessages: createInboundMessages({ db, phones }),
+    inboundWatch: createInboundWatch({ db, clock }),
     keepInbound,
     wake,
     takeInbound: inbox.take,

@@ -60,7 +60,7 @@ export type InboundMessageView = Static<typeof InboundMessageView>
 const address = (description: string, maxLength = 100) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }))
 
-export const InboundMessageQuery = pageQuery({
+const FILTERS = {
   from: address('A phone in E.164, a chat id'),
   to: address('A phone in E.164, a short code, a session, a bot'),
   channel: Type.Optional(oneOf(CHANNELS)),
@@ -68,5 +68,9 @@ export const InboundMessageQuery = pageQuery({
   conversationKey: address('Of the conversationContext', 500),
   createdAfter: Type.Optional(IsoTime),
   createdBefore: Type.Optional(IsoTime),
-})
+}
+export const InboundMessageFilters = Type.Object(FILTERS)
+export type InboundMessageFilters = Static<typeof InboundMessageFilters>
+
+export const InboundMessageQuery = pageQuery(FILTERS)
 export type InboundMessageQuery = Static<typeof InboundMessageQuery>

@@ -81,6 +81,7 @@ import { consoleUserUpdate } from './routes/console-user-update.ts'
 import { docsPage, docsScript, docsStart, openApiRead } from './routes/docs.ts'
 import { healthLive } from './routes/health-live.ts'
 import { healthReady } from './routes/health-ready.ts'
+import { inboundEvents } from './routes/inbound-events.ts'
 import { inboundList } from './routes/inbound-list.ts'
 import { inboundMedia } from './routes/inbound-media.ts'
 import { inboundRead } from './routes/inbound-read.ts'
@@ -175,6 +176,7 @@ const ROUTES = [
   messagesBulkResume, //     POST   /api/v2/messages/bulk/{jobId}/resume
   messagesBulkCancel, //     POST   /api/v2/messages/bulk/{jobId}/cancel
   inboundList, //            GET    /api/v2/inbound
+  inboundEvents, //          GET    /api/v2/inbound/events
   inboundRead, //            GET    /api/v2/inbound/{inboundId}
   inboundMedia, //           GET    /api/v2/inbound/{inboundId}/media/{index}
   suppressionsCreate, //     POST   /api/v2/suppressions

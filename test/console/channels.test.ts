@@ -126,9 +126,13 @@ describe('bots', { timeout: 60_000 }, () => {
   })
 
   it('hear what people write: listed, filtered by the URL, shown as a conversation, answered', async () => {
-    const { page, go } = window
+    const { page, go, context } = window
     await telegram.say(CHAT, `Is it open today? ${XSS}`)
-    await go('/inbound?channel=botapp_bot')
+    const [stream] = await Promise.all([
+      page.waitForResponse(answer => answer.url().includes('/inbound/events')),
+      go('/inbound?channel=botapp_bot'),
+    ])
+    expect(stream.status()).toBe(200)
     const rows = page.getByRole('table', { name: 'Inbound messages' }).getByRole('row')
     await rows.filter({ hasText: XSS }).click()
     const panel = page.getByRole('dialog')
@@ -141,11 +145,20 @@ describe('bots', { timeout: 60_000 }, () => {
     await telegram.called('sendMessage', 2)
     expect(telegram.callsOf('sendMessage')[1]!.body).toMatchObject({ text: 'Until six' })
     await talk.getByText('Until six').waitFor()
+    await telegram.say(CHAT, 'Told by the stream')
+    await talk.getByText('Told by the stream').waitFor()
+    await rows.filter({ hasText: 'Told by the stream' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'inbound-conversation')
     await go('/inbound?from=%2B4915112345678')
     await page.getByText('Nothing fits these filters').waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
+    // Where no stream gets through it is asked for.
+    await context.route('**/inbound/events*', route => route.abort())
+    await go('/inbound')
+    await telegram.say(CHAT, 'Asked for')
+    await rows.filter({ hasText: 'Asked for' }).waitFor()
+    await context.unroute('**/inbound/events*')
   })
 })
 

@@ -182,6 +182,42 @@ export async function listInbound(
   return rows.map(toRow)
 }
 
+/** Of each account the ids of what came since its time, the newest first, at most `limit` of each. */
+export async function selectInboundSince(
+  db: Db,
+  accounts: readonly { accountId: AccountId; sinceMs: number }[],
+  limit: number,
+): Promise<Map<AccountId, InboundId[]>> {
+  const { rows } = await db.query<{ account_id: string; ids: string[] }>({
+    name: 'inbound_since',
+    text: `select a.account_id, array(select id from inbound_messages
+                                      where account_id = a.account_id and id >= a.since order by id desc limit $3) as ids
+             from unnest($1::uuid[], $2::uuid[]) as a (account_id, since)`,
+    values: [
+      bareArray(accounts.map(({ accountId }) => toUuid(accountId))),
+      bareArray(accounts.map(({ sinceMs }) => firstUuidAt(sinceMs))),
+      limit,
+    ],
+  })
+  return new Map(
+    rows.map(({ account_id, ids }) => [fromUuid('acc', account_id), ids.map(id => fromUuid('inb', id))]),
+  )
+}
+
+/** Of one account, the oldest first. */
+export async function selectInboundOf(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly InboundId[],
+): Promise<InboundRow[]> {
+  const { rows } = await db.query<Raw>({
+    name: 'inbound_some',
+    text: `select ${COLUMNS} from inbound_messages where account_id = $1 and id = any ($2::uuid[]) order by id`,
+    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+  })
+  return rows.map(toRow)
+}
+
 /** Forgets the ids of what came before a time: no provider tells it again. At most `limit`; how many. */
 export async function sweepInboundRefs(db: Db, receivedBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({

@@ -43,6 +43,7 @@ export const DEMANDS: Readonly<Record<string, Demand>> = {
   'GET /verification/stats': ANY,
   'GET /verification/:verificationId': ANY,
   'GET /inbound': READ,
+  'GET /inbound/events': READ,
   'GET /inbound/:inboundId': READ,
   'GET /inbound/:inboundId/media/:index': READ,
   'POST /suppressions': CREATE,

@@ -11,6 +11,7 @@ import {
   type TestAccount,
   type TestApp,
 } from '../../support/app.ts'
+import { openStream } from '../../support/event-stream.ts'
 import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
 import { type Receiver, startReceiver, verify } from '../../support/receiver.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
@@ -423,8 +424,47 @@ describe('the list', () => {
       permissions: ['messages:create'],
     })
     const { apiKey } = made.body['data'] as { apiKey: string }
-    expect((await app.call('/api/v2/inbound', { key: apiKey })).status).toBe(403)
-    expect((await app.call('/api/v2/inbound')).status).toBe(401)
+    for (const path of ['/api/v2/inbound', '/api/v2/inbound/events']) {
+      expect((await app.call(path, { key: apiKey })).status).toBe(403)
+      expect((await app.call(path)).status).toBe(401)
+    }
+  })
+})
+
+describe('the stream', () => {
+  const PATH = '/api/v2/inbound/events'
+
+  test('tells to read the list, then of what comes, as the list shows it, for what fits', async () => {
+    const follow = (query: string) =>
+      openStream(`${app.url}${PATH}${query}`, { 'x-api-key': account.liveKey })
+    const [all, some] = [await follow(''), await follow('?from=+447700900123&channel=int_sms')]
+    expect([all.status, all.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    for (const stream of [all, some]) expect((await stream.next())?.event).toBe('reset')
+    await write('not yours', {}, await connect({ accountId: (await app.createAccount()).id }))
+    await write('from here', { From: '+12025550177' })
+    const told = () => app.during(all.nextOf<InboundMessageView>('message'))
+    expect(await told()).toMatchObject({ text: 'from here' })
+    await write('from there')
+    expect(await told()).toEqual((await inbound())[0])
+    expect(await app.during(some.nextOf('message'))).toMatchObject({ text: 'from there' })
+    all.close()
+    const again = await openStream(`${app.url}${PATH}`, {
+      'x-api-key': account.liveKey,
+      'last-event-id': all.place.id,
+    })
+    expect(
+      await app.during(again.nextOf<InboundMessageView>('message', ({ text }) => text === 'from there')),
+    ).toBeDefined()
+    for (const stream of [again, some]) stream.close()
+  })
+
+  test.each([
+    ['?channel=sms', 'channel'],
+    ['?createdAfter=yesterday', 'createdAfter'],
+    ['?from=', 'from'],
+  ])('%s', async (query, path) => {
+    const answer = await app.call(PATH + query, { key: account.liveKey })
+    expect([answer.status, faultPaths(answer)]).toEqual([400, [path]])
   })
 })
 

@@ -10,8 +10,15 @@ import { useSession } from '../../session/context.tsx'
 import { Conversation } from './conversation.tsx'
 import { Reply } from './reply.tsx'
 
+type Props = {
+  inboundId: string | null
+  /** Changes whenever something has come in. */
+  news: number
+  onClose: () => void
+}
+
 /** The conversation of a message, and a way to answer it. */
-export function ConversationPanel({ inboundId, onClose }: { inboundId: string | null; onClose: () => void }) {
+export function ConversationPanel({ inboundId, news, onClose }: Props) {
   const { can } = useSession()
   const read = useRead(
     '/api/v2/inbound/{inboundId}',
@@ -37,7 +44,7 @@ export function ConversationPanel({ inboundId, onClose }: { inboundId: string | 
       {!message && !read.error && <Skeleton h={320} />}
       {message && (
         <Stack gap="lg">
-          <Conversation message={message} />
+          <Conversation message={message} news={news} />
           <MessageFacts message={message} />
         </Stack>
       )}

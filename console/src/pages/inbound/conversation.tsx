@@ -1,6 +1,8 @@
 import { Skeleton, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { Channel, InboundMessageView, Message } from '../../../../sdk/index.ts'
+import { useMessageChanges } from '../../api/use-message-changes.ts'
 import { useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
@@ -9,28 +11,28 @@ import classes from './conversation.module.css'
 import { MediaFile } from './media-file.tsx'
 
 const MOST = 30
-const LOOK_EVERY_MS = 3_000
 
 type Line = { at: string } & ({ came: InboundMessageView } | { went: Message })
 
-/** What they wrote and what we answered, the latest last. */
-export function Conversation({ message }: { message: InboundMessageView }) {
+/** What they wrote and what we answered, the latest last; read anew when `news` changes, and when an answer does. */
+export function Conversation({ message, news }: { message: InboundMessageView; news: number }) {
   const key = message.conversationContext?.conversationKey ?? null
-  const came = useRead(
-    '/api/v2/inbound',
-    {
-      query: {
-        limit: MOST,
-        ...(key === null ? { from: message.from, channel: message.channel } : { conversationKey: key }),
-      },
+  const to = message.conversationContext?.chatId ?? message.from
+  const came = useRead('/api/v2/inbound', {
+    query: {
+      limit: MOST,
+      ...(key === null ? { from: message.from, channel: message.channel } : { conversationKey: key }),
     },
-    { everyMs: LOOK_EVERY_MS },
-  )
-  const went = useRead(
-    '/api/v2/messages',
-    { query: { limit: MOST, to: message.conversationContext?.chatId ?? message.from } },
-    { everyMs: LOOK_EVERY_MS },
-  )
+  })
+  const went = useRead('/api/v2/messages', { query: { limit: MOST, to } })
+  const readWent = () => went.refetch()
+  useMessageChanges({ to }, { onChanged: readWent, read: readWent })
+  const read = useRef(news)
+  useEffect(() => {
+    if (read.current === news) return
+    read.current = news
+    void came.refetch()
+  }, [news, came.refetch])
   const error = came.error ?? went.error
   if (error) return <ReadFault error={error} retry={() => Promise.all([came.refetch(), went.refetch()])} />
   if (!came.data || !went.data) return <Skeleton h={240} />

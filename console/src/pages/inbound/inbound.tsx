@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { Inbox, Paperclip } from 'lucide-react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
@@ -15,9 +16,9 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ConversationPanel } from './conversation-panel.tsx'
+import { useInboundChanges } from './use-inbound-changes.ts'
 
 export const INBOUND = '/api/v2/inbound'
-const LOOK_EVERY_MS = 3_000
 const NAMES = ['from', 'to', 'channel', 'conversationKey', 'period'] as const
 
 /** What people wrote; one conversation beside the list. */
@@ -26,11 +27,14 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
   const [filters, setFilters, clear] = useFilters(NAMES)
   const { period, ...query } = filters
   const createdAfter = periodStart(period)
-  const inbound = useReadPages(
-    INBOUND,
-    { query: { ...query, ...(createdAfter !== null && { createdAfter }) } },
-    { everyMs: LOOK_EVERY_MS },
-  )
+  const inbound = useReadPages(INBOUND, {
+    query: { ...query, ...(createdAfter !== null && { createdAfter }) },
+  })
+  const [news, setNews] = useState(0)
+  useInboundChanges(() => {
+    inbound.freshen()
+    setNews(each => each + 1)
+  })
   const open = (id: string | null) => go((id === null ? '/inbound' : `/inbound/${id}`) + location.search)
 
   return (
@@ -63,7 +67,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
           )
         }
       />
-      <ConversationPanel inboundId={inboundId ?? null} onClose={() => open(null)} />
+      <ConversationPanel inboundId={inboundId ?? null} news={news} onClose={() => open(null)} />
     </Page>
   )
 }

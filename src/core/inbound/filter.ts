@@ -1,0 +1,55 @@
+import { invalid } from '../../contract/errors.ts'
+import type { InboundMessageFilters } from '../../contract/inbound-message.ts'
+import { timeOf } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import type { Phones } from '../../lib/phone.ts'
+import type { InboundFilter, InboundRow } from './store.ts'
+
+/** What a list or a stream is asked for, as the store understands it. Throws VALIDATION_ERROR. */
+export function readFilter(query: InboundMessageFilters, phones: Phones): InboundFilter {
+  const { from, to, channel, accountId, conversationKey, createdAfter, createdBefore } = query
+  return {
+    ...(from !== undefined && { from: asStored(from, phones) }),
+    ...(to !== undefined && { to: withPlus(to) }),
+    ...(channel && { channel }),
+    ...(accountId !== undefined && { contextAccount: accountId }),
+    ...(conversationKey !== undefined && { conversationKey: withPlus(conversationKey) }),
+    ...(createdAfter !== undefined && { createdAfterMs: readTime(createdAfter, 'createdAfter') }),
+    ...(createdBefore !== undefined && { createdBeforeMs: readTime(createdBefore, 'createdBefore') }),
+  }
+}
+
+/** Whether a list by this filter has the message. */
+export function fits(filter: InboundFilter, row: InboundRow): boolean {
+  const { createdAfterMs = Number.NEGATIVE_INFINITY, createdBeforeMs = Number.POSITIVE_INFINITY } = filter
+  const createdMs = timeOf(row.id)
+  return (
+    createdMs > createdAfterMs &&
+    createdMs < createdBeforeMs &&
+    agrees(filter.from, row.from) &&
+    agrees(filter.to, row.to) &&
+    agrees(filter.channel, row.channel) &&
+    agrees(filter.contextAccount, row.conversation?.accountId) &&
+    agrees(filter.conversationKey, row.conversation?.key)
+  )
+}
+
+function agrees<T>(wanted: T | undefined, found: T | undefined): boolean {
+  return wanted === undefined || wanted === found
+}
+
+function asStored(address: string, phones: Phones): string {
+  const text = withPlus(address)
+  return phones.parse(text)?.e164 ?? text
+}
+
+/** A plus that nobody escaped arrives as a space: before a number, or in a key. */
+function withPlus(text: string): string {
+  return text.replace(/(^|:) (?=\d)/, '$1+')
+}
+
+function readTime(text: string, path: string): number {
+  const atMs = parseIsoTime(text)
+  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
+  return atMs
+}

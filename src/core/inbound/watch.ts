@@ -1,0 +1,185 @@
+import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { InboundMessageView } from '../../contract/inbound-message.ts'
+import type { Db } from '../../infra/db.ts'
+import { createFollowers, type Follower } from '../../infra/followers.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type AccountId, timeOf } from '../../lib/ids.ts'
+import { fits } from './filter.ts'
+import { type InboundFilter, type InboundId, selectInboundOf, selectInboundSince } from './store.ts'
+import { viewInbound } from './view.ts'
+
+/** What whoever follows is told; `mark` is where they go on after a break. */
+export type InboundNews =
+  | { kind: 'message'; mark: string; message: InboundMessageView }
+  /** More came than is told, or nobody knows what did: read the list anew. */
+  | { kind: 'reset'; mark: string }
+  /** Nothing for a while. */
+  | { kind: 'beat'; mark: string }
+
+export type InboundWatch = {
+  /**
+   * What people write to the account, from now on or from `mark` on, until whoever follows is `gone`. Throws
+   * RATE_LIMITED when too many watch.
+   */
+  follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>>
+  /** Ends all that follow, since the server goes. */
+  close(): void
+}
+
+export type InboundWatcher = {
+  account: Pick<Caller['account'], 'id'>
+  filter: InboundFilter
+  mark: string | undefined
+}
+
+/** One look a second serves all who watch on this node, whatever their number. */
+const LOOK_EVERY_MS = 1_000
+/** A message is numbered, by its node's clock, before it is stored: it may be seen so much later than others of its time. */
+const LATE_MS = 15_000
+/** A mark that is older is no place to go on from: the list tells more in one answer. */
+const RESUME_WITHIN_MS = 60_000
+/** Of one account and look; where more came, its watchers read their lists anew. */
+const MOST_MESSAGES = 300
+/** Of an account within the time in which some may be late. */
+const MOST_IN_SIGHT = 5_000
+/** What waits for a slow reader. */
+const MOST_WAITING = 300
+
+type Watching = Follower<InboundWatcher, InboundNews>
+/** What of an account's messages was told. */
+type Tail = {
+  accountId: AccountId
+  /** When the last look began that told all that it found. */
+  lookedMs: number
+  /** Of those that a look may find again. */
+  seen: Set<InboundId>
+}
+
+/** A message is stored once and never changes: what is to tell is what was not there at the look before. */
+export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): InboundWatch {
+  const tails = new Map<AccountId, Tail>()
+  const followers = createFollowers<InboundWatcher, InboundNews>({
+    clock,
+    look,
+    lookEveryMs: LOOK_EVERY_MS,
+    accountOf: ({ account }) => account.id,
+    queue,
+  })
+
+  async function follow(watcher: InboundWatcher, gone: AbortSignal): Promise<AsyncGenerator<InboundNews>> {
+    const follower = followers.enter(watcher, gone)
+    if (!follower) {
+      const words = 'Too many streams of inbound messages are open.'
+      throw new Problem('RATE_LIMITED', words, { retryAfterSeconds: 5 })
+    }
+    try {
+      await begin(follower)
+    } catch (error) {
+      follower.leave()
+      throw error
+    }
+    return withBeats(follower)
+  }
+
+  /** Their first word says where they stand: behind their mark, or at the list as it is now. */
+  async function begin(follower: Watching): Promise<void> {
+    const { account, mark } = follower.subject
+    const nowMs = clock.now()
+    const sinceMs = readMark(mark, nowMs)
+    const tail = tails.get(account.id) ?? (await openTail(account.id, nowMs))
+    if (sinceMs === null) follower.tell({ kind: 'reset', mark: markOf(tail) })
+    else await catchUp(follower, tail, sinceMs)
+  }
+
+  async function openTail(accountId: AccountId, nowMs: number): Promise<Tail> {
+    const inSight = await selectInboundSince(db, [{ accountId, sinceMs: nowMs - LATE_MS }], MOST_IN_SIGHT)
+    const opened = { accountId, lookedMs: nowMs, seen: new Set(inSight.get(accountId)) }
+    const tail = tails.get(accountId) ?? opened
+    tails.set(accountId, tail)
+    return tail
+  }
+
+  async function catchUp(follower: Watching, tail: Tail, sinceMs: number): Promise<void> {
+    const { accountId } = tail
+    // Until all of it is told, whoever breaks off goes on from where they were.
+    follower.tell({ kind: 'beat', mark: String(sinceMs) })
+    const since = [{ accountId, sinceMs: sinceMs - LATE_MS }]
+    const ids = (await selectInboundSince(db, since, MOST_MESSAGES + 1)).get(accountId) ?? []
+    if (ids.length > MOST_MESSAGES) return follower.tell({ kind: 'reset', mark: markOf(tail) })
+    await tellOf(accountId, ids, [follower], String(sinceMs))
+    follower.tell({ kind: 'beat', mark: markOf(tail) })
+  }
+
+  /** A line on which nothing is said brings where it stands, too. */
+  async function* withBeats(follower: Watching): AsyncGenerator<InboundNews> {
+    for await (const news of follower.events) {
+      const tail = tails.get(follower.subject.account.id)
+      if (news) yield news
+      else if (tail) yield { kind: 'beat', mark: markOf(tail) }
+    }
+  }
+
+  async function look(): Promise<void> {
+    const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
+    for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
+    const looked = [...tails.values()]
+    if (looked.length === 0) return
+    const nowMs = clock.now()
+    const since = looked.map(({ accountId, lookedMs }) => ({ accountId, sinceMs: lookedMs - LATE_MS }))
+    const inSight = await selectInboundSince(db, since, MOST_IN_SIGHT)
+    for (const tail of looked) {
+      const { accountId } = tail
+      await take(tail, inSight.get(accountId) ?? [], watching.get(accountId) ?? [], nowMs)
+    }
+  }
+
+  /** Tells of what was not told yet, and goes on behind it. */
+  async function take(
+    tail: Tail,
+    inSight: readonly InboundId[],
+    all: readonly Watching[],
+    nowMs: number,
+  ): Promise<void> {
+    const fresh = inSight.filter(id => !tail.seen.has(id))
+    const mark = String(nowMs)
+    if (fresh.length > MOST_MESSAGES) for (const { tell } of all) tell({ kind: 'reset', mark })
+    else await tellOf(tail.accountId, fresh, all, mark)
+    tail.lookedMs = nowMs
+    tail.seen = new Set(inSight.filter(id => timeOf(id) >= nowMs - LATE_MS))
+  }
+
+  async function tellOf(
+    accountId: AccountId,
+    ids: readonly InboundId[],
+    all: readonly Watching[],
+    mark: string,
+  ): Promise<void> {
+    if (ids.length === 0) return
+    for (const row of await selectInboundOf(db, accountId, ids)) {
+      const message = viewInbound(row)
+      for (const { subject, tell } of all) {
+        if (fits(subject.filter, row)) tell({ kind: 'message', mark, message })
+      }
+    }
+  }
+
+  return { follow, close: followers.close }
+}
+
+function markOf({ lookedMs }: Tail): string {
+  return String(lookedMs)
+}
+
+/** Null for what is none, too old, or of a time that has not come. */
+function readMark(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) return null
+  const atMs = Number(text)
+  return atMs >= nowMs - RESUME_WITHIN_MS && atMs <= nowMs + LATE_MS ? atMs : null
+}
+
+/** When it becomes too much, none but that it did. */
+function queue(waiting: readonly InboundNews[], next: InboundNews): InboundNews[] {
+  if (next.kind === 'reset') return [next]
+  return waiting.length >= MOST_WAITING ? [{ kind: 'reset', mark: next.mark }] : [...waiting, next]
+}

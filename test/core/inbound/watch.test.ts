@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type InboundId, type InboundRow, insertInbound } from '../../../src/core/inbound/store.ts'
+import {
+  createInboundWatch,
+  type InboundNews,
+  type InboundWatch,
+  type InboundWatcher,
+} from '../../../src/core/inbound/watch.ts'
+import { DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
+import { type AccountId, createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+
+/** Streams of inbound messages over a real store, by nodes whose looks the test counts. */
+const random = createRandom()
+let database: TestDatabase
+let clock: FakeClock
+let ids: ReturnType<typeof createIds>
+let accountId: AccountId
+const gone = new AbortController()
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  gone.abort()
+  await database.drop()
+})
+beforeEach(() => {
+  clock = createFakeClock(Date.now())
+  ids = createIds(clock, random)
+  accountId = ids.next('acc')
+})
+
+type Node = ReturnType<typeof openNode>
+
+function openNode() {
+  let underWay = 0
+  let asked = 0
+  let isAway = false
+  const query: Db['query'] = async question => {
+    asked++
+    underWay++
+    try {
+      if (isAway) throw new DatabaseUnavailable(null)
+      return await database.db.query(question)
+    } finally {
+      underWay--
+    }
+  }
+  const watch: InboundWatch = createInboundWatch({ db: { query } as Db, clock })
+
+  /** One who reads all at once; what they heard. */
+  async function follow(more: Partial<InboundWatcher> = {}): Promise<InboundNews[]> {
+    const heard: InboundNews[] = []
+    const events = await watch.follow(watcher(more), gone.signal)
+    void (async () => {
+      for await (const news of events) heard.push(news)
+    })()
+    await idle()
+    return heard
+  }
+
+  async function idle(): Promise<void> {
+    do await new Promise(resolve => setImmediate(resolve))
+    while (underWay > 0)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+
+  return {
+    follow,
+    /** One who has read nothing yet. */
+    followSlowly: () => watch.follow(watcher({}), gone.signal),
+    async look() {
+      await clock.advance(1_000)
+      await idle()
+    },
+    asked: () => asked,
+    away(away: boolean) {
+      isAway = away
+    },
+  }
+}
+
+function watcher(more: Partial<InboundWatcher>): InboundWatcher {
+  return { account: { id: accountId }, filter: {}, mark: undefined, ...more }
+}
+
+async function write(more: Partial<InboundRow> = {}, count = 1): Promise<InboundId[]> {
+  const rows = Array.from({ length: count }, () => ({
+    ...messageOf(),
+    ...more,
+    id: more.id ?? ids.next('inb'),
+  }))
+  await insertInbound(database.db, rows)
+  return rows.map(({ id }) => id)
+}
+
+function messageOf(): Omit<InboundRow, 'id'> {
+  return {
+    accountId,
+    connectionId: ids.next('cnn'),
+    provider: 'telegram',
+    providerId: ids.next('evt'),
+    channel: 'botapp_bot',
+    from: '7000000001',
+    to: 'bot_1',
+    text: 'Hello',
+    button: null,
+    buttonTitle: null,
+    media: [],
+    replyTo: null,
+    contact: null,
+    conversation: { accountId: 'bot_1', chatId: '7000000001', key: 'botapp_bot:bot_1:7000000001' },
+    keyword: null,
+    sentAtMs: null,
+  }
+}
+
+const told = (heard: readonly InboundNews[]) =>
+  heard.flatMap(news => (news.kind === 'message' ? [news.message.id] : []))
+const kinds = (heard: readonly InboundNews[]) => heard.map(({ kind }) => kind)
+
+test('what comes is told once, in its order, to whoever it fits; what was there before is in the list', async () => {
+  const node = openNode()
+  await write()
+  const all = await node.follow()
+  const some = await node.follow({ filter: { from: '7000000002', conversationKey: 'k' } })
+  const others = await node.follow({ account: { id: ids.next('acc') } })
+  expect([all, some, others].map(kinds)).toEqual([['reset'], ['reset'], ['reset']])
+  const [first] = await write()
+  const conversation = { accountId: 'bot_1', chatId: '7000000002', key: 'k' }
+  const [second] = await write({ from: '7000000002', conversation })
+  await node.look()
+  await node.look()
+  expect([all, some, others].map(told)).toEqual([[first, second], [second], []])
+})
+
+test('a message that is stored later than others of its time is told, and told once', async () => {
+  const node = openNode()
+  const slow = ids.next('inb')
+  clock.skip(10_000)
+  const heard = await node.follow()
+  const [quick] = await write()
+  await node.look()
+  await write({ id: slow })
+  await node.look()
+  for (let nth = 0; nth < 40; nth++) await node.look()
+  expect(told(heard)).toEqual([quick, slow])
+})
+
+test('a stream goes on where it broke off, on another node; one that is a minute old begins anew', async () => {
+  const [here, there] = [openNode(), openNode()]
+  const heard = await here.follow()
+  const [before] = await write()
+  await here.look()
+  const { mark } = heard.at(-1)!
+  clock.skip(20_000)
+  const [between] = await write()
+  const again = await there.follow({ mark })
+  expect([told(heard), told(again)]).toEqual([[before], [before, between]])
+  expect(kinds(again)).not.toContain('reset')
+  const [after] = await write()
+  await there.look()
+  expect(told(again).at(-1)).toBe(after)
+  clock.skip(60_000)
+  for (const old of [mark, '', 'x', '9'.repeat(15), '1'.repeat(400)]) {
+    expect(kinds(await there.follow({ mark: old }))).toEqual(['reset'])
+  }
+})
+
+test('more at once than is worth telling: the list is read anew, and the stream goes on', async () => {
+  const node = openNode()
+  const heard = await node.follow()
+  await write({}, 301)
+  await node.look()
+  expect(kinds(heard)).toEqual(['reset', 'reset'])
+  const [next] = await write()
+  await node.look()
+  expect(told(heard)).toEqual([next])
+})
+
+test('whoever reads slowly is told that they missed some, and nothing is kept for them', async () => {
+  const node = openNode()
+  const events = await node.followSlowly()
+  expect((await events.next()).value?.kind).toBe('reset')
+  for (let nth = 0; nth < 2; nth++) {
+    await write({}, 200)
+    await node.look()
+  }
+  expect((await events.next()).value?.kind).toBe('reset')
+})
+
+test('a node that did not see the store for a while tells what came meanwhile', async () => {
+  const node = openNode()
+  const heard = await node.follow()
+  node.away(true)
+  const [missed] = await write()
+  for (let nth = 0; nth < 30; nth++) await node.look()
+  node.away(false)
+  await node.look()
+  expect(told(heard)).toEqual([missed])
+})
+
+test('without anybody who follows nothing is asked', async () => {
+  const node: Node = openNode()
+  const end = new AbortController()
+  const before = node.asked()
+  await node.look()
+  expect(node.asked()).toBe(before)
+  const events = await createInboundWatch({ db: database.db, clock }).follow(watcher({}), end.signal)
+  expect((await events.next()).value?.kind).toBe('reset')
+  end.abort()
+  expect((await events.next()).done).toBe(true)
+})
