@@ -4,8 +4,9 @@ drop function if exists accept_resend;
 -- with it the new code, which voids the one before. Returns what accept_sends returns, or
 --   'stale'  the verification is no longer as the caller read it: p_resends resends, its
 --            code open; nothing has changed
--- so that of racing resends exactly one is made. The wallet is locked before the
--- verification, as a start has it locked before it touches one.
+--   'late', 'watched'  as accept_verifications does; `p_at` is when the code was sent
+-- so that of racing resends exactly one is made. The turn is taken first, and the wallet is
+-- locked before the verification, as a start does.
 create function accept_resend(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -15,7 +16,8 @@ create function accept_resend(
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
   p_verification uuid, p_resends smallint, p_code_mark bytea,
-  p_expires timestamptz, p_resend timestamptz, p_messages uuid[]
+  p_expires timestamptz, p_resend timestamptz, p_messages uuid[],
+  p_at timestamptz, p_person text, p_sends smallint, p_window_minutes smallint, p_strict boolean
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
 )
@@ -30,7 +32,20 @@ as $$
 declare
   v verifications;
   v_accepted boolean := true;
+  -- Null where no turn is asked for: what was accepted before has its own.
+  v_late boolean;
+  v_person text := case when not p_repeated or not exists (
+    select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]) then p_person end;
 begin
+  if v_person is not null then
+    select t.late into v_late
+      from take_turns(p_account, array[v_person], array[p_at], array[p_sends], array[p_window_minutes], array[p_strict]) t;
+    if v_late then
+      item := 1; verdict := 'late';
+      return next;
+      return;
+    end if;
+  end if;
   if p_live[1] then
     perform 1 from wallets w where w.account_id = p_account[1] for update;
   end if;
@@ -40,6 +55,9 @@ begin
       or exists (select 1 from verifications x
                   where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
                     and x.accept_no > v.accept_no and x.status <> 'failed'))) then
+    if v_person is not null then
+      perform give_back_turns(p_account, array[v_person], array[p_at]);
+    end if;
     item := 1; verdict := 'stale';
     return next;
     return;
@@ -55,7 +73,14 @@ begin
     return next;
   end loop;
   if not v_accepted then
+    if v_person is not null then
+      perform give_back_turns(p_account, array[v_person], array[p_at]);
+    end if;
     return;
+  end if;
+  if v_late is not null then
+    item := 1; verdict := 'watched';
+    return next;
   end if;
 
   update verifications c set

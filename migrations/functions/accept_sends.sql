@@ -5,6 +5,7 @@ drop function if exists accept_sends;
 --   'exists'        the key is taken; the row that holds it follows
 --   'again'         this very message was accepted before (a repeated flush)
 --   'insufficient'  neither pool nor wallet covers it
+-- Those for which `p_take` is false are passed over.
 create function accept_sends(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -12,7 +13,8 @@ create function accept_sends(
   p_provider text[], p_connection uuid[], p_sender text[], p_source text[], p_candidates text[],
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
-  p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[]
+  p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
+  p_take boolean[] default null
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
 )
@@ -25,7 +27,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_take boolean[] := array_fill(true, array[cardinality(p_id)]);
+  v_take boolean[] := coalesce(p_take, array_fill(true, array[cardinality(p_id)]));
   v_funding text[] := array_fill('wallet'::text, array[cardinality(p_id)]);
   v_pool smallint[] := array_fill(null::smallint, array[cardinality(p_id)]);
   v_hard uuid[];

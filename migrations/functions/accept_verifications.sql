@@ -6,9 +6,13 @@ drop function if exists accept_verifications;
 -- for one recipient the last one stays. A verification has the id of its first message;
 -- `p_messages` is null for those that have no other. (Its shape was measured: a look-up of who listens for
 -- each account, a row for the totals for each verification, and a row that says which one
--- counts took a third of the time.) Returns what accept_sends returns.
+-- counts took a third of the time.) Returns what accept_sends returns, or, where codes to a
+-- recipient are limited (`p_person`, of which there are no two the same; null where none is asked about):
+--   'late'     the recipient has had as many as there may be (take_turns)
+--   'watched'  accepted, and more than there should be
+-- What is refused for something else takes no turn.
 --
--- Order of locks: what accept_sends locks. An account's starts follow one another by its wallet.
+-- Order of locks: turns, then what accept_sends locks. An account's starts follow one another by its wallet.
 create function accept_verifications(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -18,7 +22,8 @@ create function accept_verifications(
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
   p_recipient_key text[], p_code_mark bytea[],
-  p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[]
+  p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[],
+  p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[]
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
 )
@@ -35,22 +40,57 @@ declare
   -- Nobody listens, mostly.
   v_heard constant boolean := exists (select 1 from accounts c where c.event_types <> '{}');
   v_take boolean[] := array_fill(true, array[cardinality(p_id)]);
+  v_person text[] := p_person;
+  v_watched integer[] := '{}';
   v_account uuid[];
   v_previous uuid[];
   r record;
 begin
+  if p_person is not null then
+    if p_repeated then
+      -- What was accepted before has its turn.
+      for r in
+        select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
+          join messages m on m.account_id = i.account_id and m.id = i.id
+      loop
+        v_person[r.n] := null;
+      end loop;
+    end if;
+    for r in select t.* from take_turns(p_account, v_person, p_started, p_sends, p_window_minutes, p_strict) t loop
+      if r.late then
+        v_take[r.item] := false;
+        v_person[r.item] := null;
+        item := r.item; verdict := 'late';
+        return next;
+      else
+        v_watched := v_watched || r.item;
+      end if;
+    end loop;
+  end if;
+
   for r in
     select s.* from accept_sends(
       p_node, p_now, p_operation, p_repeated, p_account, p_id, p_key, p_hash, p_live, p_status, p_channel, p_type,
       p_recipient, p_country, p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata,
-      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer) s
+      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer, v_take) s
   loop
     -- 'again' too: what was stored before was stored with its verification.
     v_take[r.item] := false;
+    if v_person[r.item] is not null then
+      perform give_back_turns(array[p_account[r.item]], array[v_person[r.item]], array[p_started[r.item]]);
+    end if;
     item := r.item; verdict := r.verdict;
     key_hash := r.key_hash; key_message := r.key_message; key_status := r.key_status;
     key_body := r.key_body; key_created := r.key_created;
     return next;
+  end loop;
+
+  key_hash := null; key_message := null; key_status := null; key_body := null; key_created := null;
+  foreach item in array v_watched loop
+    if v_take[item] then
+      verdict := 'watched';
+      return next;
+    end if;
   end loop;
 
   -- Test keys pay nothing, and so nothing keeps their starts apart: who is told of them is told of each that is superseded.

@@ -5,8 +5,7 @@ import { createRuleBook } from '../core/fraud/rule-book.ts'
 import { createTallies } from '../core/fraud/tallies.ts'
 import { createTallyStore, sweepTallies } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
-import { sweepTurns } from '../core/fraud/turn-store.ts'
-import { createTurns } from '../core/fraud/turns.ts'
+import { createTurns, sweepAllTurns } from '../core/fraud/turns.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -41,8 +40,8 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
     {
       name: 'sweep recipients of codes',
-      everyMs: MINUTE_MS,
-      run: () => sweepAll(() => sweepTurns(db, clock.now(), MANY), MANY),
+      everyMs: 5 * MINUTE_MS,
+      run: () => sweepAllTurns(db, clock.now()),
     },
     {
       name: 'sweep fraud tallies',

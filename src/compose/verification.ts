@@ -1,6 +1,6 @@
 import { createAccept } from '../core/messages/accept.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
-import { RESENDS, STARTS, VERIFICATION_OPERATION } from '../core/verification/accept-store.ts'
+import { RESENDS, STARTS, turnNameOf, VERIFICATION_OPERATION } from '../core/verification/accept-store.ts'
 import { createChecks } from '../core/verification/check.ts'
 import { createCodes } from '../core/verification/codes.ts'
 import { createLearned, type Learned } from '../core/verification/learned.ts'
@@ -30,6 +30,7 @@ export function createVerificationRooms(
     store: STARTS,
     node: lease.id,
     observe: items => metrics.batch('accept_verifications', items),
+    conflict: turnNameOf,
   })
   const resends = createAccept({ db, clock, store: RESENDS, node: lease.id, maxItems: 1 })
   const sending = {

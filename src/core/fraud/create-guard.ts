@@ -2,23 +2,22 @@ import type { FraudRules } from '../../contract/fraud.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Blocks } from './blocks.ts'
-import type { Breach, Guard, GuardedCheck, GuardedSend, GuardVerdict } from './guard.ts'
+import type { Breach, Guard, GuardedCheck, GuardedSend, GuardVerdict, Turn } from './guard.ts'
 import {
+  createKeyring,
   creditOf,
   findBreaches,
   isCounted,
   type Keys,
-  keysOf,
   modeOf,
   type SendKeys,
   sendKeysOf,
 } from './judge.ts'
 import { createMaturing } from './maturing.ts'
 import type { RuleBook } from './rule-book.ts'
-import { ACCOUNT_SCOPE } from './scopes.ts'
+import { ACCOUNT_SCOPE, personOf } from './scopes.ts'
 import { isSafe } from './settings.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
-import type { Turn } from './turn-store.ts'
 import type { Turns } from './turns.ts'
 
 export type GuardDeps = {
@@ -32,43 +31,42 @@ export type GuardDeps = {
 /** The guard, and what it must do every second: tell the other nodes what this one counted, and hear of theirs. */
 export type WorkingGuard = Guard & { round(): Promise<void> }
 
-/** What it was counted by, when it took its turn, and which rules would have stopped it if they did more than watch. */
-type Counted = { keys: SendKeys | null; turnAtMs: number | null; watched: readonly Breach[] }
+/** What it was counted by, its turn, and which rules would have stopped it if they did more than watch. */
+type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[]; stored: boolean }
 
-/** `late`: it had its turns already; `turnAtMs`: as which one it stands among them. */
-type Turned = { late: Breach | null; turnAtMs: number | null }
-const NO_TURN: Turned = { late: null, turnAtMs: null }
-
-const PASS: GuardVerdict = { verdict: 'pass' }
+const PASS: GuardVerdict = { verdict: 'pass', turn: null }
 const MINUTE_MS = 60_000
 
 export function createGuard({ clock, rules: book, tallies, turns, blocks }: GuardDeps): WorkingGuard {
+  const keyring = createKeyring()
   const maturing = createMaturing()
   /** Sends that passed, until it is told, by the same object, what becomes of them. */
   const counted = new Map<GuardedSend, Counted>()
 
-  async function judge(send: GuardedSend): Promise<GuardVerdict> {
+  /** At once where everything that it goes by is known: each pause costs what judging does. */
+  function judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict> {
     if (send.mode === 'test') return PASS
-    const found = book.rulesFor(send.accountId)
-    // Each pause that nothing asks for costs what judging does.
-    const rules = found instanceof Promise ? await found : found
+    const rules = book.rulesFor(send.accountId)
+    return rules instanceof Promise ? rules.then(found => judgeBy(found, send)) : judgeBy(rules, send)
+  }
+
+  function judgeBy(rules: FraudRules, send: GuardedSend): GuardVerdict | Promise<GuardVerdict> {
     if (isSafe(rules.safe, send.recipient)) return PASS
-    const keys = isCounted(rules) ? sendKeysOf(send, rules) : null
+    const keys = isCounted(rules) ? sendKeysOf(send, rules, keyring) : null
     const loading = keys && tallies.ready(send.accountId)
-    if (loading) await loading
-    // Without a pause from here until it is counted: of those who ask at once each sees the ones before it.
-    const breaches = findBreaches(send, keys, rules, tallies)
-    const stopped = breaches.find(({ rule }) => modeOf(rules, rule) === 'block')
+    return loading ? loading.then(() => weigh(send, keys, rules)) : weigh(send, keys, rules)
+  }
+
+  /** Without a pause: of those who ask at once each sees the ones before it. */
+  function weigh(send: GuardedSend, keys: SendKeys | null, rules: FraudRules): GuardVerdict {
+    const watched = findBreaches(send, keys, rules, tallies)
+    const stopped = watched.find(({ rule }) => modeOf(rules, rule) === 'block')
     if (stopped) return { verdict: 'block', ...stopped }
     count(send, keys, 1)
-    const { late, turnAtMs } = await takeTurn(send, rules, keys)
-    if (late && rules.recipient.mode === 'block') {
-      count(send, keys, -1)
-      return { verdict: 'block', ...late }
-    }
-    const watched = late ? [...breaches, late] : breaches
-    if (keys || turnAtMs !== null || watched.length > 0) counted.set(send, { keys, turnAtMs, watched })
-    return PASS
+    const turn = turnOf(send, rules)
+    if (!keys && !turn && watched.length === 0) return PASS
+    counted.set(send, { keys, turn, watched, stored: false })
+    return { verdict: 'pass', turn }
   }
 
   /** What is asked for is under way: it weighs at once. */
@@ -79,24 +77,29 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
   }
 
-  /** What it asks for weighs no more where it cannot be told whether there is a turn. */
-  function takeTurn(send: GuardedSend, rules: FraudRules, keys: SendKeys | null): Turned | Promise<Turned> {
-    const { mode, sends, windowMinutes } = rules.recipient
-    if (mode === 'off') return NO_TURN
-    return turns.take(send, { sends, windowMinutes, strict: mode === 'block' }).then(
-      turn => turnedBy(turn, send, rules),
-      error => {
-        count(send, keys, -1)
-        throw error
-      },
-    )
+  async function late(send: GuardedSend): Promise<Breach> {
+    const known = takeOut(send)
+    if (!known?.turn) throw new Error('late is who has asked for a turn')
+    count(send, known.keys, -1)
+    const freeAtMs = await turns.freeAt(send.accountId, known.turn, send.nowMs)
+    return tooLate(known.turn, freeAtMs - send.nowMs)
+  }
+
+  function stored(send: GuardedSend, watched: boolean): void {
+    const known = counted.get(send)
+    if (!known) return
+    known.stored = true
+    if (!watched || !known.turn) return
+    known.watched = [...known.watched, tooLate(known.turn, known.turn.windowMinutes * MINUTE_MS)]
   }
 
   function sent(send: GuardedSend): void {
     const known = takeOut(send)
     if (!known) return
     if (known.keys) {
-      for (const key of judgedOf(known.keys)) maturing.note(key, send.nowMs, clock.now(), 'sends')
+      const nowMs = clock.now()
+      for (const { tally } of known.keys.places) maturing.note(tally, send.nowMs, nowMs, 'sends')
+      maturing.note(known.keys.account, send.nowMs, nowMs, 'sends')
     }
     for (const breach of known.watched) void blocks.record(send, breach, 'monitored')
   }
@@ -105,7 +108,8 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     const known = takeOut(send)
     if (!known) return
     count(send, known.keys, -1)
-    if (known.turnAtMs !== null) turns.giveBack(send, known.turnAtMs)
+    if (!known.stored || !known.turn) return
+    turns.giveBack({ accountId: send.accountId, person: known.turn.person, atMs: send.nowMs })
   }
 
   function takeOut(send: GuardedSend): Counted | undefined {
@@ -123,7 +127,7 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
 
   function confirm(check: GuardedCheck, rules: FraudRules): void {
     if (!isCounted(rules) || isSafe(rules.safe, check.recipient)) return
-    const keys = keysOf(check)
+    const keys = keyring.keysOf(check)
     const credit = creditOf(tallies.read(keys.account))
     const [sentAtMs, nowMs] = [timeOf(check.verificationId), clock.now()]
     for (const key of judgedOf(keys)) {
@@ -142,7 +146,9 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
 
   return {
     judge,
+    late,
     blocked: (send, breach) => blocks.record(send, breach, 'blocked'),
+    stored,
     sent,
     dropped,
     verified,
@@ -153,13 +159,16 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
   }
 }
 
-function turnedBy(turn: Turn, { nowMs }: GuardedSend, rules: FraudRules): Turned {
-  const { sends, windowMinutes } = rules.recipient
-  const turnAtMs = turn.taken ? turn.atMs : null
-  if (turn.taken && turn.turns <= sends) return { late: null, turnAtMs }
-  const retryAfterMs = turn.taken ? windowMinutes * MINUTE_MS : turn.freeAtMs - nowMs
+function turnOf({ recipient }: GuardedSend, { recipient: rule }: FraudRules): Turn | null {
+  const { mode, sends, windowMinutes } = rule
+  return mode === 'off'
+    ? null
+    : { person: personOf(recipient), sends, windowMinutes, strict: mode === 'block' }
+}
+
+function tooLate({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
   const reason = `More than ${sends} codes to this recipient within ${windowMinutes} minutes.`
-  return { late: { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }, turnAtMs }
+  return { rule: 'recipient', reason, retryAfterMs: Math.max(retryAfterMs, 1) }
 }
 
 /** What is judged by how many of its codes are confirmed. */

@@ -28,7 +28,18 @@ export type GuardedSend = {
 /** A rule that a send breaks: `reason` is for the list of blocks; the caller is told when to come back. */
 export type Breach = { rule: FraudRule; reason: string; retryAfterMs: number }
 
-export type GuardVerdict = { verdict: 'pass' } | ({ verdict: 'block' } & Breach)
+/** What a code asks for among those of its recipient; taken in the transaction that stores the code. */
+export type Turn = {
+  /** The recipient, however spelled (scopes.ts). */
+  person: string
+  sends: number
+  windowMinutes: number
+  /** Whether the limit refuses; else it is only counted. */
+  strict: boolean
+}
+
+/** With the turn that it still has to take, if any: who stores the code sees to that. */
+export type GuardVerdict = { verdict: 'pass'; turn: Turn | null } | ({ verdict: 'block' } & Breach)
 
 /** A right code, and whose verification it ends. */
 export type GuardedCheck = {
@@ -48,8 +59,12 @@ export type GuardedCheck = {
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
+  /** It passed, and there was no turn for it: what that breaks. It does not count. */
+  late(send: GuardedSend): Promise<Breach>
   /** Its caller is refused, and not given an answer of before: it is listed when this resolves. Never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
+  /** It passed and is stored; `watched`: beyond the turns that there should be. Must not throw. */
+  stored(send: GuardedSend, watched: boolean): void
   /** It is on its way; called once per start and resend, replays excluded. Must not throw. */
   sent(send: GuardedSend, verificationId: Id<'ver'>): void
   /** It passed, and came to nothing (402, a replay, a fault, no channel took it): it does not count. Must not throw. */

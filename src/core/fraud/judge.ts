@@ -1,8 +1,18 @@
 import type { FraudRule, FraudRules, GuardedType, RuleMode } from '../../contract/fraud.ts'
+import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { toMicros } from '../../lib/money.ts'
 import type { Breach, GuardedSend } from './guard.ts'
-import { ACCOUNT_SCOPE, addressOf, dayOf, nameOf, placesOf, type Scope, type ScopeKind } from './scopes.ts'
+import {
+  ACCOUNT_SCOPE,
+  addressOf,
+  dayOf,
+  nameOf,
+  placesOf,
+  rangeOf,
+  type Scope,
+  type ScopeKind,
+} from './scopes.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
 import { type Delta, HOUR_MS, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
 
@@ -38,21 +48,58 @@ export type Keys = {
 }
 export type SendKeys = Keys & { address: Place | null; day: TallyKey }
 
-export function keysOf({
-  accountId,
-  recipient,
-  country,
-}: Pick<GuardedSend, 'accountId' | 'recipient' | 'country'>): Keys {
-  const places = placesOf(recipient, country).map(scope => placed(accountId, scope, LEAKS[scope.kind]))
-  return { places, account: tallyKey(accountId, ACCOUNT_SCOPE.key, LEAKS.account) }
+type Counted = Pick<GuardedSend, 'accountId' | 'recipient' | 'country'>
+
+/**
+ * What codes are counted by, made once for each range and day: the names are long, each of them
+ * is asked for many times for a code, and most codes go where others went.
+ */
+export type Keyring = {
+  keysOf(code: Counted): Keys
+  dayOf(code: Pick<GuardedSend, 'accountId' | 'nowMs'>): TallyKey
 }
 
-export function sendKeysOf(send: GuardedSend, { clientIp }: FraudRules): SendKeys {
+/** 1 KB each. */
+const MOST_RANGES = 10_000
+const MOST_ACCOUNTS = 5_000
+
+export function createKeyring(): Keyring {
+  const ranges = createGenerations<string, Keys>(MOST_RANGES)
+  const days = createGenerations<AccountId, { from: number; key: TallyKey }>(MOST_ACCOUNTS)
+  return {
+    keysOf(code) {
+      const { accountId, recipient, country } = code
+      const name = `${accountId} ${country} ${rangeOf(recipient)}`
+      const known = ranges.get(name)
+      if (known) return known
+      const places = placesOf(recipient, country).map(scope => placed(accountId, scope, LEAKS[scope.kind]))
+      const made = { places, account: tallyKey(accountId, ACCOUNT_SCOPE.key, LEAKS.account) }
+      ranges.set(name, made)
+      return made
+    },
+    dayOf({ accountId, nowMs }) {
+      const from = nowMs - (nowMs % DAY_MS)
+      const known = days.get(accountId)
+      if (known?.from === from) return known.key
+      const key = tallyKey(accountId, dayOf(nowMs).key, LEAKS.spend)
+      days.set(accountId, { from, key })
+      return key
+    },
+  }
+}
+
+export function sendKeysOf(
+  send: GuardedSend,
+  { clientIp }: FraudRules,
+  keyring: Keyring = createKeyring(),
+): SendKeys {
+  const { places, account } = keyring.keysOf(send)
   const address = addressOf(send.clientIp)
   return {
-    ...keysOf(send),
+    places,
+    account,
     address: address && placed(send.accountId, address, (clientIp.sends * 60) / clientIp.windowMinutes),
-    day: tallyKey(send.accountId, dayOf(send.nowMs).key, LEAKS.spend),
+    day: keyring.dayOf(send),
   }
 }
 

@@ -19,6 +19,11 @@ const IPV6_NETWORK_GROUPS = 4
 
 export const ACCOUNT_SCOPE: Scope = { kind: 'account', key: 'account' }
 
+/** What all recipients share whose places are the same, beside their country. */
+export function rangeOf(recipient: string): string {
+  return recipient.startsWith('+') ? recipient.slice(0, -RANGES[0][1]) : ''
+}
+
 /** The ranges that a number lies in, the narrowest first, and its country; nothing for an e-mail address. */
 export function placesOf(recipient: string, country: string | null): Scope[] {
   if (!recipient.startsWith('+')) return []

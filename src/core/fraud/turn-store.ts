@@ -1,94 +1,69 @@
 import type { Db } from '../../infra/db.ts'
-import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, toUuid } from '../../lib/ids.ts'
+import type { Turn } from './guard.ts'
 
-export type Turn =
-  /** So many within the window, this one, of `atMs`, included. */
-  { taken: true; turns: number; atMs: number } | { taken: false; freeAtMs: number }
+/** Whose turn, and as of when: the time of its code, in ms since the epoch. */
+export type TakenTurn = { accountId: AccountId; person: string; atMs: number }
 
 const MINUTE_MS = 60_000
 
-type Asked = { accountId: AccountId; recipient: string; nowMs: number; most: number; windowMinutes: number }
+/** How many parameters `turnValues` is. */
+export const TURN_PLACES = 4
 
-/** One turn for each, where there is one; in the order of the items. No recipient stands there twice. */
-export async function takeTurns(db: Db, items: readonly Asked[]): Promise<Turn[]> {
-  // In one order on every node: so they never wait for each other in a circle.
-  const sorted = [...items].sort(compare)
-  const atMs = Math.max(...items.map(item => item.nowMs))
-  const { rows } = await db.query<{ account_id: string; recipient: string; turns: number }>({
-    name: 'take_turns',
-    text: 'select * from take_turns($1,$2,$3,$4,$5)',
-    values: [
-      toIso(atMs),
-      bareArray(sorted.map(item => toUuid(item.accountId))),
-      textArray(sorted.map(item => item.recipient)),
-      bareArray(sorted.map(item => item.most)),
-      bareArray(sorted.map(item => item.windowMinutes)),
-    ],
-  })
-  const taken = new Map(rows.map(row => [`${row.account_id} ${row.recipient}`, row.turns]))
-  const turnsOf = ({ accountId, recipient }: Asked) => taken.get(`${toUuid(accountId)} ${recipient}`)
-  const refused = items.filter(item => turnsOf(item) === undefined)
-  const free = refused.length === 0 ? [] : await whenFree(db, refused)
-  return items.map(item => {
-    const turns = turnsOf(item)
-    return turns === undefined
-      ? { taken: false, freeAtMs: free[refused.indexOf(item)]! }
-      : { taken: true, turns, atMs }
-  })
+/** The turns of a batch as the functions take them that store codes: `p_person` and what follows it. */
+export function turnValues(turns: readonly (Turn | null)[]): unknown[] {
+  if (turns.every(turn => turn === null)) return [null, null, null, null]
+  return [
+    textArray(turns.map(turn => turn?.person ?? null)),
+    bareArray(turns.map(turn => turn?.sends ?? null)),
+    bareArray(turns.map(turn => turn?.windowMinutes ?? null)),
+    bareArray(turns.map(turn => turn?.strict ?? null)),
+  ]
 }
 
-/** When the turn that is `most` from the end leaves its window: from then on there is another one. */
-async function whenFree(db: Db, items: readonly Asked[]): Promise<number[]> {
-  const { rows } = await db.query<{ n: number; sends: Date[] }>({
-    name: 'turns_taken',
-    text: `select i.n::integer, r.sends from unnest($1::uuid[], $2::text[]) with ordinality as i (account_id, recipient, n)
-             join fraud_recipients r on r.account_id = i.account_id and r.recipient = i.recipient`,
-    values: [
-      bareArray(items.map(item => toUuid(item.accountId))),
-      textArray(items.map(item => item.recipient)),
-    ],
-  })
-  const found = new Map(rows.map(row => [row.n, row.sends]))
-  return items.map(({ most, windowMinutes, nowMs }, at) => {
-    const waitedFor =
-      found
-        .get(at + 1)
-        ?.at(-most)
-        ?.getTime() ?? nowMs
-    return waitedFor + windowMinutes * MINUTE_MS
-  })
-}
-
-function compare(one: Asked, other: Asked): number {
-  if (one.accountId !== other.accountId) return one.accountId < other.accountId ? -1 : 1
-  return one.recipient < other.recipient ? -1 : Number(one.recipient > other.recipient)
-}
-
-/** A turn that was taken at that time, as if it had not been. */
-export async function giveTurnBack(
+/** When there is a turn again, in ms since the epoch: the one that is as many from the end as there may be leaves its window. */
+export async function turnFreeAt(
   db: Db,
-  { accountId, recipient }: { accountId: AccountId; recipient: string },
-  atMs: number,
-): Promise<void> {
+  accountId: AccountId,
+  { person, sends, windowMinutes }: Turn,
+  nowMs: number,
+): Promise<number> {
+  const { rows } = await db.query<{ sends: Date[] }>({
+    name: 'turns_taken',
+    text: 'select sends from fraud_recipients where account_id = $1 and recipient = $2',
+    values: [toUuid(accountId), person],
+  })
+  const waitedFor = rows[0]?.sends.at(-sends)?.getTime() ?? nowMs
+  return waitedFor + windowMinutes * MINUTE_MS
+}
+
+/** As if they had not been taken. */
+export async function giveTurnsBack(db: Db, turns: readonly TakenTurn[]): Promise<void> {
   await db.query({
-    name: 'turn_give_back',
-    // One of those of that moment.
-    text: `update fraud_recipients set
-             sends = sends[1:array_position(sends, $3) - 1] || sends[array_position(sends, $3) + 1:]
-            where account_id = $1 and recipient = $2 and $3 = any (sends)`,
-    values: [toUuid(accountId), recipient, toIso(atMs)],
+    name: 'give_back_turns',
+    text: 'select give_back_turns($1,$2,$3)',
+    values: [
+      bareArray(turns.map(turn => toUuid(turn.accountId))),
+      textArray(turns.map(turn => turn.person)),
+      timeArray(turns.map(turn => turn.atMs)),
+    ],
   })
 }
 
-/** Forgets recipients whose last turn has left its window; how many. */
-export async function sweepTurns(db: Db, nowMs: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
+/** Forgets recipients whose last turn has left its window, on that many pages from one on; whether there are more. */
+export async function sweepTurns(db: Db, nowMs: number, fromPage: number, pages: number): Promise<boolean> {
+  const { rows } = await db.query<{ more: boolean }>({
     name: 'fraud_recipients_sweep',
-    text: `delete from fraud_recipients where ctid = any (array(
-             select ctid from fraud_recipients where idle_at < $1 limit $2 for update skip locked))`,
-    values: [toIso(nowMs), limit],
+    // By place: an index of when they are idle would be written with every code.
+    text: `with gone as (
+             delete from fraud_recipients where ctid = any (array(
+               select ctid from fraud_recipients
+                where ctid >= format('(%s,0)', $2::bigint)::tid and ctid < format('(%s,0)', $3::bigint)::tid
+                  and idle_at < $1 for update skip locked)))
+           select pg_relation_size('fraud_recipients') > $3::bigint * current_setting('block_size')::bigint as more`,
+    values: [toIso(nowMs), fromPage, fromPage + pages],
   })
-  return rowCount ?? 0
+  return rows[0]!.more
 }

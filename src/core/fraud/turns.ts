@@ -1,44 +1,30 @@
-import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
-import { personOf } from './scopes.ts'
-import { giveTurnBack, type Turn, takeTurns } from './turn-store.ts'
-
-export type TurnLimit = {
-  sends: number
-  windowMinutes: number
-  /** Whether the limit refuses; else it is only counted. */
-  strict: boolean
-}
-
-type Asker = { accountId: AccountId; recipient: string; nowMs: number }
+import type { Turn } from './guard.ts'
+import { giveTurnsBack, sweepTurns, type TakenTurn, turnFreeAt } from './turn-store.ts'
 
 /**
- * How often a recipient is written to, exactly, whatever node sends: the store
- * counts, and those who ask at once share a statement.
+ * How often a recipient is written to, exactly, whatever node sends: the store counts, in
+ * the transaction that stores the code (`turnValues`). This is what is left to do beside it.
  */
 export type Turns = {
-  take(asker: Asker, limit: TurnLimit): Promise<Turn>
-  /** Of a send that came to nothing: the turn that was taken at that time. Never throws. */
-  giveBack(asker: Asker, atMs: number): void
+  /** When there is one again, in ms since the epoch. */
+  freeAt(accountId: AccountId, turn: Turn, nowMs: number): Promise<number>
+  /** Of a code that was accepted and came to nothing. Never throws. */
+  giveBack(turn: TakenTurn): void
 }
 
-/** Where nothing is refused there is an end to what is remembered. */
-const MOST_COUNTED = 100
-
 export function createTurns({ db }: { db: Db }): Turns {
-  const batcher = createBatcher({
-    flush: (items: readonly (Asker & { most: number; windowMinutes: number })[]) => takeTurns(db, items),
-    conflict: ({ accountId, recipient }) => `${accountId} ${recipient}`,
-  })
   return {
-    take: (asker, { sends, windowMinutes, strict }) =>
-      batcher.add({ ...whole(asker), windowMinutes, most: strict ? sends : MOST_COUNTED }),
-    giveBack: (asker, atMs) => void giveTurnBack(db, whole(asker), atMs).catch(() => {}),
+    freeAt: (accountId, turn, nowMs) => turnFreeAt(db, accountId, turn, nowMs),
+    giveBack: turn => void giveTurnsBack(db, [turn]).catch(() => {}),
   }
 }
 
-/** Counted by person, not by spelling. */
-function whole({ accountId, recipient, nowMs }: Asker): Asker {
-  return { accountId, recipient: personOf(recipient), nowMs }
+/** 8 MB: some 50,000 recipients. */
+const PAGES_AT_ONCE = 1_000
+
+/** Forgets recipients whose last turn has left its window. */
+export async function sweepAllTurns(db: Db, nowMs: number): Promise<void> {
+  for (let page = 0; await sweepTurns(db, nowMs, page, PAGES_AT_ONCE); page += PAGES_AT_ONCE);
 }

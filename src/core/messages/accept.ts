@@ -53,6 +53,8 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
   maxItems?: number
   /** Senders that hear of it in one turn of the event loop; else all. */
   toldAtOnce?: number
+  /** Rows that answer the same never share a transaction. */
+  conflict?(row: Row): string | undefined
 }
 
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
@@ -75,6 +77,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
 ): Accept<Row, Verdict> {
   type Entry = Waiting<Row>
   const { db, clock, store } = deps
+  const { conflict } = deps
   const patience = createPatience(clock, deps.patienceMs ?? 3_000)
   /** Perhaps stored, certainly refused towards their senders. */
   let unconfirmed: Unconfirmed<Row>[] = []
@@ -83,6 +86,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     flush,
     maxItems: deps.maxItems ?? MAX_ITEMS,
     ...(deps.toldAtOnce !== undefined && { toldAtOnce: deps.toldAtOnce }),
+    ...(conflict && { conflict: (entry: Entry) => conflict(entry.row) }),
   })
 
   function add(row: Row): Promise<Verdict | Faulty> {

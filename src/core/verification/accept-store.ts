@@ -2,6 +2,8 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
+import type { Turn } from '../fraud/guard.ts'
+import { giveTurnsBack, TURN_PLACES, turnValues } from '../fraud/turn-store.ts'
 import type { AcceptStore } from '../messages/accept.ts'
 import {
   ACCEPT_PLACES,
@@ -35,30 +37,42 @@ export type Start = KeptCode & {
   request: string | null
   /** All that are to carry the code, the accepted one first. */
   messages: readonly MessageId[]
+  /** What it asks for among the codes to its recipient, as of when it started. */
+  turn: Turn | null
 }
 export type StartRow = AcceptRow & { start: Start }
+/** `late`: there was no turn; `watched`: none either, and accepted nevertheless. */
+export type StartVerdict = AcceptVerdict | { kind: 'accepted'; watched: true } | { kind: 'late' }
 
 /** A new code for a verification; `resends` is how many there were when it was read. */
 export type Resend = KeptCode & {
   verificationId: VerificationId
   resends: number
   messages: readonly MessageId[]
-  /** In ms since the epoch, both. */
+  /** In ms since the epoch, all three. */
+  sentAt: number
   expiresAt: number
   resendAt: number
+  /** As of when it was sent. */
+  turn: Turn | null
 }
 export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
-export type ResendVerdict = AcceptVerdict | { kind: 'stale' }
+export type ResendVerdict = StartVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 7)})`
-const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 6)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 7 + TURN_PLACES)})`
+const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 7 + TURN_PLACES)})`
+
+/** Turns of one recipient are taken one after the other. */
+export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {
+  return turn ? `${accountId} ${turn.person}` : undefined
+}
 
 /** New verifications, many in one transaction, each with its first message and superseding what was before. */
-export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
+export const STARTS: AcceptStore<StartRow, StartVerdict> = {
   async accept(db, node, nowMs, rows, repeated) {
     const starts = rows.map(row => row.start)
-    const { rows: exceptions } = await db.query<VerdictRow>({
+    const { rows: exceptions } = await db.query<GuardedRow>({
       name: 'accept_verifications',
       text: START_TEXT,
       timeoutMs: HOT_TIMEOUT_MS,
@@ -71,12 +85,13 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
         textArray(starts.map(start => start.request)),
         furtherMessages(starts),
+        ...turnValues(starts.map(start => start.turn)),
       ],
     })
-    return readVerdicts(rows, exceptions)
+    return readGuarded(rows, exceptions)
   },
-  withdraw: (db, nowMs, rows) =>
-    withdrawUnconfirmed(db, nowMs, rows, (tx, gone) =>
+  async withdraw(db, nowMs, rows) {
+    const gone = await withdrawUnconfirmed(db, nowMs, rows, (tx, gone) =>
       endVerifications(
         tx,
         nowMs,
@@ -84,7 +99,15 @@ export const STARTS: AcceptStore<StartRow, AcceptVerdict> = {
           .filter(row => gone.has(row.id))
           .map(({ accountId, start }) => ({ accountId, id: start.verificationId })),
       ),
-    ),
+    )
+    await giveBack(
+      db,
+      rows
+        .filter(row => gone.has(row.id))
+        .map(({ accountId, start }) => ({ ...start, accountId, atMs: start.startedAt })),
+    )
+    return gone
+  },
 }
 
 /** Resends, one in a transaction: they are few, and each locks the verification that it renews. */
@@ -92,7 +115,7 @@ export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
   async accept(db, node, nowMs, rows, repeated) {
     const [row] = rows
     const { resend } = row!
-    const { rows: exceptions } = await db.query<VerdictRow | { verdict: 'stale' }>({
+    const { rows: exceptions } = await db.query<GuardedRow | { verdict: 'stale' }>({
       name: 'accept_resend',
       text: RESEND_TEXT,
       timeoutMs: HOT_TIMEOUT_MS,
@@ -104,15 +127,55 @@ export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
         toIso(resend.expiresAt),
         toIso(resend.resendAt),
         bareArray(resend.messages.map(toUuid)),
+        toIso(resend.sentAt),
+        resend.turn?.person ?? null,
+        resend.turn?.sends ?? null,
+        resend.turn?.windowMinutes ?? null,
+        resend.turn?.strict ?? null,
       ],
     })
     if (exceptions.some(each => each.verdict === 'stale')) return [{ kind: 'stale' }]
-    return readVerdicts(rows, exceptions as VerdictRow[])
+    return readGuarded(rows, exceptions as GuardedRow[])
   },
-  withdraw: (db, nowMs, rows) =>
-    withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
+  async withdraw(db, nowMs, rows) {
+    const gone = await withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
       for (const row of rows) if (gone.has(row.id)) await takeBackResend(tx, nowMs, row)
-    }),
+    })
+    await giveBack(
+      db,
+      rows
+        .filter(row => gone.has(row.id))
+        .map(({ accountId, resend }) => ({ ...resend, accountId, atMs: resend.sentAt })),
+    )
+    return gone
+  },
+}
+
+type GuardedRow = VerdictRow | { item: number; verdict: 'late' | 'watched' }
+
+const LATE: StartVerdict = { kind: 'late' }
+const WATCHED: StartVerdict = { kind: 'accepted', watched: true }
+
+function readGuarded(rows: readonly AcceptRow[], exceptions: readonly GuardedRow[]): StartVerdict[] {
+  const verdicts: StartVerdict[] = readVerdicts(rows, exceptions.filter(isPlain))
+  for (const { item, verdict } of exceptions) {
+    if (verdict === 'late') verdicts[item - 1] = LATE
+    else if (verdict === 'watched') verdicts[item - 1] = WATCHED
+  }
+  return verdicts
+}
+
+function isPlain(row: GuardedRow): row is VerdictRow {
+  return row.verdict !== 'late' && row.verdict !== 'watched'
+}
+
+/** Behind their transaction, which has wallets locked: whoever stores a code locks its turn before those. */
+async function giveBack(
+  db: Db,
+  codes: readonly { accountId: AccountId; turn: Turn | null; atMs: number }[],
+): Promise<void> {
+  const turns = codes.flatMap(({ turn, ...of }) => (turn ? [{ ...of, person: turn.person }] : []))
+  if (turns.length > 0) await giveTurnsBack(db, turns)
 }
 
 /** All messages of each that has more than one; null where none has. */

@@ -21,11 +21,21 @@ export type Carried = {
   told(): Promise<Told[]>
   /** More than one channel was to carry it. */
   fannedOut: boolean
+  /** It was accepted beyond its recipient's turns, which are only watched. */
+  watched: boolean
+}
+
+/** How the first message of a code is stored. */
+export type Carriage<Verdict> = {
+  /** With what it belongs to; `messages` are all that are to carry the code. */
+  add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
+  /** Frees the key, which a way that nothing covers has taken with it. */
+  freeKey(): Promise<void>
 }
 
 /**
  * Accepts the messages that carry one code. The first is accepted together with
- * its verification, by `add`, which is told the ids of all; the others follow as
+ * its verification, by `store.add`; the others follow as
  * ordinary sends, each of which pays for itself and fails alone. Where nothing
  * covers the first, the next one comes first; the last verdict is given back.
  */
@@ -33,29 +43,27 @@ export async function carry<Verdict extends { kind: string }>(
   id: MessageId,
   { first, others }: Pick<Ways, 'first' | 'others'>,
   claim: KeyClaim | null,
-  deps: CarryDeps & {
-    add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
-    /** Frees the key, which a way that nothing covers has taken with it. */
-    freeKey(): Promise<void>
-  },
+  store: Carriage<Verdict>,
+  deps: CarryDeps,
 ): Promise<Carried | Verdict> {
   const messages = [id, ...others.map(() => deps.ids.next('msg'))]
   const word = deps.waiters.wait(id, claim)
   let verdict: Verdict | null = null
   try {
-    verdict = await deps.acceptMessage(id, first, claim, row => deps.add(row, messages))
+    verdict = await deps.acceptMessage(id, first, claim, row => store.add(row, messages))
   } finally {
     if (verdict?.kind !== 'accepted') deps.waiters.forget(id)
   }
   const [next, ...rest] = others
   if (verdict.kind === 'insufficient' && next) {
-    if (claim) await deps.freeKey()
-    return carry(id, { first: next, others: rest }, claim, deps)
+    if (claim) await store.freeKey()
+    return carry(id, { first: next, others: rest }, claim, store, deps)
   }
   if (verdict.kind !== 'accepted') return verdict
   const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
   return {
     fannedOut: others.length > 0,
+    watched: 'watched' in verdict,
     async told() {
       const own = hearFirst(deps, id, first, claim, word)
       if (further.length === 0) return [await own]

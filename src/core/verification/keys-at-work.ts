@@ -3,11 +3,14 @@ import type { KeyClaim } from '../messages/hot-store.ts'
 
 /** Idempotency keys of starts that this node is at work on, until each is accepted or refused. */
 export type KeysAtWork = {
-  /** Resolves when nobody else of this node is at work on the key; at once, and true, where nobody is. */
-  wait(accountId: AccountId, claim: KeyClaim): true | Promise<void>
-  /** From here on others wait; the end is to be told, more than once does no harm. */
-  begin(accountId: AccountId, claim: KeyClaim): () => void
+  /** From here on others wait, until the end is told, more than once does no harm; where somebody is at work, resolves with it. */
+  begin(accountId: AccountId, claim: KeyClaim): (() => void) | Promise<void>
+  /** The same, whoever else is at work on it. */
+  take(accountId: AccountId, claim: KeyClaim): () => void
 }
+
+/** Who waits for one. */
+type Work = { waiting: (() => void)[] | null }
 
 /**
  * Of requests that come at once with one key the guard sees the first alone: the
@@ -15,21 +18,27 @@ export type KeysAtWork = {
  * On other nodes they are told apart by the store.
  */
 export function createKeysAtWork(): KeysAtWork {
-  /** Who waits for each. */
-  const atWork = new Map<string, (() => void)[]>()
+  const atWork = new Map<string, Work>()
+
+  function start(name: string): () => void {
+    const work: Work = { waiting: null }
+    atWork.set(name, work)
+    return () => {
+      if (atWork.get(name) === work) atWork.delete(name)
+      for (const resolve of work.waiting?.splice(0) ?? []) resolve()
+    }
+  }
+
   return {
-    wait(accountId, { key }) {
-      const waiting = atWork.get(`${accountId} ${key}`)
-      return waiting ? new Promise(resolve => waiting.push(resolve)) : true
-    },
     begin(accountId, { key }) {
       const name = `${accountId} ${key}`
-      const waiting: (() => void)[] = []
-      atWork.set(name, waiting)
-      return () => {
-        if (atWork.get(name) === waiting) atWork.delete(name)
-        for (const resolve of waiting.splice(0)) resolve()
-      }
+      const work = atWork.get(name)
+      if (!work) return start(name)
+      return new Promise(resolve => {
+        work.waiting ??= []
+        work.waiting.push(resolve)
+      })
     },
+    take: (accountId, { key }) => start(`${accountId} ${key}`),
   }
 }

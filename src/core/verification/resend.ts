@@ -2,12 +2,12 @@ import type { Caller } from '../../contract/caller.ts'
 import type { VerificationResend, VerificationSend } from '../../contract/verification.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import { type RequestId, sameAs } from '../../lib/ids.ts'
-import type { Guard } from '../fraud/guard.ts'
+import type { Guard, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer } from '../messages/answers.ts'
 import type { Resend, ResendRow, ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry } from './carry.ts'
+import { type Carriage, type CarryDeps, carry } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { readClientIp, readWanted } from './request.ts'
 import { checkResend, resendAtMs } from './rules.ts'
@@ -63,17 +63,15 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const renewed: CodeFacts = {
       id: row.id,
       resends: row.resends + 1,
-      sentAt: clock.now(),
+      sentAt: guarded.nowMs,
       validityMinutes: row.validityMinutes,
     }
-    const begun = describe(renewed, row, code, caller)
-    const carried = await carryGuarded(guard, guarded, row.id, () =>
-      carry(id, ways, null, {
-        ...deps,
-        add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
-        freeKey: async () => {},
-      }),
-    )
+    const begun = describe(renewed, row, code, verdict.turn, caller)
+    const store: Carriage<ResendVerdict> = {
+      add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
+      freeKey: async () => {},
+    }
+    const carried = await carryGuarded(guard, guarded, row.id, () => carry(id, ways, null, store, deps))
     if (isHeard(carried)) {
       const { told, fannedOut } = carried
       return (
@@ -81,6 +79,8 @@ export function createResend(deps: ResendDeps): ResendVerification {
       )
     }
     switch (carried.kind) {
+      case 'blocked':
+        throw await refuseBlocked(guard, guarded, carried.breach)
       case 'stale':
         return null
       case 'insufficient':
@@ -96,6 +96,7 @@ export function createResend(deps: ResendDeps): ResendVerification {
     renewed: CodeFacts,
     row: VerificationRow,
     code: string,
+    turn: Turn | null,
     { account, mode }: Caller,
   ): Omit<Resend, 'messages'> {
     const expiresAt = expiryOf(renewed)
@@ -103,6 +104,8 @@ export function createResend(deps: ResendDeps): ResendVerification {
       verificationId: row.id,
       resends: row.resends,
       codeMark: () => codes.mark({ accountId: account.id, mode }, code),
+      turn,
+      sentAt: renewed.sentAt,
       expiresAt,
       resendAt: resendAtMs(renewed.resends, renewed.sentAt) ?? expiresAt,
     }

@@ -2,16 +2,16 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import { type RequestId, sameAs } from '../../lib/ids.ts'
-import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
+import type { Breach, Guard, GuardedSend, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
-import type { AcceptVerdict, ExistingKey, KeyClaim } from '../messages/hot-store.ts'
+import type { ExistingKey, KeyClaim } from '../messages/hot-store.ts'
 import { type Idempotency, isDecision } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
 import { SANDBOX } from '../routing/route.ts'
-import { endVerifications, type Start, type StartRow } from './accept-store.ts'
+import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
 import { type AttemptFacts, attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
-import { type CarryDeps, carry, type Ways } from './carry.ts'
+import { type Carriage, type CarryDeps, carry, type Ways } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { createKeysAtWork } from './keys-at-work.ts'
 import { keepRequest, readWanted, type Wanted } from './request.ts'
@@ -29,7 +29,7 @@ export type StartDeps = WaysDeps &
   CarryDeps & {
     codes: Codes
     guard: Guard
-    starts: Accept<StartRow, AcceptVerdict>
+    starts: Accept<StartRow, StartVerdict>
     idempotency: Idempotency
   }
 
@@ -99,13 +99,13 @@ export function createStart(deps: StartDeps): StartVerification {
   ): Promise<Answer> {
     if (!claim) return work(() => {})
     const { id } = request.caller.account
-    const free = keysAtWork.wait(id, claim)
-    if (free !== true) {
-      await free
+    let end = keysAtWork.begin(id, claim)
+    if (end instanceof Promise) {
+      await end
       const existing = await idempotency.find(id, claim)
       if (existing) return replay(existing, claim, request)
+      end = keysAtWork.take(id, claim)
     }
-    const end = keysAtWork.begin(id, claim)
     try {
       return await work(end)
     } finally {
@@ -122,7 +122,8 @@ export function createStart(deps: StartDeps): StartVerification {
     accepted: () => void,
   ): Promise<Answer> {
     const guarded = guardedSend(wanted, ways, false, clock.now())
-    const verdict = await guard.judge(guarded)
+    const judged = guard.judge(guarded)
+    const verdict = judged instanceof Promise ? await judged : judged
     if (verdict.verdict === 'block') return block(guarded, verdict, claim, request)
 
     const { caller } = request
@@ -130,25 +131,43 @@ export function createStart(deps: StartDeps): StartVerification {
     const attempt: CodeFacts = {
       id: sameAs('ver', request.requestId),
       resends: 0,
-      sentAt: clock.now(),
+      sentAt: guarded.nowMs,
       validityMinutes: caller.account.verification.validityMinutes,
     }
-    const begun = describeStart(attempt, wanted, code, ways.order, request)
-    const carried = await carryGuarded(guard, guarded, attempt.id, () =>
-      carry(id, ways, claim, {
-        ...deps,
-        add: (row, messages) => deps.starts.add({ ...row, start: { ...begun, messages } }).finally(accepted),
-        freeKey: () => dropKeyOf(deps.db, caller.account.id, claim!, id),
-      }),
+    const store = storeOf(
+      describeStart(attempt, wanted, code, ways.order, verdict.turn, request),
+      claim,
+      request,
+      accepted,
     )
+    const carried = await carryGuarded(guard, guarded, attempt.id, () => carry(id, ways, claim, store, deps))
     if (isHeard(carried)) return conclude({ ...attempt, order: ways.order }, carried, request)
     switch (carried.kind) {
+      case 'blocked':
+        return block(guarded, carried.breach, claim, request)
       case 'exists':
         return replay(carried, claim!, request)
       case 'faulty':
         throw carried.cause
       default:
         return insufficientAnswer(id, false)
+    }
+  }
+
+  /** Together with its verification; then the next request of the key goes on. */
+  function storeOf(
+    begun: Omit<Start, 'messages'>,
+    claim: KeyClaim | null,
+    { caller }: StartRequest,
+    accepted: () => void,
+  ): Carriage<StartVerdict> {
+    return {
+      add(row, messages) {
+        const verdict = deps.starts.add({ ...row, start: { ...begun, messages } })
+        verdict.then(accepted, accepted)
+        return verdict
+      },
+      freeKey: () => dropKeyOf(deps.db, caller.account.id, claim!, sameAs('msg', begun.verificationId)),
     }
   }
 
@@ -169,9 +188,11 @@ export function createStart(deps: StartDeps): StartVerification {
     { recipient }: Wanted,
     code: string,
     order: ChannelOrder | null,
+    turn: Turn | null,
     { caller, body }: StartRequest,
   ): Omit<Start, 'messages'> {
     return {
+      turn,
       verificationId: attempt.id,
       recipientKey: recipient.key,
       codeMark: () => codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),

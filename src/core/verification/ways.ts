@@ -141,17 +141,24 @@ export async function refuseBlocked(guard: Guard, send: GuardedSend, breach: Bre
 /** What became of a code that was accepted. */
 export type Heard = { told: readonly Told[]; fannedOut: boolean }
 
+/** There was no turn for it (fraud/guard.ts). */
+export type Late = { kind: 'blocked'; breach: Breach }
+
 /** Carries what the guard let pass, and tells it whether anything came of it: what no channel took is no code. */
-export async function carryGuarded<Outcome>(
+export async function carryGuarded<Outcome extends { kind: string }>(
   guard: Guard,
   send: GuardedSend,
   id: VerificationId,
   work: () => Promise<Carried | Outcome>,
-): Promise<Heard | Outcome> {
+): Promise<Heard | Late | Exclude<Outcome, { kind: 'late' }>> {
   let underWay = false
   try {
     const outcome = await work()
-    if (!isCarried(outcome)) return outcome
+    if (!isCarried(outcome)) {
+      if (outcome.kind === 'late') return { kind: 'blocked', breach: await guard.late(send) }
+      return outcome as Exclude<Outcome, { kind: 'late' }>
+    }
+    guard.stored(send, outcome.watched)
     // Should nobody be able to say what became of it, it may have gone out.
     underWay = true
     const told = await outcome.told()

@@ -3,10 +3,10 @@ import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import { countDue, countNewest } from '../../../src/core/fraud/total-store.ts'
-import { takeTurns } from '../../../src/core/fraud/turn-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { takeTurns } from '../../support/turns.ts'
 
 const UUID = '01890a5d-ac96-774b-bcce-b302099a8057'
 const ACCOUNT: AccountId = fromUuid('acc', UUID)
@@ -65,7 +65,7 @@ const deltas = Array.from({ length: BATCH }, (_, n) => ({
   delta: { ...emptyDelta(), fresh: 1 },
 }))
 const askers = Array.from({ length: BATCH }, (_, n) => ({
-  ...{ accountId: ACCOUNT, recipient: `+${n + 1}`, nowMs: NOW_MS, most: 5, windowMinutes: 10 },
+  ...{ accountId: ACCOUNT, person: `+${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
 }))
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
   'the page of verifications that are due': tx => countDue(tx, NOW_MS, 1),

@@ -1,6 +1,6 @@
 import type { FraudRules } from '../../../src/contract/fraud.ts'
 import { createGuard } from '../../../src/core/fraud/create-guard.ts'
-import type { GuardedSend } from '../../../src/core/fraud/guard.ts'
+import type { GuardedSend, Turn } from '../../../src/core/fraud/guard.ts'
 import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
 import { createTallies } from '../../../src/core/fraud/tallies.ts'
 import type { Turns } from '../../../src/core/fraud/turns.ts'
@@ -27,6 +27,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
   const clock: Clock = { now: () => nowMs, monotonic: () => nowMs - START_MS, after: () => () => {} }
   const ids = createIds(clock, createRandom())
   const result: Replayed = { honest: 0, honestBlocked: 0, pumped: 0, attacks: 0, rules: {} }
+  const turns = turnsInMemory()
   const guard = createGuard({
     clock,
     rules: { rulesFor: () => rules },
@@ -39,7 +40,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
         load: async () => [],
       },
     }),
-    turns: turnsInMemory(),
+    turns,
     blocks: {
       async record(_, { rule }, action) {
         if (action === 'blocked') result.rules[rule] = (result.rules[rule] ?? 0) + 1
@@ -66,6 +67,11 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       await guard.blocked(guarded, verdict)
       return false
     }
+    if (!turns.take(verdict.turn!, nowMs)) {
+      await guard.blocked(guarded, await guard.late(guarded))
+      return false
+    }
+    guard.stored(guarded, false)
     const verificationId = ids.next('ver')
     guard.sent(guarded, verificationId)
     if (ask.confirmedAtMs !== null) insert(later, { atMs: ask.confirmedAtMs, ask, verificationId })
@@ -117,17 +123,17 @@ function insert(later: Later[], one: Later): void {
   later.splice(at, 0, one)
 }
 
-/** As the store counts (test/core/fraud/turns.test.ts), without one. */
-function turnsInMemory(): Turns {
+/** As the store counts (test/core/fraud/tallies.test.ts), without one. */
+function turnsInMemory(): Turns & { take(turn: Turn, nowMs: number): boolean } {
   const sends = new Map<string, number[]>()
   return {
-    async take({ recipient, nowMs }, limit) {
-      const windowMs = limit.windowMinutes * 60_000
-      const recent = (sends.get(recipient) ?? []).filter(atMs => atMs > nowMs - windowMs)
-      if (recent.length >= limit.sends) return { taken: false, freeAtMs: recent[0]! + windowMs }
-      sends.set(recipient, [...recent, nowMs])
-      return { taken: true, turns: recent.length + 1, atMs: nowMs }
+    take({ person, ...limit }, nowMs) {
+      const recent = (sends.get(person) ?? []).filter(atMs => atMs > nowMs - limit.windowMinutes * 60_000)
+      if (recent.length >= limit.sends) return false
+      sends.set(person, [...recent, nowMs])
+      return true
     },
-    giveBack: ({ recipient }) => void sends.get(recipient)?.pop(),
+    freeAt: async (_, { person, windowMinutes }) => sends.get(person)![0]! + windowMinutes * 60_000,
+    giveBack: ({ person }) => void sends.get(person)?.pop(),
   }
 }

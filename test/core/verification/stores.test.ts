@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Turn } from '../../../src/core/fraud/guard.ts'
 import type { AcceptRow } from '../../../src/core/messages/hot-store.ts'
 import {
   endVerifications,
@@ -77,8 +78,15 @@ function startRow(recipient: string, more: Partial<AcceptRow> = {}): StartRow {
       startedAt: NOW,
       request: null,
       messages: [id],
+      turn: null,
     },
   }
+}
+
+/** Its recipient's only one, within ten minutes. */
+function withTurn(row: StartRow, more: Partial<Turn> = {}): StartRow {
+  const turn = { person: row.recipient, sends: 1, windowMinutes: 10, strict: true, ...more }
+  return { ...row, start: { ...row.start, turn } }
 }
 
 function accept(rows: readonly StartRow[], repeated = false) {
@@ -127,6 +135,41 @@ describe('a start', () => {
     expect([dry!.kind, known!.kind]).toEqual(['insufficient', 'exists'])
     const head = await readVerificationOf(db, { accountId: poor, live: true, recipientKey: to })
     expect(head).toMatchObject({ id: first.start.verificationId, current: true })
+  })
+
+  test('takes its turn with it, and where there is none changes nothing', async () => {
+    const [to, other] = [nextKey(), nextKey()]
+    const first = withTurn(startRow(to))
+    expect(await accept([first])).toEqual([{ kind: 'accepted' }])
+    expect(await accept([first], true)).toEqual([{ kind: 'accepted' }])
+    // Its neighbours go on, and each of them has its own verdict.
+    const rows = sorted([withTurn(startRow(to)), withTurn(startRow(other)), startRow(to)])
+    const verdicts = await accept(rows)
+    expect(verdicts.map(({ kind }) => kind)).toEqual(
+      rows.map(row => (row.start.turn?.person === to ? 'late' : 'accepted')),
+    )
+    const refused = rows.find(row => row.start.turn?.person === to)!
+    expect(await readVerification(db, account, refused.start.verificationId)).toBeNull()
+    const watched = withTurn(startRow(to), { strict: false })
+    expect(await accept([watched])).toEqual([{ kind: 'accepted', watched: true }])
+    expect(await accept([withTurn(startRow(to), { sends: 3 })])).toEqual([{ kind: 'accepted' }])
+    expect(await accept([withTurn(startRow(to), { sends: 3 })])).toEqual([{ kind: 'late' }])
+  })
+
+  test('that is refused for something else, or taken back, has taken no turn', async () => {
+    const to = nextKey()
+    const claim = { operation: 2, key: 'turn', bodyHash: Buffer.of(1) }
+    await accept([startRow(nextKey(), { accountId: poor, claim })])
+    for (const more of [{ claim }, { amount: 1_000 }]) {
+      const [verdict] = await accept([withTurn(startRow(to, { accountId: poor, ...more }))])
+      expect(['exists', 'insufficient']).toContain(verdict!.kind)
+    }
+    const taken = withTurn(startRow(to))
+    await accept([taken])
+    expect([...(await STARTS.withdraw(database.db, NOW, [taken]))]).toEqual([taken.id])
+    for (const accountId of [account, poor]) {
+      expect(await accept([withTurn(startRow(to, { accountId, amount: 0 }))])).toEqual([{ kind: 'accepted' }])
+    }
   })
 
   test('of several for one recipient in one flush the last counts', async () => {
@@ -302,6 +345,8 @@ describe('a resend', () => {
         verificationId: of.start.verificationId,
         resends,
         messages: [row.id],
+        turn: null,
+        sentAt: NOW,
         expiresAt: NOW + 10 * MINUTE_MS,
         resendAt: NOW + MINUTE_MS,
       },
@@ -319,6 +364,20 @@ describe('a resend', () => {
       resends: 1,
       messages: [row.id, first.id],
     })
+  })
+
+  test('takes a turn with it, unless nothing comes of it', async () => {
+    const { row } = await started()
+    const asking = (resends: number): ResendRow => {
+      const made = resendRow(row, resends)
+      return { ...made, resend: { ...made.resend, turn: withTurn(row).start.turn } }
+    }
+    expect(await resend(asking(5))).toEqual([{ kind: 'stale' }])
+    const first = asking(0)
+    expect(await resend(first)).toEqual([{ kind: 'accepted' }])
+    expect(await resend(first, true)).toEqual([{ kind: 'accepted' }])
+    expect(await resend(asking(1))).toEqual([{ kind: 'late' }])
+    expect(await accept([withTurn(startRow(row.recipient))])).toEqual([{ kind: 'late' }])
   })
 
   test('of what was used, superseded or is nobody’s is stale; without money it changes nothing', async () => {
