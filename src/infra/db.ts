@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { systemClock } from '../lib/clock.ts'
 import { copyIn } from './copy-in.ts'
 
 /** Anything that answers a query: the pool, or the one client of a transaction. */
@@ -60,6 +61,7 @@ const types = {
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS
   const connection = { connectionString: options.connectionString, types, application_name: 'posthorn' }
   let pool = openPool()
   /** Pools that were given up, until the last of their connections is gone. */
@@ -72,7 +74,6 @@ export function createDatabase(options: DatabaseOptions): Database {
       ...connection,
       max: options.poolSize ?? 10,
       connectionTimeoutMillis: connectTimeoutMs,
-      query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -99,27 +100,50 @@ export function createDatabase(options: DatabaseOptions): Database {
     retired.add(ended)
   }
 
-  async function ask(target: pg.Pool | pg.PoolClient, query: Query, of: pg.Pool): Promise<never> {
+  /** On a connection of the pool, or on the one that is the caller's. */
+  async function ask(query: Query, of: pg.Pool, client?: pg.PoolClient): Promise<never> {
     const answersBefore = answers
     try {
-      // pg mutates nothing here; its type merely forgets that values may be readonly.
-      const result = (await target.query(toConfig(query) as pg.QueryConfig)) as never
+      const result = await (client ? askClient(query, client) : askPool(query, of))
       answers++
-      return result
+      return result as never
     } catch (error) {
       noteFailure(error, of, answersBefore)
       return asUnavailable(error)
     }
   }
 
+  function askPool(query: Query, of: pg.Pool): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      of.connect((failed, client, release) => {
+        if (!client) return reject(failed)
+        askClient(query, client).then(
+          result => {
+            release()
+            resolve(result)
+          },
+          error => {
+            // As the pool itself does with a connection on which a statement failed.
+            release(error)
+            reject(error)
+          },
+        )
+      })
+    })
+  }
+
+  function askClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
+    return withinMs(timeoutMs ?? queryTimeoutMs, callback => client.query({ ...query, callback } as never))
+  }
+
   async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const of = pool
     const client = await of.connect().catch(asUnavailable)
     let broken: Error | undefined
-    const control = { query: (text: string) => ask(client, { name: `tx_${text}`, text }, of) }
+    const control = { query: (text: string) => ask({ name: `tx_${text}`, text }, of, client) }
     try {
       await control.query('BEGIN')
-      const result = await work({ query: query => ask(client, query, of) })
+      const result = await work({ query: query => ask(query, of, client) })
       await control.query('COMMIT')
       return result
     } catch (error) {
@@ -138,9 +162,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     const answersBefore = answers
     let broken: Error | undefined
     try {
-      await new Promise<void>((resolve, reject) => {
-        client.query(copyIn(text, data, error => (error ? reject(error) : resolve())))
-      })
+      await withinMs<void>(queryTimeoutMs, done => client.query(copyIn(text, data, error => done(error))))
       answers++
     } catch (error) {
       noteFailure(error, of, answersBefore)
@@ -152,7 +174,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   return {
-    query: query => ask(pool, query, pool),
+    query: query => ask(query, pool),
     transaction,
     copy,
     async dedicated() {
@@ -166,10 +188,22 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** The driver's spelling; a copy is made only where a query has a time-out of its own. */
-function toConfig(query: Query): Query {
-  const { timeoutMs, ...rest } = query
-  return timeoutMs === undefined ? query : ({ ...rest, query_timeout: timeoutMs } as Query)
+/**
+ * What a client calls back with, if it does so in time. The driver has a time-out too, but sets another
+ * callback into a query that is made: whatever such queries bring is kept until the next full collection.
+ */
+function withinMs<T>(
+  timeoutMs: number,
+  send: (done: (error: Error | null, result: T) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = systemClock.after(timeoutMs, () => reject(new Error(SILENCE)))
+    send((error, result) => {
+      cancel()
+      if (error) reject(error)
+      else resolve(result)
+    })
+  })
 }
 
 /**
@@ -217,10 +251,12 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
-/** The driver's own time-out for an answer. */
+/** Nobody answered in time. */
 function isSilence(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout'
+  return error instanceof Error && error.message === SILENCE
 }
+
+const SILENCE = 'the database did not answer in time'
 
 /** The server answered and undid everything: before the statement (starting up, too many connections), or for a lock. */
 function isRefusal(code: string | undefined): boolean {

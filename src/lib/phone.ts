@@ -1,5 +1,5 @@
 import parsePhoneNumber, { type PhoneNumber } from 'libphonenumber-js/max'
-import { createLru } from './lru.ts'
+import { createGenerations } from './generations.ts'
 
 export type PhoneType =
   | 'mobile'
@@ -59,10 +59,11 @@ type Known = { phone: Phone; type: PhoneType | PhoneNumber }
 
 /**
  * Reads phone numbers by Google's metadata. Parsing costs about 5 µs, and the type as much
- * again, so the last `cacheSize` texts are remembered, the wrong ones included.
+ * again, so up to `cacheSize` of the last texts are remembered, the wrong ones included.
  */
 export function createPhones(options: { cacheSize: number }): Phones {
-  const known = createLru<string, Known | null>(options.cacheSize)
+  // Not of which entries are deleted one by one: each table of such a map hands all that it held on to the old generation.
+  const known = createGenerations<string, Known | null>(options.cacheSize)
 
   function find(text: string): Known | null {
     if (text.length > MAX_TEXT_LENGTH) return null
