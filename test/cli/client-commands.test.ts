@@ -70,7 +70,11 @@ async function json<T>(args: string[], options: Parameters<typeof posthorn>[1] =
 }
 
 describe('posthorn', () => {
-  test('makes an account, credits it, makes and revokes a key, and sends with it', async () => {
+  /** The account of the first test, and a key of it. */
+  let id: string
+  let asCi: { env: { POSTHORN_API_KEY: string } }
+
+  test('makes an account, credits it, makes a key, and sends with it', async () => {
     const created = await json<{ account: AdminAccount; liveKey: string }>([
       'account',
       'create',
@@ -81,18 +85,19 @@ describe('posthorn', () => {
       phone: { number: '+12025550123', verified: true },
       plan: { allowsScheduling: true, pool: [{ channels: ['email_user', 'botapp_bot'], limit: 7 }] },
     })
-    const { id } = created.account
+    id = created.account.id
     expect(await json(['wallet', 'credit', id, '2.5', '--note', 'Top up'])).toMatchObject({ balance: 3.5 })
 
     const made = await posthorn(['key', 'create', id, '--name', 'CI', '--permission', 'messages:create'])
-    const apiKey = /ph_live_[0-9A-Za-z]+/.exec(made.out)![0]
+    asCi = { env: { POSTHORN_API_KEY: /ph_live_[0-9A-Za-z]+/.exec(made.out)![0] } }
     const sent = await json<{ success: boolean; resolved: object }>(
       ['send', '--to', '+12025550188', '--text', 'Hello', '--idempotency-key', 'one'],
-      { env: { POSTHORN_API_KEY: apiKey } },
+      asCi,
     )
     expect(sent).toMatchObject({ success: true, resolved: { channel: 'local_sms', provider: 'sandbox' } })
+  })
 
-    const asCi = { env: { POSTHORN_API_KEY: apiKey } }
+  test('starts a verification, checks a code, and may not resend it too soon', async () => {
     const to = ['--to', '+12025550189']
     const attempt = await json<{ verificationId: string }>(['verify', 'start', ...to], asCi)
     expect(attempt).toMatchObject({ success: true, status: 'sent', channel: 'local_sms', resendCount: 0 })
@@ -105,6 +110,9 @@ describe('posthorn', () => {
       code: 1,
       err: expect.stringContaining('RESEND_TOO_SOON'),
     })
+  })
+
+  test('makes templates by words and by a file, lists and deletes them', async () => {
     const words = ['--category', 'sms', '--type', 'utility', '--text', 'Order {{1}}']
     const template = await json<{ template: { id: string } }>(
       ['template', 'create', '--name', 'order', ...words],
@@ -127,7 +135,9 @@ describe('posthorn', () => {
     )
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).out).toContain('is deleted')
     expect((await posthorn(['template', 'delete', template.template.id], asCi)).err).toContain('NOT_FOUND')
+  })
 
+  test('adds a bot without that its token is seen, lists and removes it', async () => {
     const testKey = /ph_test_[0-9A-Za-z]+/.exec(
       (
         await posthorn([
@@ -148,13 +158,17 @@ describe('posthorn', () => {
     expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^name +Sandbox bot$/m) })
     expect(added.out + added.err).not.toContain('Sw0rdfish')
     const botId = /bot_\w+/.exec(added.out)![0]
-    expect((await posthorn(['bot', 'list'], asTest)).out).toMatch(new RegExp(`^${botId} .* sandbox +4 `, 'm'))
+    expect((await posthorn(['bot', 'list'], asTest)).out).toMatch(
+      new RegExp(`^${botId} .* sandbox +– +4 `, 'm'),
+    )
     const started = await posthorn(['bot', 'subscribers', botId, '--limit', '3'], asTest)
     expect(started.out).toMatch(/^7000000002 +sandbox_7000000002 +Sandbox 0002 /m)
     expect(started.out).toContain('4 in all: --page 2')
     expect((await posthorn(['bot', 'remove', botId], asTest)).out).toBe(`${botId} is removed.\n`)
     expect((await posthorn(['bot', 'remove', botId], asTest)).err).toMatch(/^NOT_FOUND: Bot not found/)
+  })
 
+  test('shows an account, revokes its key, and lists it', async () => {
     const shown = await posthorn(['account', 'show', id])
     expect(shown.out).toContain('Acme')
     const keyId = /^(key_\S+) +CI /m.exec(shown.out)![1]!

@@ -167,7 +167,7 @@ describe('the embedded server', () => {
     for (const owner of owners)
       if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
-  })
+  }, 60_000)
 
   it('is brought back when it dies, with everything that was committed', async () => {
     bringData()
