@@ -38,19 +38,39 @@ export function chooseSender(
 }
 
 function smsSender(body: SingleSendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
-  const asked = body.sender?.id ?? body.senderId
-  if (asked !== undefined) {
-    return requested(senders.byId.get(asked), body.sender?.id === undefined ? 'senderId' : 'sender.id')
-  }
-  if (body.sender?.name !== undefined) return requested(senders.byName.get(body.sender.name), 'sender.name')
+  const asked = askedFor(body, senders)
+  if (asked) return { from: asked.name, source: 'request' }
   const sender = senders.default
   if (!sender) return { from: null, source: 'platform' }
   return { from: sender.name, source: sender.accountId === accountId ? 'account_default' : 'platform' }
 }
 
-function requested(sender: SenderSnapshot | undefined, path: string): SenderChoice {
-  if (!sender) throw invalid(path, 'there is no such SMS sender')
-  if (sender.status !== 'approved')
-    throw invalid(path, `the SMS sender "${sender.name}" is ${sender.status}, not approved`)
-  return { from: sender.name, source: 'request' }
+/** The one that the body names; naming it in two ways must not name two. */
+function askedFor(
+  { sender, senderId }: SingleSendBody,
+  senders: SendersSnapshot,
+): SenderSnapshot | undefined {
+  if (sender === undefined && senderId === undefined) return undefined
+  const named = [
+    ...namedBy(sender?.id, 'sender.id', senders.byId),
+    ...namedBy(senderId, 'senderId', senders.byId),
+    ...namedBy(sender?.name, 'sender.name', senders.byName),
+  ]
+  const [first] = named
+  const other = named.find(({ found }) => found.name !== first!.found.name)
+  if (other) throw invalid(other.path, `is another SMS sender than ${first!.path}`)
+  return first?.found
+}
+
+function namedBy(
+  text: string | undefined,
+  path: string,
+  known: ReadonlyMap<string, SenderSnapshot>,
+): { path: string; found: SenderSnapshot }[] {
+  if (text === undefined) return []
+  const found = known.get(text)
+  if (!found) throw invalid(path, 'there is no such SMS sender')
+  if (found.status !== 'approved')
+    throw invalid(path, `the SMS sender "${found.name}" is ${found.status}, not approved`)
+  return [{ path, found }]
 }

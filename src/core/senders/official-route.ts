@@ -72,6 +72,9 @@ export function askedOfficial({
 }: OfficialBody): { id: string; path: string } | null {
   const named = sender?.officialId ?? officialSenderId
   const path = sender?.officialId === undefined ? 'officialSenderId' : 'sender.officialId'
+  if (officialSenderId !== undefined && officialSenderId !== named) {
+    throw invalid('officialSenderId', 'must be the same as sender.officialId')
+  }
   if (conversationContext?.moduleType !== 'chatapp_official')
     return named === undefined ? null : { id: named, path }
   const { accountId: id } = conversationContext

@@ -210,6 +210,22 @@ describe('sender', () => {
     }
   })
 
+  test('that is named in two ways is one sender', async () => {
+    const key = account.liveKey
+    const made = await app.call('/api/v2/sms-senders', { method: 'POST', key, body: { name: 'My own' } })
+    const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
+    await app.admin('POST', `/sms-senders/${id}/approve`)
+    const by = (sender: object) => ({ to: PHONE, text: 'Hello', sender })
+    await app.until(
+      () => app.call('/api/v2/messages/estimate', { method: 'POST', key, body: by({ id, name: 'My own' }) }),
+      ({ body }) => (body['data'] as { deliverable: boolean }).deliverable,
+    )
+    await invalidAt(account, by({ id, name: 'Posthorn' }), 'sender.name')
+    await invalidAt(account, { ...by({ name: 'Posthorn' }), senderId: id }, 'sender.name')
+    const official = { to: PHONE, channel: 'official_chatapp', text: 'Hello', officialSenderId: 'ofs_1' }
+    await invalidAt(account, { ...official, sender: { officialId: 'platform' } }, 'officialSenderId')
+  })
+
   test("another account's is unknown", async () => {
     const other = await app.createAccount()
     await invalidAt(other, { to: PHONE, text: 'Hello', sender: { id: unapproved['pending'] } }, 'sender.id')
