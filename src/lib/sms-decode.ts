@@ -6,27 +6,55 @@ const EXTENDED: ReadonlyMap<number, string> = new Map(
 )
 
 /** How the octets of a message are to be read. */
-export type Alphabet = 'gsm7' | 'latin1' | 'ucs2'
+export type Alphabet = 'gsm7' | 'latin1' | 'cyrillic' | 'hebrew' | 'ucs2'
 
 /**
- * The alphabet that an SMPP data_coding names (3.4, 5.2.19, and the message
- * classes of 3GPP TS 23.038); null for what is no text. `byDefault` is what the
- * centre calls its default alphabet.
+ * The alphabet that an SMPP data_coding names (3.4, 5.2.19); null for what is no
+ * text, or none that is read here. `byDefault` is what the centre calls its default alphabet.
  */
 export function alphabetOf(dataCoding: number, byDefault: 'gsm7' | 'latin1'): Alphabet | null {
-  if (dataCoding >= 0xf0) return dataCoding & 0x04 ? null : byDefault
+  if (dataCoding >= 0x10) return alphabetOfScheme(dataCoding, byDefault)
   switch (dataCoding) {
     case 0:
       return byDefault
     case 1:
     case 3:
       return 'latin1'
+    case 6:
+      return 'cyrillic'
+    case 7:
+      return 'hebrew'
     case 8:
       return 'ucs2'
     default:
       return null
   }
 }
+
+/**
+ * Where SMPP's own values end, centres pass on the data coding scheme that the telephone set (3GPP TS
+ * 23.038, 4), as of text that is shown at once.
+ */
+function alphabetOfScheme(scheme: number, byDefault: 'gsm7' | 'latin1'): Alphabet | null {
+  const group = scheme >> 4
+  if (group === 0xf) return scheme & 0x04 ? null : byDefault
+  // Messages are waiting: of these the last group alone is in UCS-2.
+  if (group >= 0xc) return group === 0xe ? 'ucs2' : byDefault
+  const isReserved = group >= 0x8
+  const isCompressed = (scheme & 0x20) !== 0
+  if (isReserved || isCompressed) return null
+  switch (scheme & 0x0c) {
+    case 0x00:
+      return byDefault
+    case 0x08:
+      return 'ucs2'
+    default:
+      return null
+  }
+}
+
+const CYRILLIC = new TextDecoder('iso-8859-5')
+const HEBREW = new TextDecoder('iso-8859-8')
 
 /** The text in the octets of a message or a part of one. */
 export function decodeSms(octets: Buffer, alphabet: Alphabet): string {
@@ -35,6 +63,10 @@ export function decodeSms(octets: Buffer, alphabet: Alphabet): string {
       return decodeGsm7(octets)
     case 'latin1':
       return octets.toString('latin1')
+    case 'cyrillic':
+      return CYRILLIC.decode(octets)
+    case 'hebrew':
+      return HEBREW.decode(octets)
     case 'ucs2':
       return Buffer.from(octets.subarray(0, octets.length & ~1))
         .swap16()

@@ -68,6 +68,7 @@ describe('reading a message from a phone', () => {
     expect(read(delivery(Buffer.from([0x00, 0x1b, 0x65]).toString('latin1')))?.text).toBe('@€')
     expect(read(delivery('caf\xe9', { dataCoding: 3 }))?.text).toBe('café')
     expect(read(delivery('\x04\x1f\x04', { dataCoding: 8 }))?.text).toBe('П')
+    expect(read(delivery('\x04\x1f\x04', { dataCoding: 0x18 }))?.text).toBe('П')
     expect(read(delivery('\x01\x02', { dataCoding: 4 }))).toBeNull()
     expect(readMessage(delivery('caf\xe9'), { defaultAlphabet: 'latin1' }, () => '')?.text).toBe('café')
   })

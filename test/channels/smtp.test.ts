@@ -399,6 +399,31 @@ describe('files that cannot be had: nobody is asked for anything', () => {
     expect(peer.connections()).toBe(0)
   })
 
+  test('mails of unknown size are made a few at a time; small ones pass them by, and what waits can be stopped', async () => {
+    const { link, peer } = await start()
+    const gate = Promise.withResolvers<void>()
+    let opened = 0
+    const slow = file(async () => {
+      opened++
+      await gate.promise
+      return Readable.from([Buffer.from('x')])
+    })
+    const stop = new AbortController()
+    const large = Array.from({ length: 6 }, (_, nth) =>
+      link.send(outgoing(nth + 1, { files: [slow] }), nth === 5 ? stop.signal : never()),
+    )
+    expect(await settled(link.send(outgoing(9), never()), 'a mail without files')).toMatchObject({
+      kind: 'accepted',
+    })
+    expect(opened).toBe(3)
+    stop.abort()
+    expect(await settled(large[5]!, 'the one that was stopped')).toMatchObject({ kind: 'retry' })
+    gate.resolve()
+    const outcomes = await settled(Promise.all(large.slice(0, 5)), 'the others')
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']))
+    expect([opened, peer.received.length]).toEqual([5, 6])
+  })
+
   test('a file without end is cut at the largest mail', async () => {
     const { link, peer } = await start()
     const piece = Buffer.alloc(1024 * 1024)

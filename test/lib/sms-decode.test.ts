@@ -22,8 +22,23 @@ test.each([
   [1, 'latin1'],
   [3, 'latin1'],
   [8, 'ucs2'],
+  [6, 'cyrillic'],
+  [7, 'hebrew'],
   [2, null],
   [4, null],
+  // Text for the screen at once, to be deleted, or that tells of messages waiting: as telephones code it.
+  [0x10, 'gsm7'],
+  [0x11, 'gsm7'],
+  [0x14, null],
+  [0x18, 'ucs2'],
+  [0x19, 'ucs2'],
+  [0x30, null],
+  [0x40, 'gsm7'],
+  [0x58, 'ucs2'],
+  [0x90, null],
+  [0xc8, 'gsm7'],
+  [0xd0, 'gsm7'],
+  [0xe8, 'ucs2'],
   [0xf0, 'gsm7'],
   [0xf1, 'gsm7'],
   [0xf5, null],
@@ -37,4 +52,6 @@ test('what is broken is read as far as it can be', () => {
   expect(decodeSms(Buffer.from([0x1b, 0x41, 0x42]), 'gsm7')).toBe('AB')
   expect(decodeSms(Buffer.from([0x00, 0x41, 0x00]), 'ucs2')).toBe('A')
   expect(decodeSms(Buffer.from([0xe9]), 'latin1')).toBe('é')
+  expect(decodeSms(Buffer.from([0xbf, 0xe0]), 'cyrillic')).toBe('Пр')
+  expect(decodeSms(Buffer.from([0xf9, 0xec]), 'hebrew')).toBe('של')
 })

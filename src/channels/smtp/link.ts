@@ -1,13 +1,14 @@
 import { isIP } from 'node:net'
 import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
-import type { Io, Link, LinkState, Outcome, Outgoing } from '../provider.ts'
+import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 import { checkServer } from './check.ts'
 import { CONNECTIONS, type SmtpConfig } from './config.ts'
 import { createDeliveries, type Delivery } from './delivery.ts'
 import { createDkimSigner, type DkimSigner } from './dkim.ts'
-import { composeMail } from './message.ts'
+import { composeMail, LARGEST_MAIL_BYTES } from './message.ts'
 import { outcomeOfFault, outcomeOfReply, outcomeOfUnmailable } from './outcome.ts'
+import { createRoom, type Place } from './room.ts'
 
 /** Connecting has its own deadlines: a host that swallows packets must not hold a mail for minutes. */
 const DNS_MS = 5_000
@@ -20,6 +21,13 @@ const GREETING_MS = 10_000
  */
 const SILENCE_MS = 300_000
 
+/**
+ * What mails with files may take of memory together, on one connection. While one is made there are its pieces,
+ * the whole and, where it is signed, a copy of it; on its way the whole alone.
+ */
+const MOST_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
+const COPIES_WHILE_MADE = 2
+
 /** Times a mail is moved off a connection that had died before a byte of it left. */
 const STALE_CONNECTIONS = 2
 
@@ -30,6 +38,8 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   const sign = config.dkim && createDkimSigner(config.dkim)
   const options = poolOptions(config)
   const login = config.user && config.password ? { user: config.user, pass: config.password } : null
+  const room = createRoom(MOST_IN_MEMORY_BYTES)
+  const copies = COPIES_WHILE_MADE + Number(sign !== undefined)
   const deliveries = createDeliveries({ ...options, ...(login && { auth: login }) })
   const report = createReport(io)
   const closing = new AbortController()
@@ -38,9 +48,22 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   report({ state: 'connecting', detail: 'connects with the first mail' })
 
   async function submit(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    // Mails without files are small, and wait behind none.
+    if (message.files.length === 0) return deliver(message, null, signal)
+    const place = await room.enter(expectedBytes(message.files) * copies, signal)
+    if (!place) return STOPPED
+    try {
+      return await deliver(message, place, signal)
+    } finally {
+      place.leave()
+    }
+  }
+
+  async function deliver(message: Outgoing, place: Place | null, signal: AbortSignal): Promise<Outcome> {
     const sender = message.from === null ? from : parseMailbox(message.from)
     const made = await makeMail(message, sender, sign, io, signal)
     if (!('mail' in made)) return made
+    place?.shrink(made.mail.bytes.length)
     const delivery = await deliveries.deliver(made.mail, signal)
     report(stateAfter(delivery))
     if ('fault' in delivery) return outcomeOfFault(message, delivery.fault, delivery.ended)
@@ -112,9 +135,20 @@ async function makeMail(
     signal.throwIfAborted()
     return { mail: { ...mail, bytes } }
   } catch {
-    const why = signal.aborted ? 'was stopped' : 'failed'
-    return { kind: 'retry', detail: `Making the mail ${why} before anything was sent.` }
+    if (signal.aborted) return STOPPED
+    return { kind: 'retry', detail: 'Making the mail failed before anything was sent.' }
   }
+}
+
+const STOPPED: Outcome = { kind: 'retry', detail: 'Making the mail was stopped before anything was sent.' }
+
+/** As they stand in a mail: base64, in lines. One of which nobody knows the size may be as large as a mail can be. */
+function expectedBytes(files: readonly OutgoingFile[]): number {
+  const sizes = files.map(({ sizeBytes }) => (sizeBytes === undefined ? LARGEST_MAIL_BYTES : sizeBytes * 1.4))
+  return Math.min(
+    LARGEST_MAIL_BYTES,
+    sizes.reduce((sum, size) => sum + size, 0),
+  )
 }
 
 /** Passes on what changed, and only that: a link is not news with every mail. */

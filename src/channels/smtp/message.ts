@@ -16,7 +16,7 @@ export type Unmailable = {
 
 /**
  * The largest mail, encoded: what the common receivers take at most (25 to 35 MB) and a little
- * more. A mail is held in memory while it is on its way, one for each connection.
+ * more. A mail is held in memory while it is on its way; `room.ts` bounds how much that is together.
  */
 export const LARGEST_MAIL_BYTES = 40 * 1024 * 1024
 
