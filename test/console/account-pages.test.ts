@@ -130,8 +130,8 @@ describe('templates', { timeout: 60_000 }, () => {
 
 describe('verification', { timeout: 60_000 }, () => {
   it('sends a code, refuses a wrong one, takes the right one, and counts it', async () => {
-    const { page, go } = window
-    await go('/verification')
+    const { page, turn } = window
+    await turn('/verification')
     await page.getByText('No verifications in this time').waitFor()
     await page.getByRole('link', { name: 'Try it' }).click()
     await page.getByLabel('To', { exact: true }).fill('+12025550150')
@@ -177,8 +177,8 @@ describe('webhooks', { timeout: 60_000 }, () => {
   afterAll(() => receiver.close())
 
   it('are made, show their secret once, and what was sent to them', async () => {
-    const { page, go } = window
-    await go('/endpoints')
+    const { page, turn } = window
+    await turn('/endpoints')
     await page.getByRole('button', { name: 'New endpoint' }).first().click()
     const form = page.getByRole('dialog', { name: 'New endpoint' })
     await form.getByLabel('Address').fill('http://10.0.0.1/')

@@ -228,8 +228,8 @@ describe('the operator', { timeout: 60_000 }, () => {
   })
 
   it('sets the rules of the guard, gives everybody a template, and finds both written down', async () => {
-    const { page, go } = window
-    await go('/operator/fraud')
+    const { page, go, turn } = window
+    await turn('/operator/fraud')
     const daily = page.getByRole('group', { name: 'Daily cap' })
     await daily.getByLabel('At most').fill('25')
     await choose(page, 'What happens', 'Block', daily)
@@ -268,8 +268,8 @@ describe('the operator', { timeout: 60_000 }, () => {
   })
 
   it('sees what waits, what is unknown, and which nodes work', async () => {
-    const { page, go } = window
-    await go('/operator/queues')
+    const { page, turn } = window
+    await turn('/operator/queues')
     await page.getByText('Longest wait').first().waitFor()
     await page.getByRole('link', { name: 'Nodes' }).click()
     await page.getByText('(this one)').waitFor()

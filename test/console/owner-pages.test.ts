@@ -43,8 +43,8 @@ describe('the wallet', { timeout: 60_000 }, () => {
 
 describe('keys', { timeout: 60_000 }, () => {
   it('are rotated: the new one works at once, the old one until its time', async () => {
-    const { page, go } = owner
-    await go('/keys')
+    const { page, turn } = owner
+    await turn('/keys')
     await page.getByRole('button', { name: 'What to do with Owner (test)' }).click()
     await page.getByRole('menuitem', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
@@ -152,7 +152,7 @@ describe('the account', { timeout: 60_000 }, () => {
 })
 
 /** Neither in the navigation nor on the pages, and the API refuses each. */
-async function seesNoOwnersAction({ page, go }: Window): Promise<void> {
+async function seesNoOwnersAction({ page, go, turn }: Window): Promise<void> {
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
   const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
   expect(hrefs).toContain('/wallet')
@@ -160,13 +160,13 @@ async function seesNoOwnersAction({ page, go }: Window): Promise<void> {
   expect(hrefs).not.toContain('/audit')
   await go('/members')
   await page.getByText('There is no such page for you here').waitFor()
-  await go('/sms-senders')
+  await turn('/sms-senders')
   await page.getByText('Owners of the account ask for one').waitFor()
   expect(await page.getByRole('button', { name: 'Request a name' }).count()).toBe(0)
-  await go('/wallet')
+  await turn('/wallet')
   await page.getByText('Movements').waitFor()
   expect(await page.getByRole('button', { name: 'Low balance' }).count()).toBe(0)
-  await go('/account')
+  await turn('/account')
   await page.getByText('Owners of the account change this').waitFor()
   expect(await page.getByText('Marketing waits at night').count()).toBe(0)
   const refused = [

@@ -30,13 +30,13 @@ afterAll(() => server.stop())
 
 describe('every page', { timeout: 120_000 }, () => {
   it('is readable by everybody, in both schemes, and fails in none', async () => {
-    const { page, faults } = window
+    const { page, turn, faults } = window
     const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
     const hrefs = await Promise.all(links.map(link => link.getAttribute('href')))
     expect(hrefs).toContain('/messages')
     const found: Record<string, unknown> = {}
     for (const href of hrefs as string[]) {
-      await page.locator(`nav a[href="${href}"]`).click()
+      await turn(href)
       await settle(window)
       const name = href === '/' ? 'overview' : href.slice(1).replaceAll('/', '-')
       const light = await findBarriers(page)
@@ -78,7 +78,7 @@ describe('every page', { timeout: 120_000 }, () => {
       expect(await overflowOf(phone), path).toBe(0)
     }
     await phone.page.getByRole('button', { name: 'Open the navigation' }).click()
-    await phone.page.locator('nav a[href="/keys"]').click()
+    await phone.turn('/keys')
     await phone.page.getByRole('heading', { name: 'API keys' }).waitFor()
     await phone.context.close()
   })

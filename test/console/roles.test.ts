@@ -91,10 +91,10 @@ describe('a member', { timeout: 60_000 }, () => {
     await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, reading)
     await Promise.all([member.go('/'), owner.go('/')])
     for (const [path, sign, action] of WRITING) {
-      await open(member, path)
+      await member.turn(path)
       await member.page.getByText(sign).first().waitFor()
       expect(await member.page.getByText(action, { exact: true }).count(), `${action} at ${path}`).toBe(0)
-      await open(owner, path)
+      await owner.turn(path)
       await owner.page.getByText(action, { exact: true }).first().waitFor()
     }
     const refused = [
@@ -119,10 +119,6 @@ describe('a member', { timeout: 60_000 }, () => {
 function ofMembers(need: Need, permission: string | undefined): boolean {
   const may = need === 'anyone' || need === 'member'
   return may && (permission === undefined || ['messages:create', 'messages:read'].includes(permission))
-}
-
-async function open({ page }: Window, path: string): Promise<void> {
-  await page.locator(`nav a[href="${path}"]`).click()
 }
 
 async function linksOf({ page }: Window): Promise<(string | null)[]> {

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
-import { launchBrowser } from './browser.ts'
+import { sharedBrowser } from './browser.ts'
 
 /** Where the pictures go; git leaves it alone. */
 const REPORT = new URL('report/', import.meta.url)
@@ -17,7 +17,6 @@ export const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correc
 
 export type Console = {
   app: TestApp
-  browser: Browser
   /** A window of its own, signed in by nobody. Whatever goes wrong in it is kept. */
   open(options?: { phone?: boolean; dark?: boolean }): Promise<Window>
   /** Pictures of every window, for a test that has failed. */
@@ -30,19 +29,22 @@ export type Window = {
   page: Page
   /** Errors of scripts, and what the security policy refused. */
   faults: string[]
+  /** Loads the console anew, at an address. */
   go(path: string): Promise<void>
+  /** To a page of the navigation by its link; what was read stays. */
+  turn(path: string): Promise<void>
 }
 
 /** The whole program and a real browser in front of it; time is the machine's, as people's is, unless told otherwise. */
 export async function startConsole(options: TestAppOptions = {}): Promise<Console> {
   const [app, browser] = await Promise.all([
     startTestApp({ clock: systemClock, ...options }),
-    launchBrowser(),
+    sharedBrowser(),
   ])
+  const contexts: BrowserContext[] = []
   await mkdir(REPORT, { recursive: true })
   return {
     app,
-    browser,
     async open({ phone = false, dark = false } = {}) {
       const context = await browser.newContext({
         baseURL: app.url,
@@ -51,6 +53,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
         reducedMotion: 'reduce',
         locale: 'en-GB',
       })
+      contexts.push(context)
       context.setDefaultTimeout(PATIENCE_MS)
       const page = await context.newPage()
       const faults: string[] = []
@@ -59,14 +62,20 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
         if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
           faults.push(message.text())
       })
-      return { context, page, faults, go: path => page.goto(path).then(() => {}) }
+      return {
+        context,
+        page,
+        faults,
+        go: path => page.goto(path).then(() => {}),
+        turn: path => page.locator(`nav a[href="${path}"]`).click(),
+      }
     },
     async takePictures(name) {
-      const pages = browser.contexts().flatMap(context => context.pages())
+      const pages = contexts.flatMap(context => context.pages())
       for (const [at, page] of pages.entries()) await photograph(page, `failed-${name}-${at}`)
     },
     async stop() {
-      await browser.close()
+      await Promise.all(contexts.map(context => context.close()))
       await app.stop()
     },
   }
