@@ -4,7 +4,7 @@ import type { BatchResult } from '../../src/contract/send.ts'
 import { type AccountId, toUuid } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
-import { type Account, admin, createAccount, read, send, until } from './support/client.ts'
+import { type Account, admin, createAccount, read, send, sendUntilSent, until } from './support/client.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
@@ -44,10 +44,8 @@ afterAll(async () => {
 beforeEach(async () => {
   cases++
   account = await createAccount(node.url, { balance: BALANCE })
-  await until(
-    () => send(node.url, { account, key: 'hello', body: { to: '+12025550199', text: `hello ${cases}` } }),
-    answer => answer?.status === 200 && answer.text.includes('"status":"sent"'),
-  )
+  const body = { to: '+12025550199', text: `hello ${cases}` }
+  await sendUntilSent(node.url, { account, key: 'hello', body })
 })
 afterEach(() => node.checkAlive())
 
@@ -94,7 +92,7 @@ async function compare(messages: readonly Message[]): Promise<void> {
   expect(wallet.balance + wallet.held + wallet.captured).toBeCloseTo(BALANCE, 6)
 }
 
-describe('a batch', () => {
+describe('a batch', { timeout: 60_000 }, () => {
   const to = Array.from({ length: 20 }, (_, at) => `+1202555${1100 + at}`)
 
   async function batch(text: string) {
@@ -139,7 +137,7 @@ describe('a batch', () => {
   })
 })
 
-describe('scheduled messages', () => {
+describe('scheduled messages', { timeout: 60_000 }, () => {
   const COUNT = 10
 
   async function schedule(text: string): Promise<void> {

@@ -32,7 +32,7 @@ beforeEach(async () => {
   database = await createTestDatabase()
   smsc = await startSmsc('accept')
   nodes = await Promise.all([startNode(), startNode()])
-})
+}, 60_000)
 afterEach(async () => {
   await Promise.all(nodes.map(node => node.stop()))
   await smsc.close()

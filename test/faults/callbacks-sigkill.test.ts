@@ -24,7 +24,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'posthorn-callbacks-'))
   receiver = await startReceiver()
   server = await start()
-})
+}, 60_000)
 
 afterEach(async () => {
   await server.stop()

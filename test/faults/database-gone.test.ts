@@ -84,7 +84,7 @@ test('a node that is told to stop while the database is away leaves with 0, what
   smsc.send('submit_sm_resp', { sequence_number: sequence, message_id: 'taken while it was away' })
   expect(await node.stop()).toBe(0)
   await sending
-}, 30_000)
+}, 60_000)
 
 async function expectUnavailable(answering: ReturnType<typeof ask>): Promise<void> {
   const { value: answer, tookMs } = await timed(answering)

@@ -6,7 +6,7 @@ import { graphError, whatsAppCloudFixture } from '../channels/whatsapp-cloud.exc
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
-import { type Account, admin, createAccount, read, send, until } from './support/client.ts'
+import { type Account, admin, createAccount, read, send, sendUntilSent, until } from './support/client.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
@@ -66,10 +66,7 @@ beforeEach(async () => {
   cases++
   account = await createAccount(node.url, { balance: BALANCE })
   const body = { to: TO, channel: 'local_sms', text: `hello ${cases}` }
-  await until(
-    () => send(node.url, { account, key: 'hello', body }),
-    answer => answer?.status === 200 && answer.text.includes('"status":"sent"'),
-  )
+  await sendUntilSent(node.url, { account, key: 'hello', body })
 })
 afterEach(() => node.checkAlive())
 
@@ -119,7 +116,7 @@ async function expectMoney(held: number, captured: number): Promise<void> {
   expect(sum('credit') - sum('hold') + sum('release')).toBeCloseTo(wallet.balance, 6)
 }
 
-describe('a failover', () => {
+describe('a failover', { timeout: 60_000 }, () => {
   test.each([
     ['the message was moved', 'before', 'fail_over', 'unknown', 'official_chatapp', 0],
     ['the message was moved', 'after', 'fail_over', 'sent', 'local_sms', 1],

@@ -83,4 +83,4 @@ test('a node that is killed in the middle of an upload leaves no asset, and what
   await database.db.query({ name: 'age', text: `update media set used_at = used_at - interval '2 hours'` })
   server = await start()
   await until(left, ({ rows, files }) => rows.length + files.length === 0)
-})
+}, 60_000)

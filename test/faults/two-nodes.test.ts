@@ -3,7 +3,16 @@ import type { MessageWithTimeline } from '../../src/contract/message.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 import { timed } from '../support/timed.ts'
-import { type Account, admin, ask, createAccount, read, send, until } from './support/client.ts'
+import {
+  type Account,
+  admin,
+  ask,
+  createAccount,
+  read,
+  send,
+  sendUntilSent,
+  until,
+} from './support/client.ts'
 import { type Posthorn, startPosthorn } from './support/posthorn.ts'
 
 /** A lease lasts five seconds, and its end is seen within a beat or two. */
@@ -34,7 +43,7 @@ beforeAll(async () => {
     },
     retryPolicy: { maxAttempts: 5, backoffMs: 10 },
   })
-})
+}, 60_000)
 afterAll(async () => {
   await Promise.all(nodes.map(node => node.stop()))
   await smsc.close()
@@ -46,10 +55,7 @@ beforeEach(async () => {
   account = await createAccount(nodes[0].url, { balance: 100 })
   // Both know the account and have their line to the centre.
   for (const [at, node] of nodes.entries()) {
-    await until(
-      () => sendText(node, `hello ${at} of ${account.id}`),
-      answer => answer?.status === 200 && answer.text.includes('"status":"sent"'),
-    )
+    await sendUntilSent(node.url, saying(`hello ${at} of ${account.id}`))
   }
 })
 afterEach(() => {
@@ -66,8 +72,15 @@ function startNode(): Promise<Posthorn> {
 }
 
 function sendText(node: Posthorn, text: string, options: Record<string, unknown> = {}) {
-  const body = { to: '+12025550199', channel: 'local_sms', content: { text }, options }
-  return send(node.url, { account, key: text, body })
+  return send(node.url, saying(text, options))
+}
+
+function saying(text: string, options: Record<string, unknown> = {}) {
+  return {
+    account,
+    key: text,
+    body: { to: '+12025550199', channel: 'local_sms', content: { text }, options },
+  }
 }
 
 const messageIdOf = (text: string) =>

@@ -127,7 +127,7 @@ async function allowResend(): Promise<void> {
   })
 }
 
-describe('a start that was killed', () => {
+describe('a start that was killed', { timeout: 60_000 }, () => {
   test.each([
     // Superseding is one with being accepted: before it nothing has happened.
     ['before it superseded anything', 'accept_verifications', 'before', 'sent', 2],
@@ -199,7 +199,7 @@ describe('whose question to the database is lost, and asked again', () => {
   })
 })
 
-describe('a check that was killed', () => {
+describe('a check that was killed', { timeout: 60_000 }, () => {
   test.each([
     ['before', { status: 'verified' }],
     // Its success was never told; it is used all the same, and only once.

@@ -37,7 +37,8 @@ async function startNode(): Promise<Posthorn> {
     DATABASE_URL: database.url,
     POSTHORN_DB_POOL: '4',
     POSTHORN_SANDBOX: 'off',
-    POSTHORN_SYNC_WAIT_MS: '3000',
+    // However long this machine takes for it.
+    POSTHORN_SYNC_WAIT_MS: '20000',
   })
   nodes.push(node)
   return node
@@ -103,10 +104,11 @@ test('of two nodes one holds the session, both send over it, and the other takes
   await holder.kill()
   nodes.splice(nodes.indexOf(holder), 1)
   // Accepted before anybody has it, and without a new code to scan.
-  const waiting = await sendText(other.url, account, 'while nobody has it')
+  const waiting = sendText(other.url, account, 'while nobody has it')
   await server.opened(2)
+  const id = idOf((await waiting)!.text)
   await until(
-    () => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${idOf(waiting!.text)}`),
+    () => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${id}`),
     message => message.status === 'sent',
   )
   expect(messages()).toHaveLength(3)

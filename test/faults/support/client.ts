@@ -41,6 +41,22 @@ export function send(url: string, { account, body, key }: Omit<Job, 'marker'>) {
   })
 }
 
+/**
+ * Sends, and waits until it was sent: then the node knows the account and has its line to the
+ * provider. The first answer may come before the line is up, and is the answer to every repeat.
+ */
+export async function sendUntilSent(url: string, { account, body, key }: Omit<Job, 'marker'>): Promise<void> {
+  const answer = await until(
+    () => send(url, { account, key, body }),
+    found => found?.status === 200,
+  )
+  const { messageId } = (JSON.parse(answer!.text) as { tracking: { messageId: string } }).tracking
+  await until(
+    () => read<{ status: string }>(url, account, `/api/v2/messages/${messageId}`),
+    found => found.status === 'sent',
+  )
+}
+
 /** A read that must succeed; `data` of the answer. */
 export async function read<T>(url: string, account: Account, path: string): Promise<T> {
   const answer = await ask(url, path, { headers: { 'x-api-key': account.liveKey } })
