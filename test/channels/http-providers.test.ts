@@ -105,6 +105,16 @@ describe.each<[string, HttpFixture<unknown>]>([
     expect(peer.requests).toHaveLength(0)
   })
 
+  test('a request that did not come whole, or too early, was not taken: it is sent again', async () => {
+    const statuses = [408, 421, 425]
+    const acts = statuses.map(status => ({ status, body: '<html>' }))
+    const { send } = await start(fixture.provider, fixture.configFor, nth => acts[nth - 1]!)
+    for (const status of statuses) {
+      expect(await send()).toMatchObject({ kind: 'retry', providerCode: `HTTP ${status}` })
+    }
+    expect(fixture.provider.explain!('HTTP 408')).toContain('whole')
+  })
+
   test('nobody can reach us: no receipts are asked for, which is said once', async () => {
     const io = { ...createIo(), receiptUrl: null }
     const { send, peer } = await start(fixture.provider, fixture.configFor, nth => fixture.taken(nth), io)

@@ -86,6 +86,9 @@ export function verdictOfStatus(
   }
   const ours = OPERATORS[status]
   if (ours) return operatorFault(`${ours} (HTTP ${status})`, code)
+  const notRead = NOT_READ[status]
+  if (notRead)
+    return { outcome: { kind: 'retry', detail: `${notRead} (HTTP ${status}).`, providerCode: code } }
   if (status >= 400 && status < 500) {
     const detail = `The provider refuses the request with HTTP ${status}${said}`
     return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode: code } }
@@ -110,11 +113,22 @@ const OPERATORS: Readonly<Record<number, string>> = {
   407: 'A proxy asks for credentials',
 }
 
+/**
+ * Statuses that prove that nobody looked at the request (RFC 9110, 15.5.9 and 15.5.20; RFC 8470): a proxy that ends an idle
+ * connection says the first of them to a request that has just set out on it.
+ */
+const NOT_READ: Readonly<Record<number, string>> = {
+  408: 'The provider did not get the request whole in time',
+  421: 'The request came to a server that does not answer for this address',
+  425: 'The provider does not take the request this early on the connection',
+}
+
 /** What one of the codes means that `verdictOfStatus` gives; null for another. */
 export function explainStatus(code: string): string | null {
   const status = Number(/^HTTP (\d{3})$/.exec(code)?.[1])
   const ours = OPERATORS[status]
-  if (ours) return `${ours}.`
+  const known = ours ?? NOT_READ[status]
+  if (known) return `${known}.`
   if (status === 429) return 'Too many requests.'
   if (status >= 500) return 'The provider failed, and does not say whether it took the message.'
   return status >= 400 ? 'The provider refuses the request.' : null
