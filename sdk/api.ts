@@ -3175,6 +3175,12 @@ export interface PostAdminAccountsByIdCredits201 {
 export interface PostAdminAccountsByIdCreditsPath {
   id: string
 }
+export interface PostAdminAccountsByIdCreditsHeader {
+  /**
+   * 1 to 200 characters
+   */
+  'Idempotency-Key'?: string
+}
 export interface CreditCreate {
   /**
    * Units of the currency, at most six decimals
@@ -5837,7 +5843,7 @@ export interface Paths {
   }
   '/api/admin/accounts/{id}/credits': {
     post: {
-      parameters: { path: PostAdminAccountsByIdCreditsPath; query?: never; header?: never }
+      parameters: { path: PostAdminAccountsByIdCreditsPath; query?: never; header?: PostAdminAccountsByIdCreditsHeader }
       requestBody: { content: { 'application/json': CreditCreate } }
       responses: {
         201: { content: { 'application/json': PostAdminAccountsByIdCredits201 } }
@@ -5845,6 +5851,7 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }

@@ -22,7 +22,7 @@ export type Body = Record<string, unknown>
 /** A client of the server's own HTTP APIs; throws ApiRefusal, or Refusal where nobody answers. */
 export type Client = {
   /** Below `/api/admin`, as the operator. */
-  admin(method: string, path: string, body?: unknown): Promise<Body>
+  admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
   /** Below `/api/v2`, with an API key. */
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>
   /** The same with a JSON body that is made while it is sent, however long that takes. */
@@ -44,9 +44,9 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
   const base = options.url === undefined ? config.url : readBase(options.url)
 
   return {
-    admin(method, path, body) {
+    admin(method, path, body, headers) {
       const token = options.token ?? config.operatorToken ?? keptToken(config.dataDir)
-      return ask(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}` })
+      return ask(`${base}/api/admin${path}`, method, body, { authorization: `Bearer ${token}`, ...headers })
     },
     api(method, path, body, headers) {
       return ask(`${base}/api/v2${path}`, method, body, { 'x-api-key': apiKey(), ...headers })

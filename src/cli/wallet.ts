@@ -4,16 +4,18 @@ import { clientCommand } from './client-command.ts'
 import { card } from './show.ts'
 
 export const credit = clientCommand({
-  usage: 'wallet credit ACCOUNT AMOUNT [--note TEXT]',
+  usage: 'wallet credit ACCOUNT AMOUNT [--note TEXT] [--idempotency-key KEY]',
   words: 2,
-  options: { note: { type: 'string' } },
+  options: { note: { type: 'string' }, 'idempotency-key': { type: 'string' } },
   ask(given) {
     const [account, amount] = given.words as [string, string]
     if (!/^\d+(\.\d+)?$/.test(amount)) {
       throw new Refusal('AMOUNT must be a number of currency units, such as 25 or 0.5.', { exitCode: 2 })
     }
     const body = { amount: Number(amount), note: given.text('note') }
-    return given.client.admin('POST', `/accounts/${encodeURIComponent(account)}/credits`, body)
+    const key = given.text('idempotency-key')
+    const headers = key === undefined ? undefined : { 'idempotency-key': key }
+    return given.client.admin('POST', `/accounts/${encodeURIComponent(account)}/credits`, body, headers)
   },
   show(answer) {
     const { balance, held, captured, credited, currency } = answer['data'] as WalletView

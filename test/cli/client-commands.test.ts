@@ -403,7 +403,7 @@ describe('posthorn ends with', () => {
     const ended = await posthorn(['wallet', 'credit', '--help'])
     expect(ended).toEqual({
       code: 0,
-      out: 'Usage: posthorn wallet credit ACCOUNT AMOUNT [--note TEXT]\n',
+      out: 'Usage: posthorn wallet credit ACCOUNT AMOUNT [--note TEXT] [--idempotency-key KEY]\n',
       err: '',
     })
   })

@@ -27,7 +27,7 @@ export type Operator = {
   rooms: Rooms
   frame: Frame
   /** As the operator, below `/api/admin`. */
-  admin(method: string, path: string, body?: unknown): Promise<Answer>
+  admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   stop(): Promise<void>
 }
 
@@ -62,10 +62,10 @@ export async function startOperator(options: Parameters<typeof openRooms>[1] = {
   return {
     rooms,
     frame,
-    admin: (method, path, body) =>
+    admin: (method, path, body, headers) =>
       frame.call(method, `/api/admin${path}`, {
         key: null,
-        headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+        headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, ...headers },
         ...(body === undefined ? {} : { body }),
       }),
     async stop() {

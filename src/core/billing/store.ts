@@ -1,5 +1,5 @@
 import type { Db } from '../../infra/db.ts'
-import { type AccountId, type Id, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
 /** In micros. */
 export type Wallet = { balance: number; held: number; captured: number; credited: number; currency: string }
@@ -27,11 +27,20 @@ export async function insertWallet(db: Db, accountId: AccountId): Promise<void> 
   })
 }
 
-export type Credit = { id: Id<'crd'>; accountId: AccountId; amount: number; note: string | null }
+export type Credit = {
+  id: Id<'crd'>
+  accountId: AccountId
+  /** Micros. */
+  amount: number
+  note: string | null
+  /** A key credits once. */
+  key: string | null
+}
 
 /**
  * The ledger row and the wallet in one statement: neither is ever there without
- * the other. Null where there is no such wallet, or it would exceed `mostMicros`.
+ * the other. Null where there is no such wallet, or it would exceed `mostMicros`;
+ * rejects with `isKeyTaken` where the key was there first.
  */
 export async function creditWallet(db: Db, credit: Credit, mostMicros: number): Promise<Wallet | null> {
   const { rows } = await db.query<Wallet>({
@@ -41,12 +50,28 @@ export async function creditWallet(db: Db, credit: Credit, mostMicros: number): 
          where account_id = $1 and credited + $3 <= $5
         returning account_id, balance, held, captured, credited
       ), entry as (
-        insert into ledger (account_id, id, kind, amount, note)
-        select account_id, $2, 'credit', $3, $4 from wallet
+        insert into ledger (account_id, id, kind, amount, note, idempotency_key)
+        select account_id, $2, 'credit', $3, $4, $6 from wallet
       )
       select w.balance, w.held, w.captured, w.credited, a.currency
         from wallet w join accounts a on a.id = w.account_id`,
-    values: [toUuid(credit.accountId), toUuid(credit.id), credit.amount, credit.note, mostMicros],
+    values: [toUuid(credit.accountId), toUuid(credit.id), credit.amount, credit.note, mostMicros, credit.key],
   })
   return rows[0] ?? null
+}
+
+/** Of two credits with one key the later one; nothing of it was stored. */
+export function isKeyTaken(error: unknown): boolean {
+  return (error as { constraint?: unknown }).constraint === 'ledger_key'
+}
+
+/** What a key has credited; null where it is free. */
+export async function selectCredit(db: Db, accountId: AccountId, key: string): Promise<Credit | null> {
+  const { rows } = await db.query<{ id: string; amount: number; note: string | null }>({
+    name: 'credit_by_key',
+    text: 'select id, amount, note from ledger where account_id = $1 and idempotency_key = $2',
+    values: [toUuid(accountId), key],
+  })
+  const row = rows[0]
+  return row ? { ...row, id: fromUuid('crd', row.id), accountId, key } : null
 }

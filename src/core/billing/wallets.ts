@@ -9,16 +9,31 @@ import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import { fromMicros, MAX_MICROS } from '../../lib/money.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { putThreshold } from './low-balance-store.ts'
-import { creditWallet, insertWallet, selectWallet, type Wallet } from './store.ts'
+import {
+  type Credit,
+  creditWallet,
+  insertWallet,
+  isKeyTaken,
+  selectCredit,
+  selectWallet,
+  type Wallet,
+} from './store.ts'
+
+const MAX_KEY_CHARACTERS = 200
 
 export type Credited = WalletView & { entry: LedgerEntry }
+/** `replayed`: the key has credited before, and nothing was credited now. */
+export type CreditAnswer = { credited: Credited; replayed: boolean }
 
 export type Wallets = {
   read(accountId: AccountId): Promise<WalletWithThreshold>
   /** NOT_FOUND for no such account, VALIDATION_ERROR for the amount. */
   update(accountId: string, input: WalletUpdate): Promise<WalletWithThreshold>
-  /** The wallet after the credit. NOT_FOUND for no such account, VALIDATION_ERROR for the amount. */
-  credit(accountId: string, input: CreditCreate): Promise<Credited>
+  /**
+   * The wallet after the credit. With a key it is credited once, however often it is asked. NOT_FOUND for no such
+   * account, VALIDATION_ERROR for the amount or the key, IDEMPOTENCY_KEY_CONFLICT for a key that credited something else.
+   */
+  credit(accountId: string, input: CreditCreate, key?: string): Promise<CreditAnswer>
   /** For a new account, within its transaction. */
   open(db: Db, accountId: AccountId, balanceMicros: number): Promise<void>
 }
@@ -40,39 +55,62 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     return read(accountId)
   }
 
-  async function credit(id: string, input: CreditCreate): Promise<Credited> {
+  async function credit(id: string, input: CreditCreate, key?: string): Promise<CreditAnswer> {
     const accountId = readAccountId(id)
     const faults = createFaults()
     const amount = readAmount(input.amount, 'amount', 1, faults)
+    if (key !== undefined && (key === '' || key.length > MAX_KEY_CHARACTERS)) {
+      faults.add('Idempotency-Key', `must have 1 to ${MAX_KEY_CHARACTERS} characters`)
+    }
     faults.check()
-    const row = { id: ids.next('crd'), accountId, amount, note: input.note ?? null }
-    const wallet = await creditWallet(db, row, MAX_MICROS)
-    if (!wallet) {
-      await read(accountId)
-      throw invalid('amount', `would take the wallet beyond ${fromMicros(MAX_MICROS)}`)
+    const row = { id: ids.next('crd'), accountId, amount, note: input.note ?? null, key: key ?? null }
+    return (await replay(row)) ?? (await creditOnce(row))
+  }
+
+  async function creditOnce(row: Credit): Promise<CreditAnswer> {
+    try {
+      const wallet = await creditWallet(db, row, MAX_MICROS)
+      if (wallet) return { credited: viewCredited(wallet, row), replayed: false }
+    } catch (error) {
+      const told = isKeyTaken(error) ? await replay(row) : null
+      if (told) return told
+      throw error
     }
-    return {
-      ...viewWallet(wallet),
-      entry: {
-        id: row.id,
-        type: 'credit',
-        amount: fromMicros(amount),
-        currency: wallet.currency,
-        messageId: null,
-        note: row.note,
-        createdAt: toIso(timeOf(row.id)),
-      },
-    }
+    await read(row.accountId)
+    throw invalid('amount', `would take the wallet beyond ${fromMicros(MAX_MICROS)}`)
+  }
+
+  /** Of a key that has credited before: what it credited, and the wallet as it is now. */
+  async function replay({ accountId, key, amount, note }: Credit): Promise<CreditAnswer | null> {
+    const before = key === null ? null : await selectCredit(db, accountId, key)
+    if (!before) return null
+    if (before.amount !== amount || before.note !== note) throw new Problem('IDEMPOTENCY_KEY_CONFLICT')
+    return { credited: viewCredited((await selectWallet(db, accountId))!, before), replayed: true }
   }
 
   async function open(tx: Db, accountId: AccountId, balanceMicros: number): Promise<void> {
     await insertWallet(tx, accountId)
     if (balanceMicros === 0) return
-    const row = { id: ids.next('crd'), accountId, amount: balanceMicros, note: 'Opening balance' }
+    const row = { id: ids.next('crd'), accountId, amount: balanceMicros, note: 'Opening balance', key: null }
     await creditWallet(tx, row, MAX_MICROS)
   }
 
   return { read, update, credit, open }
+}
+
+function viewCredited(wallet: Wallet, { id, amount, note }: Credit): Credited {
+  return {
+    ...viewWallet(wallet),
+    entry: {
+      id,
+      type: 'credit',
+      amount: fromMicros(amount),
+      currency: wallet.currency,
+      messageId: null,
+      note,
+      createdAt: toIso(timeOf(id)),
+    },
+  }
 }
 
 function viewWallet(wallet: Wallet): WalletView {

@@ -14,16 +14,27 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
     audit: { action: 'wallet.credit', keeps: ['amount', 'note'] },
     schema: {
       summary: 'Credit a wallet',
-      description: 'Answers with the wallet after it, and the entry of the ledger.',
+      description:
+        'Answers with the wallet after it, and the entry of the ledger. With an idempotency key it is credited once, ' +
+        'however often it is asked: a repeat is answered with that entry and the wallet as it is now.',
       tags: ['Operator'],
+      headers: Type.Object({
+        'Idempotency-Key': Type.Optional(Type.String({ description: '1 to 200 characters' })),
+      }),
       params: Type.Object({ id: Type.String() }),
       body: CreditCreate,
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT'],
       response: { 201: success(Type.Object({ ...WalletView.properties, entry: LedgerEntry })) },
     },
     handler: async (request, reply) => {
-      const data = await deps.wallets.credit(request.params.id, request.body)
+      const key = request.headers['idempotency-key']
+      const { credited, replayed } = await deps.wallets.credit(
+        request.params.id,
+        request.body,
+        typeof key === 'string' ? key : undefined,
+      )
+      if (replayed) reply.header('Idempotency-Replayed', 'true')
       reply.code(201)
-      return { success: true, data }
+      return { success: true, data: credited }
     },
   })

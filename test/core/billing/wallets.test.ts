@@ -19,7 +19,7 @@ describe('a credit', () => {
     const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
     await Promise.all(Array.from({ length: 40 }, () => rooms.wallets.credit(account.id, { amount: 0.1 })))
     const { account: other } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
-    const credited = await rooms.wallets.credit(account.id, { amount: 1.5, note: 'Invoice 7' })
+    const { credited } = await rooms.wallets.credit(account.id, { amount: 1.5, note: 'Invoice 7' })
     expect(credited).toMatchObject({ balance: 5.5, held: 0, captured: 0, credited: 5.5, currency: 'USD' })
     expect(credited.entry).toMatchObject({ type: 'credit', amount: 1.5, note: 'Invoice 7' })
     expect(await rooms.wallets.read(other.id as never)).toMatchObject({ balance: 0 })

@@ -318,6 +318,26 @@ describe('POST /api/admin/accounts/{id}/credits', () => {
     })
   })
 
+  test('with a key is credited once, by however many at once, and for one amount', async () => {
+    const { account } = await create({ balance: 1 })
+    const path = `/accounts/${account.id}/credits`
+    const credit = (amount: number, key = 'invoice 18') =>
+      operator.admin('POST', path, { amount, note: 'June' }, { 'idempotency-key': key })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => credit(2.5)))
+    expect(answers.map(answer => answer.status)).toEqual(Array(8).fill(201))
+    expect(
+      new Set(answers.map(({ body }) => (body['data'] as { entry: { id: string } }).entry.id)).size,
+    ).toBe(1)
+    expect(answers.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1)
+    expect((await credit(2.5)).body['data']).toMatchObject({
+      balance: 3.5,
+      entry: { amount: 2.5, note: 'June' },
+    })
+    expect(await credit(5)).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_CONFLICT' } })
+    expect((await credit(5, 'invoice 19')).body['data']).toMatchObject({ balance: 8.5 })
+    expect(faultPaths(await credit(5, 'x'.repeat(201)))).toEqual(['Idempotency-Key'])
+  })
+
   test.each([0, -5, '5', null, 0.0000001])('refuses %s', async amount => {
     const { account } = await create()
     const answer = await operator.admin('POST', `/accounts/${account.id}/credits`, { amount })
