@@ -20,13 +20,19 @@ export type FreshCacheOptions<K, V> = {
   load(key: K): Promise<V | null>
   /** By whose changes an entry is dropped: an account. */
   ownerOf(key: K, value: V): string
-  /** The entry used longest ago goes first. */
+  /** One that was not used for long goes first. */
   maxEntries: number
   /** While changes are not heard, a value read this recently still serves; 0 by default. */
   rereadMs?: number
 }
 
-type Entry<V> = { value: V; owner: string; readAtMs: number }
+type Entry<V> = {
+  value: V
+  owner: string
+  readAtMs: number
+  /** Since it came, or since room was last looked for behind it. */
+  used: boolean
+}
 type Load<V> = { startedAtMs: number; result: Promise<V | null> }
 
 /** A miss joins a load under way only if that one is younger, so that a slow store never serves the past. */
@@ -43,16 +49,10 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
   function get(key: K): V | null | Promise<V | null> {
     const entry = entries.get(key)
     if (entry && (fresh() || clock.monotonic() - entry.readAtMs < rereadMs)) {
-      touch(key, entry)
+      entry.used = true
       return entry.value
     }
     return join(key)
-  }
-
-  /** A Map iterates in the order of insertion: the first key was used longest ago. */
-  function touch(key: K, entry: Entry<V>): void {
-    entries.delete(key)
-    entries.set(key, entry)
   }
 
   function join(key: K): Promise<V | null> {
@@ -78,12 +78,25 @@ export function createFreshCache<K, V>(options: FreshCacheOptions<K, V>): FreshC
 
   function keep(key: K, value: V, readAtMs: number): void {
     drop(key)
-    if (entries.size >= maxEntries) drop(entries.keys().next().value as K)
+    if (entries.size >= maxEntries) makeRoom()
     const owner = ownerOf(key, value)
-    entries.set(key, { value, owner, readAtMs })
+    entries.set(key, { value, owner, readAtMs, used: false })
     const siblings = owned.get(owner)
     if (siblings) siblings.add(key)
     else owned.set(owner, new Set([key]))
+  }
+
+  /** Whatever was used goes to the end once more: to move it at each use would cost more than the use. */
+  function makeRoom(): void {
+    for (const [key, entry] of entries) {
+      if (!entry.used) {
+        drop(key)
+        return
+      }
+      entry.used = false
+      entries.delete(key)
+      entries.set(key, entry)
+    }
   }
 
   function drop(key: K): void {

@@ -26,7 +26,7 @@ export type JobInHand = {
   /** Rows that are next, in their order. */
   waiting: RowInHand[]
   /** Rows on their way to be messages. */
-  inFlight: Set<number>
+  inFlight: number[]
   /** The first row that was not fetched yet. */
   cursor: number
   /** Grows whenever the rows are read from the start again: what was asked for before does not count. */
@@ -47,7 +47,7 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
     job,
     window: createSlidingWindow(clock, job.perSecond!, WINDOW_MS),
     waiting: [],
-    inFlight: new Set(),
+    inFlight: [],
     cursor: job.handedBelow,
     reading: 0,
     fetching: false,
@@ -60,12 +60,12 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
 
 /** Its first row is under way: where the others go is not known yet. */
 export function isFindingItsWay({ towards, inFlight }: JobInHand): boolean {
-  return towards === undefined && inFlight.size > 0
+  return towards === undefined && inFlight.length > 0
 }
 
 /** Everything is handed over. */
 export function isHandedOver({ job, waiting, inFlight, cursor }: JobInHand): boolean {
-  return cursor >= job.total && waiting.length === 0 && inFlight.size === 0
+  return cursor >= job.total && waiting.length === 0 && inFlight.length === 0
 }
 
 /** All rows below have an outcome in the store. */
@@ -86,7 +86,7 @@ export function takeRows(known: JobInHand, rows: readonly StoredRow[]): void {
   known.cursor = rows.length === 0 ? job.total : rows.at(-1)!.n + 1
   const last = waiting.at(-1)?.n ?? -1
   const isBehind = rows.length === 0 || rows[0]!.n > last
-  const here = isBehind ? inFlight : new Set([...inFlight, ...waiting.map(row => row.n)])
+  const here = new Set(isBehind ? inFlight : [...inFlight, ...waiting.map(row => row.n)])
   waiting.push(...rows.filter(row => !here.has(row.n)))
   if (!isBehind) waiting.sort((a, b) => a.n - b.n)
 }

@@ -91,7 +91,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     })
     for (const [id, known] of jobs) {
       // What it sent last counts, should it be paused and come back within the second.
-      const over = known.inFlight.size === 0 && known.window.isUnused()
+      const over = known.inFlight.length === 0 && known.window.isUnused()
       if (over && !order.includes(known)) jobs.delete(id)
     }
   }
@@ -202,7 +202,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   async function handOver(known: JobInHand, row: RowInHand): Promise<void> {
     underWay++
-    known.inFlight.add(row.n)
+    known.inFlight.push(row.n)
     window.take()
     known.window.take()
     const placed = deps.room.setOut(known.towards ?? null)
@@ -214,7 +214,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     }
     if (done === 'again') putBack(known, row)
     // A row that is not ours to judge keeps its place: nobody may think that it is done.
-    if (done !== 'lost') known.inFlight.delete(row.n)
+    if (done !== 'lost') known.inFlight.splice(known.inFlight.indexOf(row.n), 1)
     if (isHandedOver(known)) deps.moved(accountId)
     underWay--
     deps.gate.leave(done === 'sent')

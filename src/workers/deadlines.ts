@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { createLine } from '../lib/line.ts'
 
 /** Work with a deadline: aborted when it is over, and told so when it does not even heed that. */
 export type Deadline = {
@@ -21,20 +22,17 @@ export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number
 
   function begin(startedMs: number): Generation {
     const controller = new AbortController()
-    const inside = new Set<() => void>()
+    const inside = createLine<() => void>()
     clock.after(SHARED_MS + timeoutMs, () => {
       controller.abort(new Error('the time for this attempt is over'))
       clock.after(graceMs, () => {
-        for (const overdue of [...inside]) overdue()
+        for (const overdue of inside.all()) overdue()
       })
     })
     return {
       startedMs,
       signal: controller.signal,
-      enter(overdue) {
-        inside.add(overdue)
-        return () => inside.delete(overdue)
-      },
+      enter: inside.enter,
     }
   }
 

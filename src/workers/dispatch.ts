@@ -6,6 +6,7 @@ import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-po
 import { giveBack, type OwnedRow } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
+import { createPassingMap } from '../lib/passing-map.ts'
 import { type AskDeps, createAsk } from './ask.ts'
 import { createBegin } from './begin.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
@@ -70,7 +71,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const claim = createDue(deps)
   const begin = createBegin({ ...deps, stopping: () => stopping })
   /** Every message in this node's hands, from its hand-over to its settlement. */
-  const inHand = new Map<MessageId, OutboxItem>()
+  const inHand = createPassingMap<MessageId, OutboxItem>()
   /** Connections that may have more that is due than they had room for at the last look. */
   const hungry = new Set<ConnectionId>()
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })

@@ -102,7 +102,7 @@ test('what was asked for before a pause does not count behind it', async () => {
 test('rows come once each and in their order, also those that came back while others were fetched', () => {
   const known = createJobInHand(clock, { ...job(5), handedBelow: 30 })
   const rows = (...numbers: number[]) => numbers.map(n => ({ n, body: '{}' }))
-  known.inFlight.add(33)
+  known.inFlight.push(33)
   putBack(known, { n: 31, body: '{}' })
   takeRows(known, rows(30, 31, 32, 33, 34))
   expect(known.waiting.map(row => row.n)).toEqual([30, 31, 32, 34])

@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../../lib/clock.ts'
+import { createPassingMap } from '../../lib/passing-map.ts'
 
 /** What became of one submit_sm on the wire. */
 export type SubmitAnswer =
@@ -36,6 +37,7 @@ type Waiting = {
   /** Counts from the session's start; sequence numbers wrap. */
   ordinal: number
   deadlineMs: number
+  signal: AbortSignal
   settle: Settled
   late: Settled | undefined
 }
@@ -44,25 +46,31 @@ type Waiting = {
 const MOST_GIVEN_UP = 10_000
 
 export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
-  const waiting = new Map<number, Waiting>()
+  const waiting = createPassingMap<number, Waiting>()
   const givenUp = new Map<number, Settled | undefined>()
+  /** Signals that are listened to: submits that begin together share one. */
+  const heard = new WeakSet<AbortSignal>()
   let added = 0
   let written = 0
   let cancelSweep: Cancel | null = null
 
   function add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void {
-    const onAbort = (): void => giveUp(number, 'given up before the answer came')
-    signal.addEventListener('abort', onAbort)
-    waiting.set(number, {
-      ordinal: ++added,
-      deadlineMs: clock.monotonic() + timeoutMs,
-      late,
-      settle(answer) {
-        signal.removeEventListener('abort', onAbort)
-        settled(answer)
-      },
-    })
+    listenTo(signal)
+    const deadlineMs = clock.monotonic() + timeoutMs
+    waiting.set(number, { ordinal: ++added, deadlineMs, signal, settle: settled, late })
     cancelSweep ??= clock.after(timeoutMs, sweep)
+  }
+
+  /** Once for all submits of a signal: it looks through its listeners for each one that comes or goes. */
+  function listenTo(signal: AbortSignal): void {
+    if (heard.has(signal)) return
+    heard.add(signal)
+    const onAbort = (): void => {
+      for (const [number, entry] of [...waiting.entries()]) {
+        if (entry.signal === signal) giveUp(number, 'given up before the answer came')
+      }
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
   }
 
   /** One timer for all of them: they were begun in order, and all wait equally long. */
@@ -73,7 +81,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
       return
     }
     const nowMs = clock.monotonic()
-    for (const [number, { deadlineMs }] of waiting) {
+    for (const [number, { deadlineMs }] of waiting.entries()) {
       if (deadlineMs > nowMs) {
         cancelSweep = clock.after(deadlineMs - nowMs, sweep)
         return
@@ -97,13 +105,13 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
 
   function end(reason: string): void {
     cancelSweep?.()
-    for (const [number, { ordinal }] of waiting) {
+    for (const [number, { ordinal }] of waiting.entries()) {
       settle(number, { kind: ordinal <= written ? 'unknown' : 'unwritten', detail: reason })
     }
   }
 
   return {
-    size: () => waiting.size,
+    size: () => waiting.size(),
     has: number => waiting.has(number),
     add,
     settle,

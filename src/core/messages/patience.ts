@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createLine } from '../../lib/line.ts'
 
 /** One caller's wait. */
 export type Wait = {
@@ -16,22 +17,22 @@ export type Patience = {
 /** How much longer than promised a wait may take: the price of a shared timer. */
 const SHARED_MS = 250
 
-type Waiting = Wait & { end(): void; generation: Set<Waiting> }
+type Waiting = Wait & { end(): void; leave(): void }
 
 export function createPatience(clock: Clock, patienceMs: number): Patience {
-  let generation = new Set<Waiting>()
+  let generation = createLine<Waiting>()
   let startedMs = Number.NEGATIVE_INFINITY
 
   function begin(nowMs: number): void {
-    const mine = new Set<Waiting>()
+    const mine = createLine<Waiting>()
     generation = mine
     startedMs = nowMs
     clock.after(patienceMs + SHARED_MS, () => {
-      for (const wait of mine) {
+      for (const wait of mine.all()) {
         wait.over = true
         wait.end()
+        wait.leave()
       }
-      mine.clear()
     })
   }
 
@@ -39,12 +40,10 @@ export function createPatience(clock: Clock, patienceMs: number): Patience {
     enter(end) {
       const nowMs = clock.monotonic()
       if (nowMs - startedMs >= SHARED_MS) begin(nowMs)
-      const wait: Waiting = { over: false, end, generation }
-      generation.add(wait)
+      const wait: Waiting = { over: false, end, leave: () => {} }
+      wait.leave = generation.enter(wait)
       return wait
     },
-    leave(wait) {
-      ;(wait as Waiting).generation.delete(wait as Waiting)
-    },
+    leave: wait => (wait as Waiting).leave(),
   }
 }

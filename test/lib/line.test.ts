@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createLine } from '../../src/lib/line.ts'
+
+test('holds those who came and did not leave, in the order of their coming', () => {
+  const step = fc.oneof(fc.constant('enter' as const), fc.nat(20))
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      const line = createLine<number>()
+      const leaves: (() => void)[] = []
+      const model = new Set<number>()
+      for (const what of steps) {
+        if (what === 'enter') {
+          model.add(leaves.length)
+          leaves.push(line.enter(leaves.length))
+        } else if (what < leaves.length) {
+          // Those who have left may say so again.
+          leaves[what]!()
+          model.delete(what)
+        }
+        expect(line.all()).toEqual([...model])
+      }
+    }),
+  )
+})
