@@ -6517,6 +6517,7 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }
@@ -6696,6 +6697,7 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
       }
     }

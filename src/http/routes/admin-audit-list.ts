@@ -15,6 +15,7 @@ export const adminAuditList = (deps: { auditLog: AuditLog }) =>
       tags: ['Operator'],
       querystring: AdminAuditQuery,
       response: { 200: page(AdminAuditEntry) },
+      errors: ['NOT_FOUND'],
     },
     handler: request => deps.auditLog.listAll(request.query),
   })

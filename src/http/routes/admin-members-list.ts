@@ -21,6 +21,7 @@ export const adminMembersList = (deps: { peopleAdmin: PeopleAdmin }) =>
         ),
       }),
       response: { 200: page(Person) },
+      errors: ['NOT_FOUND'],
     },
     handler: request => deps.peopleAdmin.list(request.query),
   })
