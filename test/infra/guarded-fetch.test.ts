@@ -690,14 +690,19 @@ describe('the wire', () => {
       response.end('proxy')
     })
     const port = await serve((_incoming, response) => void response.end('direct'))
-    const before = { ...process.env }
-    Object.assign(process.env, { HTTP_PROXY: `http://127.0.0.1:${proxy}`, NODE_USE_ENV_PROXY: '1' })
+    const { env } = process
+    const settings = { HTTP_PROXY: `http://127.0.0.1:${proxy}`, NODE_USE_ENV_PROXY: '1' }
+    const before = Object.keys(settings).map(name => [name, env[name]] as const)
+    Object.assign(env, settings)
     try {
       const response = await client().fetch(request(`http://127.0.0.1:${port}/`))
       expect(await response.text(100)).toBe('direct')
       expect(proxied).toBe(0)
     } finally {
-      process.env = before
+      for (const [name, value] of before) {
+        if (value === undefined) delete env[name]
+        else env[name] = value
+      }
     }
   })
 
