@@ -53,8 +53,13 @@ describe('every page', { timeout: 120_000 }, () => {
 
   it('is found by the palette, and by its letter', async () => {
     const { page, go } = window
-    await go('/')
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await go('/operator/audit')
+    await page.getByRole('heading', { name: 'Audit of all' }).waitFor()
+    // The last one of the navigation is in sight, and the keyboard begins at the top all the same.
+    const link = (await page.locator('nav a[aria-current="page"]').boundingBox())!
+    expect(link.y + link.height).toBeLessThan(page.viewportSize()!.height)
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').innerText()).toBe('Skip to the page')
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: 'Search' }).fill('sandb')
     await page.keyboard.press('ArrowDown')
@@ -63,6 +68,13 @@ describe('every page', { timeout: 120_000 }, () => {
     await page.keyboard.press('g')
     await page.keyboard.press('m')
     await page.getByRole('heading', { name: 'Messages' }).waitFor()
+    await page.getByRole('row').nth(2).waitFor()
+    await page.getByRole('region', { name: 'Messages' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    expect(await page.locator(':focus').getAttribute('aria-rowindex')).toBe('3')
+    await page.keyboard.press('Tab')
+    expect(await page.locator('[role="row"]:focus').count()).toBe(0)
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     expect(await findBarriers(page)).toEqual([])

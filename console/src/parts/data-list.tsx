@@ -1,7 +1,7 @@
 import { Button, Loader, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
@@ -20,7 +20,7 @@ const ROW_PX = 44
 /** Rows before and behind those that are seen. */
 const OVERSCAN = 12
 /** So close to the end the next page is asked for. */
-const NEAR_END_ROWS = 30
+const NEAR_END_ROWS = 60
 const PHONE = '(max-width: 48em)'
 
 /**
@@ -64,6 +64,9 @@ export function DataList<R>({
     },
   })
   const seen = virtual.getVirtualItems()
+  // One row alone is on the way of the Tab key, which would else never leave a list that goes on and on.
+  const [current, setCurrent] = useState<string | null>(null)
+  const isCurrentDrawn = seen.some(({ key }) => key === current)
   usePagesNear(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
   function onScroll(): void {
@@ -74,6 +77,9 @@ export function DataList<R>({
   if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
   if (rows.length === 0)
     return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
+
+  const isOnTheWay = ({ key, index }: VirtualItem) =>
+    isCurrentDrawn ? key === current : index === (virtual.range?.startIndex ?? 0)
 
   const shown = isPhone ? columns.filter(column => column.wideOnly !== true) : columns
   const template = { gridTemplateColumns: shown.map(column => column.width).join(' ') }
@@ -117,7 +123,8 @@ export function DataList<R>({
                   data-open={key === opened || undefined}
                   data-clickable={onOpen !== undefined || undefined}
                   style={{ ...template, transform: `translateY(${item.start}px)` }}
-                  tabIndex={onOpen ? 0 : undefined}
+                  tabIndex={onOpen && (isOnTheWay(item) ? 0 : -1)}
+                  onFocus={onOpen && (() => setCurrent(key))}
                   onClick={onOpen && (event => isOfRow(event) && onOpen(row))}
                   onKeyDown={onOpen && (event => onRowKey(event, () => onOpen(row)))}
                 >

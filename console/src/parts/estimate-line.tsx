@@ -1,23 +1,16 @@
 import { Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX } from 'lucide-react'
 import type { Estimate, SingleSendBody } from '../../../sdk/index.ts'
-import { useApi, useApiContext } from '../api/context.tsx'
 import { faultOf } from '../api/fault.ts'
+import { useEstimate } from '../api/use-estimate.ts'
+import { useSession } from '../session/context.tsx'
+import type { Mode } from '../session/session.ts'
 import { channelName } from './channel-name.ts'
 import { formatMoney } from './money.tsx'
 
 /** What a send of `body` would do, in a line: the route, the parts and the price, or why not. */
 export function EstimateLine({ body }: { body: SingleSendBody | null }) {
-  const api = useApi()
-  const { accountId, mode } = useApiContext().identity()
-  const { data, error } = useQuery({
-    queryKey: ['/api/v2/messages/estimate', body, `${accountId} ${mode}`],
-    queryFn: ({ signal }) => api.post('/api/v2/messages/estimate', { body: body!, signal }),
-    enabled: body !== null,
-    placeholderData: keepPreviousData,
-    retry: false,
-  })
+  const { data, error } = useEstimate(body)
   return (
     <div aria-live="polite" style={{ minHeight: 20 }}>
       {body === null ? null : error ? (
@@ -30,13 +23,19 @@ export function EstimateLine({ body }: { body: SingleSendBody | null }) {
 }
 
 function Told({ deliverable, reasons, resolved, sms, billing }: Estimate) {
+  const { mode } = useSession()
   if (!deliverable) return <Verdict good={false} text={reasons.map(({ message }) => message).join(' ')} />
   const told = [
     resolved && `${channelName(resolved.channel)} by ${resolved.provider}`,
     sms && `${sms.parts} ${sms.parts === 1 ? 'part' : 'parts'}`,
-    billing && `${formatMoney(billing.estimatedCost, billing.currency)} from the ${billing.source}`,
+    billing && `${formatMoney(billing.estimatedCost, billing.currency)} ${payerOf(billing.source, mode)}`,
   ]
   return <Verdict good text={told.filter(part => part !== null).join(' · ')} />
+}
+
+/** What pays, after the price. */
+export function payerOf(source: 'pool' | 'wallet', mode: Mode): string {
+  return mode === 'test' ? 'if it were live' : `from the ${source}`
 }
 
 function Verdict({ good, text }: { good: boolean; text: string }) {

@@ -12,6 +12,17 @@ export function formatSum(amount: number, currency: string): string {
   return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : 2).format(amount)
 }
 
+/** In few digits, as on the axis of a chart. */
+export function formatBriefly(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    notation: 'compact',
+    maximumSignificantDigits: 3,
+  }).format(amount)
+}
+
 function formatOf(currency: string, mostDigits: number): Intl.NumberFormat {
   const key = `${currency} ${mostDigits}`
   const known = formats.get(key)

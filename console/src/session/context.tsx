@@ -1,4 +1,4 @@
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useMemo } from 'react'
 import type { Permission } from '../../../sdk/index.ts'
 import type { Choice } from './choice.ts'
 import { type Membership, type Mode, mayOpen, type Need, type Session } from './session.ts'
@@ -26,13 +26,15 @@ export function useSession(): SessionContext & {
 } {
   const context = useContext(Context)
   if (!context) throw new Error('outside of SessionProvider')
-  const { session, choice } = context
-  const membership = session.memberships.find(({ account }) => account.id === choice.accountId) ?? null
-  return {
-    ...context,
-    membership,
-    mode: choice.mode,
-    may: need => mayOpen(need, session, membership),
-    can: permission => membership?.permissions.includes(permission) ?? false,
-  }
+  return useMemo(() => {
+    const { session, choice } = context
+    const membership = session.memberships.find(({ account }) => account.id === choice.accountId) ?? null
+    return {
+      ...context,
+      membership,
+      mode: choice.mode,
+      may: need => mayOpen(need, session, membership),
+      can: permission => membership?.permissions.includes(permission) ?? false,
+    }
+  }, [context])
 }

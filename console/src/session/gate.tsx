@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { useLocation } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
 import type { Identity } from '../api/console-fetch.ts'
 import { useApi, useApiContext } from '../api/context.tsx'
 import { Frame } from '../shell/frame.tsx'
@@ -19,13 +19,12 @@ export function SessionGate(props: Props) {
   const [hasLeft, setLeft] = useState(false)
   const client = useQueryClient()
   const { tabs } = useApiContext()
-  const [, go] = useLocation()
 
   function enter(entered: Session, to?: string): void {
     client.clear()
     setSession(entered)
     tabs.tell({ kind: 'entered', sessionId: entered.session.id })
-    if (to !== undefined) go(to, { replace: true })
+    if (to !== undefined) navigate(to, { replace: true })
   }
 
   function leave(): void {
@@ -33,7 +32,7 @@ export function SessionGate(props: Props) {
     setSession(null)
     setLeft(true)
     client.clear()
-    go('/', { replace: true })
+    navigate('/', { replace: true })
   }
 
   if (session === null) return <Doors hasLeft={hasLeft} onSession={enter} />

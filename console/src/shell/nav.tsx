@@ -11,7 +11,7 @@ export function Nav() {
   const here = nearest(shown, path)
   const place = useRef<HTMLAnchorElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: where one is comes into sight when that changes
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [here?.path])
+  useEffect(() => showWithin(place.current), [here?.path])
   return (
     <div>
       {SECTIONS.map(section => {
@@ -37,6 +37,15 @@ export function Nav() {
       })}
     </div>
   )
+}
+
+/** Not by `scrollIntoView`: where that was called the keyboard would go on, past the link that skips all this. */
+function showWithin(link: HTMLElement | null): void {
+  const view = link?.closest('.mantine-ScrollArea-viewport')
+  if (!link || !view) return
+  const [own, frame] = [link.getBoundingClientRect(), view.getBoundingClientRect()]
+  if (own.top >= frame.top && own.bottom <= frame.bottom) return
+  view.scrollTop += (own.top + own.bottom - frame.top - frame.bottom) / 2
 }
 
 /** The page whose path goes furthest with `path`. */

@@ -19,9 +19,8 @@ export function Palette() {
     keywords: page.words ?? '',
     leftSection: <page.icon {...ICON} />,
     rightSection: (
-      <Text size="xs" c="dimmed">
-        {page.section}
-      </Text>
+      // In the colour of its row, chosen or not.
+      <Text size="xs">{page.section}</Text>
     ),
     onClick: () => go(page.path),
   }))

@@ -1,5 +1,5 @@
 import { Group, Kbd, Modal, Stack, Text } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
 import { MOD } from './keys.ts'
 import { usePages } from './use-pages.ts'
@@ -16,7 +16,8 @@ export function openShortcuts(): void {
 export function Shortcuts() {
   const [, go] = useLocation()
   const [opened, setOpened] = useState(false)
-  const reachable = usePages().filter(page => page.shortcut !== undefined)
+  const pages = usePages()
+  const reachable = useMemo(() => pages.filter(page => page.shortcut !== undefined), [pages])
 
   useEffect(() => {
     let startedMs = Number.NEGATIVE_INFINITY

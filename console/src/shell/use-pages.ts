@@ -1,8 +1,12 @@
+import { useMemo } from 'react'
 import { PAGES, type Page } from '../pages.ts'
 import { useSession } from '../session/context.tsx'
 
 /** The pages that whoever is signed in may open, in their order. */
 export function usePages(): readonly Page[] {
   const { may, can } = useSession()
-  return PAGES.filter(page => may(page.need) && (page.permission === undefined || can(page.permission)))
+  return useMemo(
+    () => PAGES.filter(page => may(page.need) && (page.permission === undefined || can(page.permission))),
+    [may, can],
+  )
 }

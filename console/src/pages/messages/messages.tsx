@@ -74,6 +74,9 @@ export default function Messages({ messageId }: { messageId?: string }) {
   )
 }
 
+/** Of the others the price is told beside the list: tests cost nothing, and what was not sent came back. */
+const CHARGED: ReadonlySet<Message['billing']['state']> = new Set(['held', 'captured'])
+
 const COLUMNS: readonly Column<Message>[] = [
   { title: 'Status', width: '106px', render: ({ status }) => <StatusBadge status={status} /> },
   {
@@ -95,7 +98,11 @@ const COLUMNS: readonly Column<Message>[] = [
     align: 'end',
     wideOnly: true,
     render: ({ billing }) =>
-      billing.cost === 0 ? '–' : <Money amount={billing.cost} currency={billing.currency} />,
+      CHARGED.has(billing.state) && billing.cost > 0 ? (
+        <Money amount={billing.cost} currency={billing.currency} />
+      ) : (
+        '–'
+      ),
   },
   { title: 'When', width: '88px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]

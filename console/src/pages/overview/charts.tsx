@@ -5,7 +5,7 @@ import { labelOf, toPoints } from './points.ts'
 
 const SERIES = [
   { name: 'Sent', color: 'verdigris.3' },
-  { name: 'Delivered', color: 'verdigris.7' },
+  { name: 'Delivered', color: 'verdigris.6' },
   { name: 'Failed', color: 'var(--ph-bad)' },
   { name: 'Unknown', color: 'var(--ph-odd)' },
 ]

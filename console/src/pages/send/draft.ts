@@ -3,7 +3,7 @@ import type {
   Channel,
   ConversationContext,
   MessageType,
-  SendBody,
+  SingleSendBody,
 } from '../../../../sdk/index.ts'
 import { conversationFrom } from '../../parts/conversation.ts'
 
@@ -66,7 +66,7 @@ export function takesFile({ channel, conversation }: Draft): boolean {
 }
 
 /** The request, with what was left empty left out. */
-export function toBody(draft: Draft): SendBody {
+export function toBody(draft: Draft): SingleSendBody {
   const { to, channel, messageType, text, sender, officialSenderId, scheduleAt, conversation } = draft
   const usesTemplate = draft.templateId !== ''
   const content = contentOf(draft)
@@ -87,14 +87,19 @@ export function toBody(draft: Draft): SendBody {
   }
 }
 
-function contentOf({ subject, otpCode, messageType, templateId }: Draft): NonNullable<SendBody['content']> {
+function contentOf({
+  subject,
+  otpCode,
+  messageType,
+  templateId,
+}: Draft): NonNullable<SingleSendBody['content']> {
   return {
     ...(subject !== '' && { subject }),
     ...(messageType === 'otp' && otpCode !== '' && templateId === '' && { otpCode }),
   }
 }
 
-function templateOf({ templateId, variables, buttons }: Draft): NonNullable<SendBody['template']> {
+function templateOf({ templateId, variables, buttons }: Draft): NonNullable<SingleSendBody['template']> {
   return {
     id: templateId,
     ...(variables.length > 0 && { variablesIndexed: variables }),

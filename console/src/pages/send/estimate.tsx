@@ -1,29 +1,22 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX } from 'lucide-react'
 import type { Estimate as EstimateData } from '../../../../sdk/index.ts'
-import { useApi, useApiContext } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
+import { useEstimate } from '../../api/use-estimate.ts'
 import { channelName } from '../../parts/channel-name.ts'
+import { payerOf } from '../../parts/estimate-line.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { inWords } from '../../parts/status-badge.tsx'
 import { formatTime } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
 import { type Draft, toBody } from './draft.ts'
 
 /** What a send of this would do, by the API's own word. */
 export function Estimate({ draft }: { draft: Draft }) {
-  const api = useApi()
-  const { accountId, mode } = useApiContext().identity()
   const body = toBody(draft)
-  const estimate = useQuery({
-    queryKey: ['/api/v2/messages/estimate', body, `${accountId} ${mode}`],
-    queryFn: ({ signal }) => api.post('/api/v2/messages/estimate', { body: body as never, signal }),
-    enabled: body.to !== '',
-    placeholderData: keepPreviousData,
-    retry: false,
-  })
+  const estimate = useEstimate(body.to === '' ? null : body)
   return (
     <Card title="What it would do">
       <div aria-live="polite">
@@ -42,6 +35,7 @@ export function Estimate({ draft }: { draft: Draft }) {
 }
 
 function Told({ estimate }: { estimate: EstimateData }) {
+  const { mode } = useSession()
   const { deliverable, reasons, resolved, rendered, sms, billing, scheduledAt } = estimate
   return (
     <Stack gap="md">
@@ -75,7 +69,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
             <span key="price">
               <Money amount={billing.estimatedCost} currency={billing.currency} />{' '}
               <Text span c="dimmed" size="sm">
-                from the {billing.source}
+                {payerOf(billing.source, mode)}
               </Text>
             </span>,
           ],

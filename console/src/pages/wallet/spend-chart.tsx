@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
 import type { MessageStats } from '../../../../sdk/index.ts'
-import { formatSum } from '../../parts/money.tsx'
+import { formatBriefly, formatSum } from '../../parts/money.tsx'
 import { eachDay } from './spans.ts'
 
 const SERIES = [{ name: 'Spent', color: 'verdigris.6' }]
@@ -26,7 +26,7 @@ export default function SpendChart({ stats }: { stats: MessageStats }) {
       barChartProps={{ margin: { top: 10 } }}
       barProps={{ isAnimationActive: false, maxBarSize: 22 }}
       xAxisProps={{ interval: 'equidistantPreserveStart', minTickGap: 24 }}
-      yAxisProps={{ width: 64 }}
+      yAxisProps={{ width: 64, tickFormatter: amount => formatBriefly(amount, currency) }}
       valueFormatter={value => formatSum(value, currency)}
     />
   )
