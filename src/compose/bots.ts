@@ -43,7 +43,7 @@ export function createBotRooms(
   const tokens = createBotTokens({ db, clock, seal, changes })
   const platforms = createPlatforms(base, rooms, providers, late)
   const settling = createBotSettling({ db, clock, ids, seal, log, platforms, tokens, publicUrl })
-  const acknowledge = createAcknowledge({ log, platforms, tokens })
+  const acknowledge = createAcknowledge({ clock, log, platforms, tokens })
   const updates = createBotUpdates({ db, clock, ids, log, keep: keepInbound, told: wake, acknowledge })
   const listening = createBotListening({ db, clock, ids, log, platforms, tokens, settling, publicUrl })
   return {

@@ -1,7 +1,9 @@
 import type { LinkLog } from '../../channels/provider.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { BotId, ConnectionId } from '../../lib/ids.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotTokens } from './tokens.ts'
+import { within } from './within.ts'
 
 /**
  * Tells the platform, in the background, that a button's press has come; nobody waits for it. It is told at most
@@ -10,6 +12,7 @@ import type { BotTokens } from './tokens.ts'
 export type Acknowledge = (feed: { botId: BotId; connectionId: ConnectionId }, press: string) => void
 
 export type AcknowledgeDeps = {
+  clock: Clock
   log: LinkLog
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
@@ -20,14 +23,14 @@ const MOST_AT_ONCE = 500
 /** By then the platform takes no answer any more. In ms. */
 const TELL_MS = 15_000
 
-export function createAcknowledge({ log, platforms, tokens }: AcknowledgeDeps): Acknowledge {
+export function createAcknowledge({ clock, log, platforms, tokens }: AcknowledgeDeps): Acknowledge {
   let underWay = 0
 
   async function tell({ botId, connectionId }: Parameters<Acknowledge>[0], press: string): Promise<void> {
     const bot = await tokens.find(botId)
     const platform = platforms.get(connectionId)
     if (!bot || !platform) return
-    const answer = await platform.bots.acknowledge(bot.token, press, AbortSignal.timeout(TELL_MS))
+    const answer = await within(clock, TELL_MS, signal => platform.bots.acknowledge(bot.token, press, signal))
     if (answer.kind !== 'answer') log.debug({ botId, answer }, 'a press of a button was not acknowledged')
   }
 

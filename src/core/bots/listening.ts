@@ -11,6 +11,7 @@ import type { Platforms } from './platforms.ts'
 import { claimLooks, selectWatched, type Watched, writeProblem } from './problem-store.ts'
 import type { BotSettling } from './settle.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
+import { within } from './within.ts'
 
 /** Whether the updates of bots come to us, and what is done where they do not. */
 export type BotListening = {
@@ -57,7 +58,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
     const bot = await deps.tokens.find(watched.botId)
     const platform = bot?.state === 'active' ? deps.platforms.get(bot.connectionId) : undefined
     if (!bot || !platform) return
-    const answer = await platform.bots.listener(bot.token, AbortSignal.timeout(ASK_MS))
+    const answer = await within(clock, ASK_MS, signal => platform.bots.listener(bot.token, signal))
     // Asked once more in another way: whatever stands in between may not know this question.
     if (answer.kind === 'unauthorized') return settling.verify(watched.botId)
     if (answer.kind !== 'answer') return

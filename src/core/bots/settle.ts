@@ -9,6 +9,7 @@ import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { Platforms } from './platforms.ts'
 import { type BotRow, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
+import { within } from './within.ts'
 
 export type BotSettling = {
   /** Settles with the platform how the updates of a bot come, as far as it can be reached now. */
@@ -83,7 +84,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
   async function listen(bot: KnownBot, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
     const platform = platforms.get(bot.connectionId)
     if (!platform) return { kind: 'unavailable', detail: 'the connection is not open' }
-    return platform.bots.listen(bot.token, webhook, AbortSignal.timeout(ASK_MS))
+    return within(clock, ASK_MS, signal => platform.bots.listen(bot.token, webhook, signal))
   }
 
   /** A token that was replaced meanwhile is another one. */
@@ -115,7 +116,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
       const bot = await tokens.find(id)
       const platform = bot?.state === 'active' && platforms.get(bot.connectionId)
       if (!bot || !platform) return
-      const answer = await platform.bots.identify(bot.token, AbortSignal.timeout(ASK_MS))
+      const answer = await within(clock, ASK_MS, signal => platform.bots.identify(bot.token, signal))
       if (answer.kind === 'unauthorized') await end(bot)
     },
     async round() {
