@@ -20,6 +20,8 @@ export type Config = {
   operatorToken: string | undefined
   /** POSTHORN_MASTER_KEY: 32 bytes, likewise. */
   masterKey: Buffer | undefined
+  /** POSTHORN_MASTER_KEY_PREVIOUS: another one that opens, and seals nothing. */
+  masterKeyPrevious: Buffer | undefined
   /** POSTHORN_PUBLIC_URL without a slash at the end: where providers and browsers reach us. */
   publicUrl: string | undefined
   /** POSTHORN_TRUSTED_PROXIES: addresses and networks whose word on where a request comes from is taken. */
@@ -86,6 +88,7 @@ export function readConfig(env: Env = process.env): Config {
     databasePool: read('POSTHORN_DB_POOL', wholeNumber(2, 500), 10),
     operatorToken: read('POSTHORN_OPERATOR_TOKEN', readToken, undefined),
     masterKey: read('POSTHORN_MASTER_KEY', readMasterKey, undefined),
+    masterKeyPrevious: read('POSTHORN_MASTER_KEY_PREVIOUS', readMasterKey, undefined),
     publicUrl: read('POSTHORN_PUBLIC_URL', readPublicUrl, undefined),
     trustedProxies: read('POSTHORN_TRUSTED_PROXIES', readNetworks, []),
     allowPrivateHosts: read('POSTHORN_ALLOW_PRIVATE_HOSTS', readHosts, []),

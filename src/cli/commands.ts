@@ -17,6 +17,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Bring the database up to date, and stop',
     load: () => import('./migrate.ts'),
   },
+  'rotate-master-key': {
+    summary: 'Seal the secrets of the database anew, with another master key',
+    load: () => import('./rotate-master-key.ts'),
+  },
   'account create': {
     summary: 'Make an account with its first two API keys',
     load: async () => ({ run: (await import('./account.ts')).create }),

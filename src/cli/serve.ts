@@ -94,6 +94,7 @@ async function start(
   if (!store) return null
   try {
     const secrets = ensureSecrets(config, createRandom())
+    tellOfSecrets(config, log)
     const consoleFiles = createConsoleFiles(CONSOLE_DIR)
     const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress, consoleFiles })
     // Now rather than at the exit, which a kill would skip.
@@ -110,6 +111,18 @@ async function start(
   } catch (error) {
     await store.stop()
     throw explain(error, config)
+  }
+}
+
+/** Anybody may guess at it, as often as the network lets them. */
+const LEAST_TOKEN_CHARACTERS = 16
+
+function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Log): void {
+  if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
+    log.warn('POSTHORN_OPERATOR_TOKEN is short enough to be guessed: give it 16 characters at least')
+  }
+  if (masterKeyPrevious !== undefined) {
+    log.info('two master keys open: posthorn rotate-master-key lets POSTHORN_MASTER_KEY_PREVIOUS be left out')
   }
 }
 

@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '../infra/db.ts'
 import { createGuardedFetch, type GuardedFetch } from '../infra/guarded-fetch.ts'
 import type { Log } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
-import { createSeal, type Seal } from '../infra/seal.ts'
+import { createSeal, type MasterSeal } from '../infra/seal.ts'
 import type { Secrets } from '../infra/secrets.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createIds, type Ids } from '../lib/ids.ts'
@@ -18,7 +18,7 @@ export type Foundation = {
   clock: Clock
   random: Random
   ids: Ids
-  seal: Seal
+  seal: MasterSeal
   metrics: Metrics
   db: Database
   changes: Changes
@@ -52,7 +52,7 @@ export function createFoundation(options: {
     clock,
     random,
     ids: createIds(clock, random),
-    seal: createSeal(options.secrets.masterKey, random),
+    seal: createSeal(options.secrets.masterKey, random, config.masterKeyPrevious),
     metrics: createMetrics(),
     db,
     changes: createChanges({ clock, connect: () => db.dedicated(), log }),

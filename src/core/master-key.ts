@@ -1,23 +1,27 @@
 import type { Db } from '../infra/db.ts'
-import { type Seal, SealBroken } from '../infra/seal.ts'
+import { type MasterSeal, SealBroken } from '../infra/seal.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { keepFact } from './master-key-store.ts'
 
 const FACT = 'master key'
+const HASH_KEY = 'hash key'
 
 /**
  * Refuses to start with a master key other than the one that sealed this store:
  * its connections could not be opened, and what was sealed anew could be read by
- * no other node.
+ * no other node. Then hashes by the store's own key: that of the first master key,
+ * sealed like everything else, so that what is hashed outlives a change of master keys.
  */
-export async function checkMasterKey(db: Db, seal: Seal): Promise<void> {
+export async function checkMasterKey(db: Db, seal: MasterSeal): Promise<void> {
   const sealed = await keepFact(db, FACT, seal.seal(FACT, FACT))
   try {
     seal.open(sealed, FACT)
+    const hashKey = await keepFact(db, HASH_KEY, seal.seal(seal.hashKeyOf(sealed), HASH_KEY))
+    seal.hashBy(seal.open(hashKey, HASH_KEY))
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
     throw new Refusal(
-      'This store was sealed with another master key: set POSTHORN_MASTER_KEY to it, or bring back the file master-key of the data directory it was made with.',
+      'This store was sealed with another master key: set POSTHORN_MASTER_KEY to it (or POSTHORN_MASTER_KEY_PREVIOUS, while it is being replaced), or bring back the file master-key of the data directory it was made with.',
       { cause: error },
     )
   }

@@ -23,6 +23,18 @@ export type Seal = {
   hashSecret(text: string): Buffer
 }
 
+/** A seal with what the change of its master key needs. */
+export type MasterSeal = Seal & {
+  /** Stands at the second byte of whatever it seals now; four bytes. */
+  keyId: Buffer
+  /** Whether the newest key sealed this. */
+  isNewest(sealed: Buffer): boolean
+  /** What `hashSecret` hashed by under the master key that sealed this, before a store kept that itself. */
+  hashKeyOf(sealed: Buffer): Buffer
+  /** Hashes by this from now on: hashes that are kept outlive the master key. */
+  hashBy(key: Buffer): void
+}
+
 /** A sealed value that this key and context do not open. */
 export class SealBroken extends Error {
   constructor(reason: string, options?: ErrorOptions) {
@@ -44,18 +56,25 @@ const CIPHER = 'aes-256-gcm'
 /** Of SHA-256. */
 const BLOCK_BYTES = 64
 
-/** `masterKey`: 32 bytes; every key in use is derived from it. */
-export function createSeal(masterKey: Buffer, random: Random): Seal {
-  if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
-  const sealKey = derive(masterKey, 'posthorn/seal/1')
-  const hmac = createHmacOf(derive(masterKey, 'posthorn/hash/1'))
-  // Says which key sealed a value without saying anything about the key.
-  const keyId = createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4)
+type MasterKey = { sealKey: Buffer; hashKey: Buffer; id: Buffer }
 
+/** `masterKey`: 32 bytes; every key in use is derived from it. `previous` is another one that opens, and seals nothing. */
+export function createSeal(masterKey: Buffer, random: Random, previous?: Buffer): MasterSeal {
+  const newest = unfold(masterKey)
+  const masters = previous === undefined ? [newest] : [newest, unfold(previous)]
+  const keyId = newest.id
+  let hmac = createHmacOf(newest.hashKey)
   let fresh: { salt: Buffer; key: KeyObject; left: number } = nextKey()
 
-  function keyOf(salt: Buffer): KeyObject {
+  function keyOf(salt: Buffer, { sealKey } = newest): KeyObject {
     return createSecretKey(createHmac('sha256', sealKey).update(salt).digest())
+  }
+
+  function masterOf(sealed: Buffer): MasterKey {
+    if (sealed.length < TEXT_AT + TAG_BYTES || sealed[0] !== VERSION) throw new SealBroken('unknown format')
+    const master = masters.find(({ id }) => id.equals(sealed.subarray(KEY_ID_AT, SALT_AT)))
+    if (!master) throw new SealBroken('another master key sealed it')
+    return master
   }
 
   function nextKey() {
@@ -83,11 +102,9 @@ export function createSeal(masterKey: Buffer, random: Random): Seal {
       return Buffer.concat([head, ...text, cipher.getAuthTag()])
     },
     open(sealed, context) {
+      const master = masterOf(sealed)
       const head = sealed.subarray(0, TEXT_AT)
-      if (sealed.length < TEXT_AT + TAG_BYTES || head[0] !== VERSION) throw new SealBroken('unknown format')
-      if (!head.subarray(KEY_ID_AT, SALT_AT).equals(keyId))
-        throw new SealBroken('another master key sealed it')
-      const key = keyOf(head.subarray(SALT_AT, NONCE_AT))
+      const key = keyOf(head.subarray(SALT_AT, NONCE_AT), master)
       const decipher = createDecipheriv(CIPHER, key, head.subarray(NONCE_AT), { authTagLength: TAG_BYTES })
       decipher.setAAD(boundTo(head, context))
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
@@ -97,7 +114,23 @@ export function createSeal(masterKey: Buffer, random: Random): Seal {
         throw new SealBroken('it was changed, or sealed for another place', { cause })
       }
     },
-    hashSecret: hmac,
+    hashSecret: text => hmac(text),
+    keyId,
+    isNewest: sealed => sealed.subarray(KEY_ID_AT, SALT_AT).equals(keyId),
+    hashKeyOf: sealed => masterOf(sealed).hashKey,
+    hashBy(key) {
+      hmac = createHmacOf(key)
+    },
+  }
+}
+
+function unfold(masterKey: Buffer): MasterKey {
+  if (masterKey.length !== 32) throw new RangeError('A master key has 32 bytes.')
+  return {
+    sealKey: derive(masterKey, 'posthorn/seal/1'),
+    hashKey: derive(masterKey, 'posthorn/hash/1'),
+    // Says which key sealed a value without saying anything about the key.
+    id: createHash('sha256').update(derive(masterKey, 'posthorn/key-id')).digest().subarray(0, 4),
   }
 }
 

@@ -15,7 +15,7 @@ export function carriesCode(row: object): boolean {
 }
 
 export function sealRow(text: string, to: string, jobId: JobId, seal: Pick<Seal, 'seal'>): string {
-  const row: SealedRow = [to, seal.seal(text, contextOf(jobId)).toString('base64')]
+  const row: SealedRow = [to, seal.seal(text, rowContext(jobId)).toString('base64')]
   return JSON.stringify(row)
 }
 
@@ -27,7 +27,14 @@ export function isSealed(body: string): boolean {
 export function openRow(body: string, jobId: JobId, seal: Pick<Seal, 'open'>): unknown {
   if (!isSealed(body)) return JSON.parse(body)
   const [, sealed = ''] = JSON.parse(body) as SealedRow
-  return JSON.parse(seal.open(Buffer.from(sealed, 'base64'), contextOf(jobId)).toString())
+  return JSON.parse(seal.open(Buffer.from(sealed, 'base64'), rowContext(jobId)).toString())
+}
+
+/** The same row, its words put through `change`; null for one that has none. */
+export function changeSealed(body: string, change: (sealed: Buffer) => Buffer | null): string | null {
+  const [to, sealed] = JSON.parse(body) as SealedRow
+  const changed = sealed === undefined ? null : change(Buffer.from(sealed, 'base64'))
+  return changed && JSON.stringify([to, changed.toString('base64')] satisfies SealedRow)
 }
 
 export function recipientOf(body: string): string {
@@ -36,6 +43,6 @@ export function recipientOf(body: string): string {
 }
 
 /** It opens for a row of this job alone. */
-function contextOf(jobId: JobId): string {
+export function rowContext(jobId: JobId): string {
   return `bulk:${jobId}`
 }

@@ -170,7 +170,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     const { open, secret } = splitSecrets(config, provider.secrets)
     const sealed = Object.entries(secret).map(([field, value]) => [
       field,
-      seal.seal(JSON.stringify(value), contextOf(id, field)).toString('base64'),
+      seal.seal(JSON.stringify(value), secretFieldContext(id, field)).toString('base64'),
     ])
     return { config: open, secrets: sealed.length === 0 ? null : Object.fromEntries(sealed) }
   }
@@ -178,7 +178,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   function openSecrets(row: ConnectionRow): Config {
     const opened = Object.entries(row.secrets ?? {}).map(([field, sealed]) => [
       field,
-      JSON.parse(seal.open(Buffer.from(sealed, 'base64'), contextOf(row.id, field)).toString()),
+      JSON.parse(seal.open(Buffer.from(sealed, 'base64'), secretFieldContext(row.id, field)).toString()),
     ])
     return Object.fromEntries(opened)
   }
@@ -259,7 +259,7 @@ function checkChannels(channels: readonly Channel[], provider: ProviderFacts, fa
 }
 
 /** Binds a sealed secret to its place. */
-function contextOf(id: ConnectionId, field: string): string {
+export function secretFieldContext(id: ConnectionId, field: string): string {
   return `connection:${id}:${field}`
 }
 

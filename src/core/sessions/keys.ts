@@ -58,6 +58,6 @@ export function createHeldKeys({ db, clock, seal, patience }: HeldKeysDeps, hold
 }
 
 /** Opens for this key of this session alone. */
-function keyContext(id: ConnectionId, kind: string, keyId: string): string {
+export function keyContext(id: ConnectionId, kind: string, keyId: string): string {
   return `web-session:${id}:${kind}:${keyId}`
 }

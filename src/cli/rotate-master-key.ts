@@ -1,0 +1,50 @@
+import { readConfig } from '../config.ts'
+import { checkMasterKey } from '../core/master-key.ts'
+import { rotateMasterKey } from '../core/rotation.ts'
+import { createDatabase } from '../infra/db.ts'
+import { createLog } from '../infra/log.ts'
+import { createProgress } from '../infra/progress.ts'
+import { createSeal } from '../infra/seal.ts'
+import { ensureSecrets } from '../infra/secrets.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createRandom } from '../lib/random.ts'
+import { Refusal } from '../lib/refusal.ts'
+import type { Run } from './run.ts'
+import { table } from './show.ts'
+import { openStore } from './store.ts'
+
+/** `posthorn rotate-master-key`: seals anew with POSTHORN_MASTER_KEY what POSTHORN_MASTER_KEY_PREVIOUS sealed. */
+export const run: Run = async args => {
+  if (args.length > 0) throw new Refusal('posthorn rotate-master-key takes no arguments.', { exitCode: 2 })
+  const config = readConfig()
+  if (config.masterKeyPrevious === undefined) {
+    throw new Refusal(
+      'Set POSTHORN_MASTER_KEY to the new key and POSTHORN_MASTER_KEY_PREVIOUS to the one that it replaces.',
+      { exitCode: 2 },
+    )
+  }
+  const random = createRandom()
+  const seal = createSeal(ensureSecrets(config, random).masterKey, random, config.masterKeyPrevious)
+  const store = await openStore({
+    config,
+    clock: systemClock,
+    log: createLog({ level: 'error' }),
+    progress: createProgress(process.stderr, systemClock),
+    onLost: error => {
+      throw error
+    },
+  })
+  const db = createDatabase({ connectionString: store.url, poolSize: 1 })
+  try {
+    await checkMasterKey(db, seal)
+    const all = await rotateMasterKey(db, seal)
+    const rows = all.map(({ what, resealed, lost }) => [what, resealed, lost])
+    process.stdout.write(
+      `${table(['sealed anew', 'values', 'opened by neither key'], rows)}\n\nNothing needs the earlier key any more: leave POSTHORN_MASTER_KEY_PREVIOUS out.\n`,
+    )
+    return 0
+  } finally {
+    await db.close()
+    await store.stop()
+  }
+}

@@ -1,0 +1,145 @@
+import type { Db } from '../infra/db.ts'
+import { type MasterSeal, SealBroken } from '../infra/seal.ts'
+import { fromUuid } from '../lib/ids.ts'
+import { tokenContext } from './bots/tokens.ts'
+import { changeSealed, rowContext } from './bulk/secret-row.ts'
+import { webhookContext } from './callbacks/request.ts'
+import { secretFieldContext } from './connections/admin.ts'
+import { secretContext } from './outbox/stored-content.ts'
+import { totpContext } from './people/proof.ts'
+import { readCells, replaceCell, type SealedCell, type SealedColumn } from './rotation-store.ts'
+import { callbackContext } from './senders/callback.ts'
+import { keyContext } from './sessions/keys.ts'
+import { pairingContext } from './sessions/sessions.ts'
+
+/** What became of the values of one column. */
+export type Resealed = { what: string; resealed: number; lost: number }
+
+/** Seals a value anew; null where the newest key sealed it already. Throws SealBroken where neither key did. */
+type Reseal = (sealed: Buffer, context: string) => Buffer | null
+
+type Place = SealedColumn & {
+  what: string
+  /** The cell with its values sealed anew; null where that changes nothing. */
+  renew(value: never, key: readonly string[], reseal: Reseal): Buffer | string | null
+}
+
+const PAGE = 500
+
+/**
+ * Seals anew, with the newest master key, whatever another one sealed: row by row, each in one
+ * conditional update, beside nodes that work. Killed at any moment, it is simply run again. The
+ * store's own mark comes last: before it is renewed, no node starts without the earlier key.
+ */
+export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Resealed[]> {
+  const reseal: Reseal = (sealed, context) =>
+    seal.isNewest(sealed) ? null : seal.seal(seal.open(sealed, context), context)
+
+  async function walk(place: Place): Promise<Resealed> {
+    const told = { what: place.what, resealed: 0, lost: 0 }
+    for (let after: string[] | null = null; ; ) {
+      const cells: SealedCell<never>[] = await readCells<never>(db, place, seal.keyId, after, PAGE)
+      for (const cell of cells) {
+        const renewed = tryRenew(place, cell.value, cell.key)
+        if (renewed === LOST) told.lost++
+        else if (renewed && (await replaceCell(db, place, cell, renewed as never))) told.resealed++
+      }
+      if (cells.length < PAGE) return told
+      after = cells.at(-1)!.key
+    }
+  }
+
+  function tryRenew(place: Place, value: never, key: readonly string[]) {
+    try {
+      return place.renew(value, key, reseal)
+    } catch (error) {
+      if (error instanceof SealBroken) return LOST
+      throw error
+    }
+  }
+
+  /** Until a walk finds nothing: what changed under the hand of one is the next one's. */
+  async function walkUntilNone(place: Place): Promise<Resealed> {
+    const told = await walk(place)
+    for (let more = told.resealed; more > 0; ) {
+      more = (await walk(place)).resealed
+      told.resealed += more
+    }
+    return told
+  }
+
+  const all: Resealed[] = []
+  for (const place of PLACES) all.push(await walkUntilNone(place))
+  return all
+}
+
+const LOST = Symbol('neither key opens it')
+
+/** One sealed value a cell, bound to a context that the row's key makes. */
+function plain(
+  what: string,
+  table: string,
+  column: string,
+  key: readonly string[],
+  contextOf: (key: readonly string[]) => string,
+): Place {
+  return { what, table, column, key, renew: (value, of, reseal) => reseal(value, contextOf(of)) }
+}
+
+const OWNED = ['account_id', 'id']
+const webhook = ([, id]: readonly string[]) => webhookContext(fromUuid('whk', id!))
+const person = ([id]: readonly string[]) => totpContext(fromUuid('usr', id!))
+
+/** Every place in which something is sealed. */
+const PLACES: readonly Place[] = [
+  {
+    what: 'secrets of connections',
+    table: 'connections',
+    column: 'secrets',
+    key: OWNED,
+    inside: 'secrets is not null',
+    renew: renewFields,
+  },
+  plain('tokens of bots', 'bots', 'token', OWNED, ([, id]) => tokenContext(fromUuid('bot', id!))),
+  plain('secrets of webhooks', 'webhook_endpoints', 'secret', OWNED, webhook),
+  plain('earlier secrets of webhooks', 'webhook_endpoints', 'previous_secret', OWNED, webhook),
+  plain('secrets of sender callbacks', 'sms_senders', 'webhook_secret', OWNED, ([, id]) =>
+    callbackContext(fromUuid('snd', id!)),
+  ),
+  plain('second factors', 'users', 'totp_secret', ['id'], person),
+  plain('second factors to be confirmed', 'users', 'totp_pending', ['id'], person),
+  plain('pairings of web sessions', 'web_sessions', 'pairing', OWNED, ([, id]) =>
+    pairingContext(fromUuid('cnn', id!)),
+  ),
+  plain(
+    'keys of web sessions',
+    'web_session_keys',
+    'value',
+    ['account_id', 'session_id', 'kind', 'key_id'],
+    ([, id, kind, keyId]) => keyContext(fromUuid('cnn', id!), kind!, keyId!),
+  ),
+  {
+    what: 'codes in bulk jobs',
+    table: 'bulk_rows',
+    column: 'body',
+    key: ['account_id', 'job_id', 'n'],
+    inside: `body like '[%'`,
+    renew: (body, [, id], reseal) =>
+      changeSealed(body, sealed => reseal(sealed, rowContext(fromUuid('job', id!)))),
+  },
+  plain('codes on their way', 'outbox', 'secret', ['account_id', 'message_id'], ([, id]) =>
+    secretContext(fromUuid('msg', id!)),
+  ),
+  plain('the store’s own', 'store_facts', 'value', ['name'], ([name]) => name!),
+]
+
+/** A connection's secrets are JSON, each field sealed for itself; of others a field may be new already. */
+function renewFields(secrets: Buffer, [, id]: readonly string[], reseal: Reseal): Buffer | null {
+  const fields = Object.entries(JSON.parse(secrets.toString()) as Record<string, string>)
+  const renewed = fields.map(([field, sealed]) => {
+    const changed = reseal(Buffer.from(sealed, 'base64'), secretFieldContext(fromUuid('cnn', id!), field))
+    return [field, changed?.toString('base64') ?? sealed] as const
+  })
+  const same = renewed.every(([, sealed], at) => sealed === fields[at]![1])
+  return same ? null : Buffer.from(JSON.stringify(Object.fromEntries(renewed)))
+}
