@@ -23,19 +23,38 @@ declare
   v_id uuid[];
   v_moved_account uuid[];
   v_moved uuid[];
+  -- Whose messages they are of, and which; from the lowest id to the highest.
+  v_known integer[];
+  v_of_account uuid[];
+  v_of uuid[];
+  v_ids uuid[];
+  v_low uuid;
+  v_high uuid;
 begin
-  insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
-    select i.connection, i.provider_id, p_status[n], p_at[n], p_provider_code[n], p_error_code[n], p_detail[n], p_now
-      from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
-     where not exists (
-       select 1 from provider_refs r where r.connection_id = i.connection and r.provider_id = i.provider_id);
+  select array_agg(i.n::integer), array_agg(r.account_id), array_agg(r.message_id), array_agg(r.message_id order by r.message_id)
+    into v_known, v_of_account, v_of, v_ids
+    from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
+    join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;
+  -- Also what became known since this look: whoever made it known may have seen nothing parked, and
+  -- apply_parked finds it.
+  if v_known is null or cardinality(v_known) < cardinality(p_connection) then
+    insert into parked_receipts (connection_id, provider_id, status, at, provider_code, error_code, detail, received_at)
+      select i.connection, i.provider_id, p_status[n], p_at[n], p_provider_code[n], p_error_code[n], p_detail[n], p_now
+        from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
+       where i.n <> all (coalesce(v_known, '{}'));
+  end if;
+  if v_known is null then
+    return;
+  end if;
+  -- Months are ranges of ids: without bounds each call would open all that are stored.
+  v_low := v_ids[1];
+  v_high := v_ids[cardinality(v_ids)];
 
   with matched as (
-    select r.account_id, r.message_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
+    select i.account_id, i.message_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
            p_provider_code[n] as provider_code, p_error_code[n] as error_code, p_detail[n] as detail,
            p_event[n] as event, n
-      from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
-      join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id
+      from unnest(v_of_account, v_of, v_known) as i (account_id, message_id, n)
   ), applied as (
     update messages m set
       status = i.status,
@@ -53,7 +72,8 @@ begin
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
-    where m.account_id = i.account_id and m.id = i.message_id and receipt_moves(m.status, i.status)
+    where m.account_id = i.account_id and m.id = i.message_id and m.id between v_low and v_high
+      and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
               i.event, i.n
   ), told as (
@@ -96,7 +116,7 @@ begin
         from applied a left join settled s on s.account_id = a.account_id and s.message_id = a.id
        group by a.account_id, a.live, a.channel
   )
-  select array_agg(a.n::integer), array_agg(a.status),
+  select array_agg(a.n), array_agg(a.status),
          array_agg(a.account_id) filter (where a.status = 'failed' and a.funding = 'pool'),
          array_agg(a.id) filter (where a.status = 'failed' and a.funding = 'pool'),
          array_agg(a.account_id), array_agg(a.id)
