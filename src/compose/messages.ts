@@ -186,6 +186,7 @@ export function createMessageRooms(
     acceptMessage,
     idempotency,
     batches: createBatches({ db, clock, ids }),
+    log,
   })
   const messages = createMessages({
     db,

@@ -1,6 +1,8 @@
+import type { LinkLog } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { BatchResult, SendBody, SingleSendBody } from '../../contract/send.ts'
+import { DatabaseUnavailable } from '../../infra/db.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
@@ -19,6 +21,7 @@ export type SendBatchDeps = ResolveDeps & {
   acceptMessage: AcceptMessage
   idempotency: Idempotency
   batches: Batches
+  log: LinkLog
 }
 
 export type SendBatchRequest = {
@@ -126,11 +129,19 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       const verdict = await deps.acceptMessage(item.id, item.prepared, null)
       if (verdict.kind === 'accepted') return taken(item, item.prepared)
       if (verdict.kind === 'insufficient') return failed(item, new Problem('INSUFFICIENT_BALANCE'))
-      return failed(item, new Problem('INTERNAL_ERROR'))
-    } catch {
-      // Not confirmed: it is taken back, and so it may be sent again.
-      return failed(item, new Problem('SERVICE_UNAVAILABLE'))
+      return failed(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
+    } catch (error) {
+      return failed(item, problemOf(error, item))
     }
+  }
+
+  /** The others are accepted: whatever one of them met is told of that one alone. */
+  function problemOf(error: unknown, { id }: Item): Problem {
+    if (error instanceof Problem) return error
+    // Not confirmed: it is taken back, and so it may be sent again.
+    if (error instanceof DatabaseUnavailable) return new Problem('SERVICE_UNAVAILABLE')
+    deps.log.warn({ err: error, messageId: id }, 'a recipient of a batch could not be accepted')
+    return new Problem('INTERNAL_ERROR')
   }
 
   return sendBatch
