@@ -1,4 +1,5 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { createOutput } from './log-output.ts'
 import { createPrettyStream } from './log-pretty.ts'
 
 export type Log = Logger
@@ -39,7 +40,7 @@ const KEY = /ph_(live|test|op)_[A-Za-z0-9]+/g
 
 /** Structured lines on standard output, without the secrets. */
 export function createLog(options: LogOptions): Log {
-  const stream = options.stream ?? destination({ dest: 1, sync: false })
+  const stream = options.stream ?? createOutput()
   return pino(
     {
       level: options.level,

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createLog, type LogOptions } from '../../src/infra/log.ts'
@@ -76,5 +78,36 @@ describe('the log', () => {
     log.warn({ port: 8080, err: new Error('too bad') }, 'careful')
     const line = stripVTControlCharacters(lines[0]!)
     expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful port=8080\n {4}Error: too bad\n/)
+  })
+
+  /** Logs two lines when its input ends, the last of them fatal, and leaves. */
+  function startLogging() {
+    const script = `
+      import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}
+      const log = createLog({ level: 'info' })
+      process.stdin.resume().once('end', () => {
+        log.info('one')
+        log.fatal('two')
+        process.exit(1)
+      })`
+    return spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+  }
+
+  it('is written to its last line before the process leaves', async () => {
+    const child = startLogging()
+    child.stdin.end()
+    const words = (await child.stdout.toArray()).join('').trim().split('\n')
+    expect(words.map(line => JSON.parse(line).message).sort()).toEqual(['one', 'two'])
+  })
+
+  it('keeps no process that is to leave although nobody reads it any more', async () => {
+    const child = startLogging()
+    const exit = once(child, 'exit')
+    child.stdout.destroy()
+    await once(child.stdout, 'close')
+    child.stdin.end()
+    expect(await exit).toEqual([1, null])
   })
 })
