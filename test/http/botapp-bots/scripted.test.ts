@@ -97,7 +97,7 @@ async function acknowledged(id: string, times: number): Promise<void> {
     async () =>
       telegram.callsOf('answerCallbackQuery').filter(({ body }) => body['callback_query_id'] === id).length,
     count => count === times,
-    5_000,
+    20_000,
   )
 }
 
