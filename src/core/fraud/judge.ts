@@ -118,22 +118,30 @@ export function creditOf(account: Readonly<Tally>): number {
   return 1 / Math.min(Math.max(healthy, HEALTHY_BOUNDS.least), HEALTHY_BOUNDS.most)
 }
 
+/** What nearly every send breaks. */
+const NONE: readonly Breach[] = []
+
 /** The rules that a send breaks and that are not off, in the order of FRAUD_RULES; holds that it brings on are added. Without `keys` nothing is counted. */
 export function findBreaches(
   send: GuardedSend,
   keys: SendKeys | null,
   rules: FraudRules,
   tallies: Tallies,
-): Breach[] {
-  const byItself = [...outsideCountries(send, rules), ...wrongType(send, rules)]
+): readonly Breach[] {
+  const byItself = join(outsideCountries(send, rules), wrongType(send, rules))
   const byCounts = keys
-    ? [
-        ...inBadPlaces(send, keys, rules, tallies),
-        ...tooManyFrom(keys, rules, tallies),
-        ...overCap(send, keys, rules, tallies),
-      ]
-    : []
-  return [...byItself, ...byCounts].filter(({ rule }) => modeOf(rules, rule) !== 'off')
+    ? join(
+        inBadPlaces(send, keys, rules, tallies),
+        join(tooManyFrom(keys, rules, tallies), overCap(send, keys, rules, tallies)),
+      )
+    : NONE
+  const breaches = join(byItself, byCounts)
+  return breaches.length === 0 ? NONE : breaches.filter(({ rule }) => modeOf(rules, rule) !== 'off')
+}
+
+function join(some: readonly Breach[], more: readonly Breach[]): readonly Breach[] {
+  if (more.length === 0) return some
+  return some.length === 0 ? more : [...some, ...more]
 }
 
 /** Rules by which a send is counted: with all of them off nothing is, and nothing is known when one is on again. */
@@ -147,17 +155,17 @@ export function modeOf(rules: FraudRules, rule: FraudRule): RuleMode {
   return rules[rule].mode
 }
 
-function outsideCountries({ country, phoneType }: GuardedSend, rules: FraudRules): Breach[] {
+function outsideCountries({ country, phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
   const { countries } = rules.allowedCountries
-  if (countries === null || phoneType === null) return []
-  if (country !== null && countries.includes(country)) return []
+  if (countries === null || phoneType === null) return NONE
+  if (country !== null && countries.includes(country)) return NONE
   const reason = `Codes go to ${countries.join(', ') || 'no country'} only, not to ${country ?? 'a number of no country'}.`
   return [{ rule: 'allowedCountries', reason, retryAfterMs: NEVER_MS }]
 }
 
-function wrongType({ phoneType }: GuardedSend, rules: FraudRules): Breach[] {
+function wrongType({ phoneType }: GuardedSend, rules: FraudRules): readonly Breach[] {
   const type = phoneType === 'unknown' ? 'unallocated' : phoneType
-  if (type === null || !rules.numberType.types.includes(type as GuardedType)) return []
+  if (type === null || !rules.numberType.types.includes(type as GuardedType)) return NONE
   const reason = `Codes do not go to numbers of this kind: ${type}.`
   return [{ rule: 'numberType', reason, retryAfterMs: NEVER_MS }]
 }
@@ -167,7 +175,7 @@ function inBadPlaces(
   { places, account }: Keys,
   rules: FraudRules,
   tallies: Tallies,
-): Breach[] {
+): readonly Breach[] {
   const country = places.find(place => place.kind === 'country')
   const surroundings = {
     rules,
@@ -175,7 +183,7 @@ function inBadPlaces(
     account: tallies.read(account),
     around: country ? tallies.read(country.tally) : null,
   }
-  return places.flatMap(place => judgePlace(send, place, surroundings))
+  return places.reduce((found, place) => join(found, judgePlace(send, place, surroundings)), NONE)
 }
 
 type Surroundings = {
@@ -186,19 +194,20 @@ type Surroundings = {
 }
 
 /** Each rule for itself: one that only watches must not stand in the way of one that blocks. */
-function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings): Breach[] {
+function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings): readonly Breach[] {
   const { rules, tallies } = surroundings
   const tally = tallies.read(place.tally)
-  const limits = { pressure: limitOf(place, rules, tally), sends: rules.conversion.sends }
+  const pressure = limitOf(place, rules, tally)
   const asked = place.kind === 'country' ? COUNTRY_RULES : RANGE_RULES
-  const breaches: Breach[] = []
+  let breaches = NONE
   for (const rule of asked) {
     if (modeOf(rules, rule) === 'off') continue
-    const held = isHeld(rule, tally, limits.pressure, send.nowMs)
-    if (!held && !isBroken(rule, place, tally, limits.pressure, surroundings)) continue
-    const hold: Delta = held ? { ...tally } : holdOf(tally, rule, limits)
+    const held = isHeld(rule, tally, pressure, send.nowMs)
+    if (!held && !isBroken(rule, place, tally, pressure, surroundings)) continue
+    const hold: Delta = held ? { ...tally } : holdOf(tally, rule, { pressure, sends: rules.conversion.sends })
     if (!held && !standsAside(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
-    breaches.push({ rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs })
+    const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
+    breaches = [...breaches, breach]
   }
   return breaches
 }
@@ -234,11 +243,12 @@ function isBroken(
     return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= BLAME * (around?.fresh ?? 0))
   }
   const { sends, share } = rules.conversion
+  if (tally.sends < sends) return false
   const rest = {
     sends: Math.max(0, account.sends - tally.sends),
     verified: Math.max(0, account.verified - tally.verified),
   }
-  return tally.sends >= sends && highestShare(tally.verified, tally.sends) < share * shareOf(rest)
+  return highestShare(tally.verified, tally.sends) < share * shareOf(rest)
 }
 
 function explain(rule: FraudRule, place: Scope): string {
@@ -248,20 +258,25 @@ function explain(rule: FraudRule, place: Scope): string {
     : `More codes than usual go to ${where}, and nobody confirms them.`
 }
 
-function tooManyFrom({ address }: SendKeys, rules: FraudRules, tallies: Tallies): Breach[] {
-  if (!address) return []
+function tooManyFrom({ address }: SendKeys, rules: FraudRules, tallies: Tallies): readonly Breach[] {
+  if (!address) return NONE
   const over = tallies.read(address.tally).fresh + 1 - rules.clientIp.sends
-  if (over <= 0) return []
+  if (over <= 0) return NONE
   const { sends, windowMinutes } = rules.clientIp
   const reason = `More than ${sends} codes within ${windowMinutes} minutes were asked for from ${nameOf(address)}.`
   return [{ rule: 'clientIp', reason, retryAfterMs: (over / address.tally.leak) * HOUR_MS }]
 }
 
-function overCap(send: GuardedSend, { day }: SendKeys, rules: FraudRules, tallies: Tallies): Breach[] {
+function overCap(
+  send: GuardedSend,
+  { day }: SendKeys,
+  rules: FraudRules,
+  tallies: Tallies,
+): readonly Breach[] {
   const { dailyCap } = rules.spend
-  if (dailyCap === null) return []
+  if (dailyCap === null) return NONE
   const spent = tallies.read(day).fresh
-  if (spent + send.amount <= (toMicros(dailyCap) ?? 0)) return []
+  if (spent + send.amount <= (toMicros(dailyCap) ?? 0)) return NONE
   const reason = `Codes of more than ${dailyCap} ${send.currency} would be sent on this day.`
   return [{ rule: 'spend', reason, retryAfterMs: DAY_MS - (send.nowMs % DAY_MS) }]
 }
