@@ -346,6 +346,8 @@ describe('deliveries', () => {
     } while (cursor !== '')
     expect(seen).toEqual((await deliveries(id)).map(each => each.id))
     expect(new Set(seen).size).toBe(5)
+    // Or what it refused would come again in the middle of another test.
+    await call('DELETE', `/${id}`)
   })
 
   test.each(['status=lost', 'eventType=message.lost', 'limit=501', 'cursor=%00', 'cursor=x'])(
@@ -409,10 +411,7 @@ describe('POST /api/v2/webhooks/{id}/replay', () => {
     const early = await create()
     await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
     await settled(early.id, 2)
-    // What another test's endpoint refused may come again meanwhile.
-    const times = receiver.got
-      .filter(({ body }) => body['type'] !== 'webhook.test')
-      .map(({ body }) => body['timestamp'] as string)
+    const times = receiver.got.map(({ body }) => body['timestamp'] as string)
     const late = await create({ url: receiver.url('/late') })
     const replay = (body: object) => call('POST', `/${late.id}/replay`, body)
     const end = (time: string) => new Date(Date.parse(time) + 1).toISOString()
