@@ -158,26 +158,28 @@ async function selectRowsBy(
   limit: number,
 ): Promise<RawOutcome[]> {
   const unhanded = status === (ended ? 'cancelled' : 'pending')
+  // A statement for each state: the indexes are of some of them, and a plan for any state could use none.
+  const state = STATE[status]
   const { rows } = await db.query<RawOutcome>({
-    name: 'bulk_list_rows_by_status',
+    name: `bulk_list_rows_${state}`,
     text: `with found as materialized (
              (select n, state, message_id, error_code, error_message from bulk_outcomes
-               where account_id = $1 and job_id = $2 and n > $3 and state = $4 and not ($7 and state = 'invalid')
-               order by n limit $6)
+               where account_id = $1 and job_id = $2 and n > $3 and state = '${state}' and not ($6 and state = 'invalid')
+               order by n limit $5)
              union all
              (select r.n, null, null, null, null from bulk_rows r
-               where $5 and r.account_id = $1 and r.job_id = $2 and r.n > $3
+               where $4 and r.account_id = $1 and r.job_id = $2 and r.n > $3
                  and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
                  and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n
-                                    and not ($7 and o.state = 'invalid') offset 0)
-               order by r.n limit $6)
-             order by n limit $6)
+                                    and not ($6 and o.state = 'invalid') offset 0)
+               order by r.n limit $5)
+             order by n limit $5)
            select ${COLUMNS} from (
              select f.*, r.body from found f
               cross join lateral (select b.body from bulk_rows b
                                    where b.account_id = $1 and b.job_id = $2 and b.n = f.n limit 1) r
            ) p ${FAILURE} order by p.n`,
-    values: [toUuid(accountId), toUuid(id), after, STATE[status], unhanded, limit, ended],
+    values: [toUuid(accountId), toUuid(id), after, unhanded, limit, ended],
   })
   return rows
 }

@@ -117,6 +117,7 @@ test('a page costs what a page costs, however large its job is, and although nob
     all: db => listRows(db, job, undefined, false, 4_999, 51),
     sent: db => listRows(db, job, 'sent', false, 4_999, 51),
     pending: db => listRows(db, job, 'pending', false, 4_999, 51),
+    failed: db => listRows(db, job, 'failed', false, -1, 51),
     checked: db => readRows(db, job, 5_000, 50),
     waiting: db => readWaiting(db, [{ ...job, from: 10_000, limit: 50 }]),
   }
