@@ -20,7 +20,13 @@ beforeAll(async () => {
     groups: [{ id: GROUP, subject: 'Team', participants: ['12025550123@s.whatsapp.net'] }],
   })
   receiver = await startReceiver()
-  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
+  app = await startTestApp({
+    env: {
+      POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
+      // The test's clock does not wait for what is sealed by other threads.
+      POSTHORN_SYNC_WAIT_MS: '10000',
+    },
+  })
   account = await app.createAccount()
   sessions = sessionsOf(app, account)
   await connectWebSessions(app, server.url)
