@@ -62,7 +62,7 @@ describe('templates', { timeout: 60_000 }, () => {
     await go(`/send?to=%2B12025550141&templateId=${page.url().split('/').at(-1)}`)
     await page.getByLabel('{{1}}').fill('Ada')
     await page.getByLabel('Button 1: the end of its address').fill('spring')
-    await page.getByText('It would go').waitFor()
+    await page.getByText('It would go', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Send to the sandbox' }).click()
     await page.getByRole('dialog').getByText('Only today, Ada: a fifth off.').waitFor()
     await submitOfficial(page, 'reject_me')

@@ -37,8 +37,13 @@ describe('the way in', { timeout: 60_000 }, () => {
   it('goes from the first screen to the first message on the screen, with a key that works as pasted', async () => {
     const { page } = window
     await setUp(window)
+    // As on plain http, where a browser has neither.
+    await page.evaluate('delete Crypto.prototype.randomUUID; delete Navigator.prototype.clipboard')
+    await page.evaluate(`addEventListener('copy', ({ target }) => { window.copied = target.value })`)
     await page.getByRole('button', { name: 'Make a test key' }).click()
     const apiKey = await page.getByLabel('The test key').inputValue()
+    await page.getByRole('button', { name: /^Copy / }).click()
+    expect(await page.evaluate('window.copied')).toContain(apiKey)
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).toContain(apiKey)
     const sent = await server.app.call('/api/v2/messages/send', {
       method: 'POST',
@@ -71,7 +76,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await go('/send')
     await page.getByLabel('To', { exact: true }).fill('+12025550177')
     await page.getByRole('textbox', { name: 'Text' }).fill('A long text that nobody wants to type twice')
-    await page.getByText('It would go').waitFor()
+    await page.getByText('It would go', { exact: true }).waitFor()
     const send = page.getByRole('button', { name: 'Send to the sandbox' })
     await endSessions(window)
     // Whatever the page asks by itself may have been refused before: then the dialog is there, above the button.

@@ -1,5 +1,9 @@
-import { ActionIcon, Button, CopyButton as Copier, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Tooltip } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
+import { type MouseEvent, useEffect, useState } from 'react'
+import { copyText } from './copy-text.ts'
+
+const SHOWN_MS = 1_500
 
 /** Copies `text`, and says so. Without a label it is an icon. */
 export function CopyButton({
@@ -14,34 +18,51 @@ export function CopyButton({
   what?: string
   small?: boolean
 }) {
+  const [outcome, copy] = useCopy(text)
+  const size = small ? 13 : 15
+  const icon = outcome === 'copied' ? <Check size={size} /> : <Copy size={size} />
+  const words = outcome === null ? null : WORDS[outcome]
+  if (label !== undefined) {
+    return (
+      <Button size={small ? 'xs' : 'sm'} variant="default" leftSection={icon} onClick={copy}>
+        {words ?? label}
+      </Button>
+    )
+  }
   return (
-    <Copier value={text} timeout={1_500}>
-      {({ copied, copy }) => {
-        const icon = copied ? <Check size={small ? 13 : 15} /> : <Copy size={small ? 13 : 15} />
-        if (label !== undefined) {
-          return (
-            <Button size={small ? 'xs' : 'sm'} variant="default" leftSection={icon} onClick={copy}>
-              {copied ? 'Copied' : label}
-            </Button>
-          )
-        }
-        return (
-          <Tooltip label={copied ? 'Copied' : 'Copy'}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size={small ? 'sm' : 'md'}
-              aria-label={copied ? 'Copied' : `Copy ${what}`}
-              onClick={event => {
-                event.stopPropagation()
-                copy()
-              }}
-            >
-              {icon}
-            </ActionIcon>
-          </Tooltip>
-        )
-      }}
-    </Copier>
+    <Tooltip label={words ?? 'Copy'}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={small ? 'sm' : 'md'}
+        aria-label={words ?? `Copy ${what}`}
+        onClick={copy}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
   )
+}
+
+type Outcome = 'copied' | 'refused'
+const WORDS: Readonly<Record<Outcome, string>> = {
+  copied: 'Copied',
+  refused: 'The browser does not let it be copied',
+}
+
+/** What came of copying `text`, for a moment. */
+function useCopy(text: string): [outcome: Outcome | null, copy: (event: MouseEvent) => void] {
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  useEffect(() => {
+    if (outcome === null) return
+    const timer = setTimeout(() => setOutcome(null), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [outcome])
+
+  async function copy(event: MouseEvent): Promise<void> {
+    // The row that it stands in is not meant.
+    event.stopPropagation()
+    setOutcome((await copyText(text)) ? 'copied' : 'refused')
+  }
+  return [outcome, copy]
 }

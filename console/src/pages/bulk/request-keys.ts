@@ -1,3 +1,5 @@
+import { newId } from '../../parts/new-id.ts'
+
 /**
  * The idempotency key of what is about to be run: made once, and kept over
  * reloads until the server has said that it has the job. Whoever sends the
@@ -22,13 +24,6 @@ export function requestKey(of: string): string {
 /** The next one is another job, were it the same in everything. */
 export function forgetRequestKey(of: string): void {
   write(read().filter(([known]) => known !== of))
-}
-
-/** `crypto.randomUUID` is not there on plain http. */
-function newId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
 }
 
 function read(): Kept {

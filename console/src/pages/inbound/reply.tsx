@@ -7,6 +7,7 @@ import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { FaultNote, useApiForm } from '../../parts/api-form.tsx'
 import { writeLink } from '../../parts/conversation.ts'
+import { newId } from '../../parts/new-id.ts'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
@@ -34,7 +35,7 @@ function ReplyForm({ way }: { way: Way }) {
   const form = useApiForm({
     initial: { text: '' },
     send({ text }) {
-      if (once.current.text !== text) once.current = { text, key: crypto.randomUUID() }
+      if (once.current.text !== text) once.current = { text, key: newId() }
       return api.post('/api/v2/messages/send', {
         body: { ...way.body, text, messageType: 'free_text' },
         idempotencyKey: once.current.key,

@@ -73,7 +73,7 @@ function Told({ estimate }: { estimate: EstimateData }) {
               </Text>
             </span>,
           ],
-          scheduledAt === undefined ? null : ['Leaves', formatTime(scheduledAt)],
+          scheduledAt ? ['Leaves', formatTime(scheduledAt)] : null,
         ]}
       />
       {rendered && (

@@ -1,6 +1,6 @@
 import { Button, Grid, Stack } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
@@ -9,6 +9,7 @@ import { Snippets } from '../../parts/code.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { sendSnippets } from '../../parts/snippets.ts'
 import { tellDone } from '../../parts/toast.tsx'
+import { useOnce } from '../../parts/use-once.ts'
 import { useSession } from '../../session/context.tsx'
 import { MessagePanel } from '../messages/message-panel.tsx'
 import { type Draft, draftFrom, EMPTY, fieldOf, toBody } from './draft.ts'
@@ -25,15 +26,13 @@ export default function Send() {
   const [, go] = useLocation()
   const search = useSearch()
   const [sent, setSent] = useState<string | null>(null)
-  // The same words are one send, however often the button is pressed or the line breaks.
-  const once = useRef({ body: '', key: '' })
+  const once = useOnce()
 
   const form = useApiForm<Draft, Awaited<ReturnType<typeof send>>>({
     initial: draftFrom(search),
     send,
     fieldOf,
     onDone(result) {
-      once.current = { body: '', key: '' }
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
       if ('tracking' in result) {
         setSent(result.tracking.messageId)
@@ -44,9 +43,7 @@ export default function Send() {
 
   function send(draft: Draft) {
     const body = toBody(draft)
-    const text = JSON.stringify(body)
-    if (once.current.body !== text) once.current = { body: text, key: crypto.randomUUID() }
-    return api.post('/api/v2/messages/send', { body, idempotencyKey: once.current.key })
+    return once(body, idempotencyKey => api.post('/api/v2/messages/send', { body, idempotencyKey }))
   }
 
   const [settled] = useDebouncedValue(form.fields.values, SETTLE_MS)

@@ -8,6 +8,7 @@ import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { EstimateLine } from '../../parts/estimate-line.tsx'
 import { Card } from '../../parts/page.tsx'
+import { useOnce } from '../../parts/use-once.ts'
 import { useSession } from '../../session/context.tsx'
 import { kindOf } from './kinds.ts'
 
@@ -19,6 +20,7 @@ export function TestSend({ template }: { template: TemplateView }) {
   const api = useApi()
   const forget = useForget()
   const { mode } = useSession()
+  const once = useOnce()
   const [sent, setSent] = useState<string | null>(null)
   const form = useApiForm<Values, { messageId: string }>({
     initial: {
@@ -27,7 +29,10 @@ export function TestSend({ template }: { template: TemplateView }) {
       buttons: template.urlButtonVariables.map(each => endOf(template, each)),
     },
     async send(values) {
-      const answer = await api.post('/api/v2/messages/send', { body: bodyOf(template, values) })
+      const body = bodyOf(template, values)
+      const answer = await once(body, idempotencyKey =>
+        api.post('/api/v2/messages/send', { body, idempotencyKey }),
+      )
       if (!('tracking' in answer)) throw new Error('a batch was not asked for')
       return { messageId: answer.tracking.messageId }
     },
@@ -37,7 +42,7 @@ export function TestSend({ template }: { template: TemplateView }) {
         .replace(/^template\.buttonVariables\[(\d+)\].*/, 'buttons[$1]'),
     onDone({ messageId }) {
       setSent(messageId)
-      forget(['/api/v2/messages', '/api/v2/sandbox/messages'])
+      forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet', '/api/v2/stats'])
     },
   })
   const [settled] = useDebouncedValue(form.fields.values, SETTLE_MS)

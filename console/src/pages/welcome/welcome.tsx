@@ -6,6 +6,7 @@ import { faultOf } from '../../api/fault.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { FaultNote } from '../../parts/api-form.tsx'
 import { Snippets } from '../../parts/code.tsx'
+import { newId } from '../../parts/new-id.ts'
 import { Page } from '../../parts/page.tsx'
 import { sendSnippets } from '../../parts/snippets.ts'
 import { Time } from '../../parts/time.tsx'
@@ -19,7 +20,7 @@ const LOOK_EVERY_MS = 1_000
 
 /** From nothing to a first message on the screen, with a key that works as pasted. */
 export default function Welcome() {
-  const { session, membership } = useSession()
+  const { session, membership, mode, choose } = useSession()
   const [startedAt] = useState(() => new Date().toISOString())
   const key = useAction(
     (api, _: null) =>
@@ -32,7 +33,7 @@ export default function Welcome() {
     (api, _: null) =>
       api.post('/api/v2/messages/send', {
         body: { to: TO, text: TEXT },
-        idempotencyKey: crypto.randomUUID(),
+        idempotencyKey: newId(),
       }),
     { changes: ['/api/v2/sandbox', '/api/v2/messages', '/api/v2/stats'] },
   )
@@ -76,9 +77,16 @@ export default function Welcome() {
         <Step number={2} title="Send with it" done={arrived.length > 0}>
           <Snippets codes={sendSnippets({ to: TO, text: TEXT }, apiKey)} />
           <Group mt="sm">
-            <Button variant="default" loading={send.isPending} onClick={() => send.mutate(null)}>
-              Or send it from here
-            </Button>
+            {mode === 'test' ? (
+              <Button variant="default" loading={send.isPending} onClick={() => send.mutate(null)}>
+                Or send it from here
+              </Button>
+            ) : (
+              // From here it would go as a live one, and cost.
+              <Button variant="default" onClick={() => choose({ mode: 'test' })}>
+                Switch to test mode, to send it from here
+              </Button>
+            )}
           </Group>
           <FaultNote fault={send.error ? faultOf(send.error) : null} />
         </Step>

@@ -1,0 +1,6 @@
+/** By which a server knows a request again. `crypto.randomUUID` is not there on plain http. */
+export function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}
