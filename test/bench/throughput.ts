@@ -46,7 +46,7 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
  * A server of the first minutes makes every 16 MB of its log anew, which stops
  * all writes for some 60 ms; one that has run for a while writes over old ones.
  */
-async function ripen({ db }: System, segments: number): Promise<void> {
+export async function ripen({ db }: System, segments: number): Promise<void> {
   for (let made = 0; made < segments; made++) {
     // Only a log that was written to is switched.
     await db.query('select pg_current_xact_id()')

@@ -12,6 +12,7 @@ import { createBaseline } from './baseline.ts'
 import { type Measured, measure, median } from './measure.ts'
 import { type Figure, fixed, note, noteMeasured, perSecond } from './report.ts'
 import { type System, startSystem } from './system.ts'
+import { ripen } from './throughput.ts'
 
 const ACCOUNTS = 100
 const CONNECTIONS = 64
@@ -28,6 +29,7 @@ export async function measureVerification(quick: boolean): Promise<Figure[]> {
     env: { POSTHORN_MASTER_KEY: MASTER_KEY.toString('base64') },
   })
   try {
+    await ripen(system, quick ? 8 : 64)
     await setGuard(system, 'off')
     const figures = [
       await measureSends(system, quick),
