@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { failOver } from '../../src/core/messages/failover-store.ts'
 import {
   acceptSends,
   applyReceipts,
@@ -79,9 +80,30 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     if (!verdicts) return
     const accepted = rows.filter((_, at) => verdicts[at]!.kind === 'accepted')
     seen.push(...accepted.map(row => row.id))
-    await tolerant(
-      settleAttempts(db, node, Date.now(), accepted.filter(row => row.begun).map(outcomeOf), false),
-    )
+    const begun = accepted.filter(row => row.begun)
+    const going = dice.roll(2) === 0 ? begun.slice(0, 1) : []
+    const done = begun.slice(going.length).map(outcomeOf)
+    await Promise.all([tolerant(settleAttempts(db, node, Date.now(), done, false)), ...going.map(goOn)])
+  }
+
+  /** Not taken over one connection, it is sent over another: of its channel, or of another at another price. */
+  async function goOn(row: { accountId: AccountId; id: MessageId }): Promise<void> {
+    const left = { ...row, attempt: 1, outcome: 'retry' as const, code: null, providerCode: null, detail: '' }
+    const to = {
+      connectionId,
+      provider: 'model',
+      channel: dice.roll(2) === 0 ? ('email_user' as const) : ('local_sms' as const),
+      sender: null,
+      senderSource: 'platform' as const,
+      amount: dice.roll(30),
+      parts: null,
+      words: null,
+      secret: null,
+    }
+    await tolerant(failOver(db, node, Date.now(), left, to, false))
+    const [attempt] = (await tolerant(beginAttempts(db, node, Date.now(), [row], false))) ?? []
+    if (attempt == null) return
+    await tolerant(settleAttempts(db, node, Date.now(), [{ ...outcomeOf(row), attempt }], false))
   }
 
   function outcomeOf(row: { accountId: AccountId; id: MessageId }): SettleRow {
