@@ -117,6 +117,8 @@ describe('a connection that fails again and again', () => {
       ({ circuit }) => circuit !== 'closed',
     )
     open.push(await startSmsGateway(app, { account }))
+    // Half of the pause at least.
+    await app.leap(25_000)
     for (const id of waiting) {
       const message = await app.until(
         () => account.message(id),
