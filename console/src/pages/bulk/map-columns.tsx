@@ -184,7 +184,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
             onChange={event => onPlan({ ...plan, text: event.currentTarget.value })}
           />
           <Stack gap={4}>
-            <Text size="sm" fw={500} component="span" id="bulk-type">
+            <Text size="sm" fw={600} component="span" id="bulk-type">
               Type
             </Text>
             <SegmentedControl

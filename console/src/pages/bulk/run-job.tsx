@@ -54,7 +54,7 @@ export function RunJob({
           >
             <TextInput label="Name" maxLength={200} {...form.fields.getInputProps('name')} />
             <Stack gap={6} mb="lg">
-              <Text size="sm" fw={500} id="pace">
+              <Text size="sm" fw={600} id="pace">
                 Pace: {rate} a second
               </Text>
               <Slider

@@ -37,7 +37,7 @@ function PoolLine({ pool: { channels, limit, used, resetsAt } }: { pool: Pool })
   const names = channels.map(channelName).join(', ')
   return (
     <div>
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         {names}
       </Text>
       <Progress

@@ -17,7 +17,7 @@ export function ButtonFields({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   return (
     <Stack gap="xs" data-path="buttons" tabIndex={-1}>
       <Group justify="space-between">
-        <Text size="sm" fw={500}>
+        <Text size="sm" fw={600}>
           Buttons
         </Text>
         {buttons.length < MOST && (

@@ -209,7 +209,7 @@ function Examples({ fields }: { fields: ApiForm<Draft>['fields'] }) {
   if (count === 0) return null
   return (
     <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
-      <Text component="legend" size="sm" fw={500} mb={6}>
+      <Text component="legend" size="sm" fw={600} mb={6}>
         Examples{' '}
         <Text span size="xs" c="dimmed">
           for the preview and the provider’s review

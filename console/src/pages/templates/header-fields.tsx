@@ -32,7 +32,7 @@ export function HeaderFields({
 
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500} component="span" id="header-label">
+      <Text size="sm" fw={600} component="span" id="header-label">
         Header
       </Text>
       <SegmentedControl

@@ -136,7 +136,7 @@ function Scale({
 }) {
   return (
     <Stack gap={6} pb="sm">
-      <Text size="sm" fw={500} id={`verification-${id}`}>
+      <Text size="sm" fw={600} id={`verification-${id}`}>
         {label}
       </Text>
       <Slider

@@ -17,13 +17,13 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
       {made && (
         <Stack>
           <div>
-            <Text size="sm" fw={500} mb={4}>
+            <Text size="sm" fw={600} mb={4}>
               Test: sends to the sandbox alone
             </Text>
             <Snippet code={made.testKey} label="The test key" />
           </div>
           <div>
-            <Text size="sm" fw={500} mb={4}>
+            <Text size="sm" fw={600} mb={4}>
               Live
             </Text>
             <Snippet code={made.liveKey} label="The live key" />

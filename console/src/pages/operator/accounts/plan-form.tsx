@@ -84,7 +84,7 @@ function Pool({ form }: { form: FormState<Values> }) {
   const { values, getInputProps, insertListItem, removeListItem } = form.fields
   return (
     <Stack gap="xs">
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         Included each month
       </Text>
       {values.pool.length === 0 && (

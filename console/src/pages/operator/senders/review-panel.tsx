@@ -3,6 +3,7 @@ import { Check, CircleAlert } from 'lucide-react'
 import { useState } from 'react'
 import type { AdminSender } from '../../../../../sdk/index.ts'
 import { useAction, useRead } from '../../../api/use-read.ts'
+import { countryName } from '../../../parts/country-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -147,7 +148,7 @@ function Account({ id }: { id: string }) {
         facts={[
           ['Account', <AccountLink key="a" id={id} name={name} />],
           ['State', <StatusBadge key="s" status={status} />],
-          ['Home country', homeCountry],
+          ['Home country', countryName(homeCountry)],
           ['Plan', <bdi key="p">{plan.name}</bdi>],
           [
             'Phone',
