@@ -96,6 +96,7 @@ export const EVENT_TYPES = [
   'message.failed',
   'message.unknown',
   'message.cancelled',
+  'message.expired',
   'verification.sent',
   'verification.verified',
   'verification.failed',

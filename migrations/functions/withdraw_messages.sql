@@ -1,8 +1,8 @@
 drop function if exists withdraw_messages;
 
 -- Ends messages that have not left, as p_end: cancelled by the sender, taken back
--- because the sender was never told that they were accepted, or failed for want of
--- a connection. Money goes back where it came from. Returns the ids that were ended.
+-- because the sender was never told that they were accepted, failed for want of a
+-- connection, or expired with the code that they carry. Money goes back where it came from. Returns the ids that were ended.
 create function withdraw_messages(
   p_now timestamptz, p_account uuid[], p_id uuid[], p_statuses text[], p_begun_too boolean,
   p_end text, p_error_code text, p_error_detail text)
@@ -42,7 +42,7 @@ begin
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, failed, cancelled)
       select e.account_id, e.live, date_trunc('hour', p_now, 'UTC'), e.channel,
-             case when p_end = 'failed' then count(*) else 0 end, case when p_end = 'cancelled' then count(*) else 0 end
+             case when p_end in ('failed', 'expired') then count(*) else 0 end, case when p_end = 'cancelled' then count(*) else 0 end
         from ended e group by e.account_id, e.live, e.channel
   )
   select array_agg(e.account_id), array_agg(e.id) into v_account, v_id from ended e;

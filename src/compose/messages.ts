@@ -16,7 +16,6 @@ import { createReceipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
 import { createSendBatch } from '../core/messages/send-batch.ts'
 import { createSettle } from '../core/messages/settle.ts'
-import { findSuppressedAmong } from '../core/messages/suppressed.ts'
 import type { SettlePolicy } from '../core/messages/transitions.ts'
 import { createWaiters } from '../core/messages/waiters.ts'
 import { createMessageWatch } from '../core/messages/watch.ts'
@@ -37,6 +36,7 @@ import { createInboundDoor, createInbox, createIo } from './link-io.ts'
 import type { MediaRooms } from './media.ts'
 import { createPlanning } from './planning.ts'
 import type { TemplateRooms } from './templates.ts'
+import { createUnwanted } from './unwanted.ts'
 
 export type MessageRooms = ReturnType<typeof createMessageRooms>
 
@@ -140,7 +140,7 @@ export function createMessageRooms(
     circuits,
     conclude,
     files: createFileSources({ db, guarded: base.guarded, media }),
-    unwanted: rows => findSuppressedAmong(rows, consent.suppressedOn),
+    unwanted: createUnwanted(base, consent.suppressedOn),
     node: lease.id,
     observe(outcome, item, provider) {
       metrics.attempt(item.channel, provider, outcome)

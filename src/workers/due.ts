@@ -1,5 +1,5 @@
 import type { LinkLog } from '../channels/provider.ts'
-import { failSuppressed, failUnreadable } from '../core/messages/withdraw-store.ts'
+import { endUnwanted, type Unwanted } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue } from '../core/outbox/store.ts'
 import { type SecretContent, secretContext, withSecret } from '../core/outbox/stored-content.ts'
@@ -26,31 +26,23 @@ export type DueDeps = {
   seal: Seal
   log: LinkLog
   node(): number
-  /** Which of these must not leave any more: their recipients decided while they waited. */
-  unwanted(rows: readonly ClaimedRow[]): Promise<ReadonlySet<ClaimedRow>>
+  /** Which of these must not leave any more, for what happened while they waited. */
+  unwanted(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<ClaimedRow, Unwanted>>
 }
 
 /** Takes messages out of the outbox that are due, as far as there is room. */
 export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
   return async function claim(room: readonly Room[]): Promise<Claimed> {
     const rows = room.length === 0 ? [] : await claimDue(db, node(), clock.now(), room)
-    const suppressed = await unwanted(rows)
-    const unreadable: ClaimedRow[] = []
+    const ended = new Map(await unwanted(rows))
     const items: OutboxItem[] = []
     for (const row of rows) {
-      if (suppressed.has(row)) continue
+      if (ended.has(row)) continue
       const item = toItem(row)
       if (item) items.push(item)
-      else unreadable.push(row)
+      else ended.set(row, 'unreadable')
     }
-    return {
-      rows,
-      items,
-      async endOthers() {
-        await failUnreadable(db, clock.now(), unreadable)
-        await failSuppressed(db, clock.now(), [...suppressed])
-      },
-    }
+    return { rows, items, endOthers: () => endUnwanted(db, clock.now(), ended) }
   }
 
   /** The words of an OTP are in the clear from here to the provider, and nowhere else. */

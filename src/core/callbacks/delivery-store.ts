@@ -147,6 +147,7 @@ const WAY_OF_A_MESSAGE: readonly EventType[] = [
   'message.undelivered',
   'message.failed',
   'message.cancelled',
+  'message.expired',
 ]
 
 function toRow(raw: Raw): DeliveryRow {

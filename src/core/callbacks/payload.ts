@@ -82,7 +82,7 @@ function bulkData({ jobId, live, sent, failed, cancelled, ...data }: StoredBulk)
 /** What happened is the event's to say: the message may have moved on since. */
 function messageData(type: EventType, message: EventMessage): MessageEventData {
   const status = type.slice('message.'.length)
-  const failed = status === 'failed' || status === 'undelivered'
+  const failed = status === 'failed' || status === 'undelivered' || status === 'expired'
   return {
     messageId: message.id,
     status,

@@ -46,22 +46,19 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
   return (await withdraw(db, nowMs, items, STRANDED)).length
 }
 
-/** Ends messages whose sealed words are gone, or cannot be opened any more; they have not left. */
-export async function failUnreadable(
-  db: Db,
-  nowMs: number,
-  items: readonly { accountId: AccountId; id: MessageId }[],
-): Promise<void> {
-  await withdraw(db, nowMs, items, UNREADABLE)
-}
+/** Why a message that waited must not leave any more. */
+export type Unwanted = 'unreadable' | 'suppressed' | 'expired' | 'superseded'
 
-/** Ends marketing whose recipient asked for none while it waited; it has not left. */
-export async function failSuppressed(
+/** Ends messages that must not leave any more, each as its reason says; those that have left meanwhile go their way. */
+export async function endUnwanted(
   db: Db,
   nowMs: number,
-  items: readonly { accountId: AccountId; id: MessageId }[],
+  items: ReadonlyMap<{ accountId: AccountId; id: MessageId }, Unwanted>,
 ): Promise<void> {
-  await withdraw(db, nowMs, items, SUPPRESSED)
+  for (const [reason, ending] of UNWANTED) {
+    const such = [...items.keys()].filter(item => items.get(item) === reason)
+    await withdraw(db, nowMs, such, ending)
+  }
 }
 
 /**
@@ -121,7 +118,7 @@ async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
 type Ending = {
   statuses: readonly string[]
   begunToo: boolean
-  end: 'cancelled' | 'failed'
+  end: 'cancelled' | 'failed' | 'expired'
   errorCode: string | null
   detail: string | null
 }
@@ -139,22 +136,35 @@ const UNCONFIRMED: Ending = {
 }
 const UNCONFIRMED_BEGUN: Ending = { ...UNCONFIRMED, statuses: ['sending', 'unknown'], begunToo: true }
 const UNREADABLE: Ending = {
-  statuses: ['scheduled', 'queued'],
-  begunToo: false,
+  ...CANCELLED,
   end: 'failed',
   errorCode: 'INTERNAL_ERROR',
   detail: 'its sealed words are gone, or another master key sealed them',
 }
 const SUPPRESSED: Ending = {
-  statuses: ['scheduled', 'queued'],
-  begunToo: false,
+  ...CANCELLED,
   end: 'failed',
   errorCode: 'RECIPIENT_SUPPRESSED',
   detail: 'the recipient asked for no marketing while the message waited',
 }
+const EXPIRED: Ending = {
+  ...CANCELLED,
+  end: 'expired',
+  errorCode: 'VERIFICATION_EXPIRED',
+  detail: 'the time of its code was over before it could leave',
+}
+const SUPERSEDED: Ending = {
+  ...CANCELLED,
+  detail: 'its code was superseded or used up before it could leave',
+}
+const UNWANTED: ReadonlyMap<Unwanted, Ending> = new Map([
+  ['unreadable', UNREADABLE],
+  ['suppressed', SUPPRESSED],
+  ['expired', EXPIRED],
+  ['superseded', SUPERSEDED],
+])
 const STRANDED: Ending = {
-  statuses: ['scheduled', 'queued'],
-  begunToo: false,
+  ...CANCELLED,
   end: 'failed',
   errorCode: 'PROVIDER_UNAVAILABLE',
   detail: 'its connection was removed, or its web session unlinked',

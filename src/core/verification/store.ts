@@ -55,9 +55,9 @@ type Raw = {
 }
 
 /** What supersedes one: whatever was accepted after it for its recipient, unless every channel refused it. */
-const LATER = `select 1 from verifications x where x.account_id = v.account_id and x.live = v.live
+export const SUPERSEDING = `select 1 from verifications x where x.account_id = v.account_id and x.live = v.live
   and x.recipient_key = v.recipient_key and x.accept_no > v.accept_no and x.status <> 'failed'`
-const COLUMNS = `v.id, v.live, v.status, not exists (${LATER}) as current, v.tries, v.resends, v.validity_minutes,
+const COLUMNS = `v.id, v.live, v.status, not exists (${SUPERSEDING}) as current, v.tries, v.resends, v.validity_minutes,
   v.recipient, v.recipient_key, v.country, coalesce(m.channel, v.channel) as channel, v.started_at, v.expires_at, v.resend_at, v.verified_at,
   v.request, v.messages, v.started_with`
 /** A failover may have brought the message to another channel. */

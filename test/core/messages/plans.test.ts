@@ -16,11 +16,7 @@ import {
 } from '../../../src/core/messages/idempotency-store.ts'
 import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
-import {
-  cancelMessage,
-  failUnreadable,
-  withdrawUnconfirmed,
-} from '../../../src/core/messages/withdraw-store.ts'
+import { cancelMessage, endUnwanted, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
 import {
   applyParked,
   claimLookups,
@@ -212,7 +208,9 @@ async function callEverything(): Promise<Record<string, string[]>> {
   await look('claim', tx => claimDue(tx, node, nowMs, [{ connectionId, limit: 50 }]))
   await look('give back', tx => giveBack(tx, node, waiting))
   await look('cancel', tx => cancelMessage(tx, nowMs, waiting[0]!.accountId, waiting[0]!.id))
-  await look('unreadable', tx => failUnreadable(tx, nowMs, waiting.slice(1, 3)))
+  await look('unwanted', tx =>
+    endUnwanted(tx, nowMs, new Map(waiting.slice(1, 3).map(row => [row, 'unreadable']))),
+  )
   await look('withdraw', tx => withdrawUnconfirmed({ ...db, transaction: work => work(tx) }, nowMs, waiting))
   await look('close unknown', tx => closeUnknown(tx, nowMs, 500))
   await look('claim lookups', tx => claimLookups(tx, nowMs, [{ connectionId, limit: 50 }], [1_000]))

@@ -321,3 +321,47 @@ describe('a resend', () => {
 function inDigits(code: string, zero: string): string {
   return [...code].map(digit => String.fromCodePoint(zero.codePointAt(0)! + Number(digit))).join('')
 }
+
+describe('a code that waits', () => {
+  test('is not sent once a later one counts, and its money goes back', async () => {
+    const to = nextThrottledPhone()
+    const first = await ver.start({ to }, { live: true })
+    const second = await ver.start({ to }, { live: true })
+    expect([first.status, second.status]).toEqual(['queued', 'queued'])
+    const [later, earlier] = await app.until(
+      () => account.messages(`?to=${encodeURIComponent(to)}`),
+      all => all.every(({ status }) => status !== 'queued' && status !== 'sending'),
+    )
+    expect(earlier).toMatchObject({
+      status: 'cancelled',
+      errorMessage: 'its code was superseded or used up before it could leave',
+      billing: { state: 'released' },
+    })
+    expect(later).toMatchObject({ billing: { state: 'captured' } })
+    expect(await account.inbox(to)).toHaveLength(1)
+  })
+
+  test('expires when its time is over, and its money goes back', async () => {
+    const to = nextThrottledPhone()
+    const { verificationId } = await ver.start({ to }, { live: true })
+    await app.leap(11 * MINUTE_MS)
+    const [message] = await app.until(
+      () => account.messages(`?to=${encodeURIComponent(to)}`),
+      ([only]) => only!.status !== 'queued',
+    )
+    expect(message).toMatchObject({
+      status: 'expired',
+      errorCode: 'VERIFICATION_EXPIRED',
+      billing: { state: 'released' },
+    })
+    expect((await account.message(message!.messageId)).timeline.at(-1)).toMatchObject({ status: 'expired' })
+    expect(await account.inbox(to)).toEqual([])
+    expect(await ver.read(verificationId)).toMatchObject({ status: 'expired' })
+  })
+})
+
+let throttledPhones = 0
+/** Its last four digits ask the sandbox for a rest of five seconds, in which every code of the account waits. */
+function nextThrottledPhone(): string {
+  return `+1${312 + throttledPhones++}5550006`
+}

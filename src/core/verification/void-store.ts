@@ -1,0 +1,39 @@
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
+import { keyOf } from '../consent/address.ts'
+import { SUPERSEDING } from './store.ts'
+
+/** A message that waits with a code in it. */
+export type WaitingCode = { accountId: AccountId; id: MessageId; recipient: string }
+
+/** Why a code is good for nothing any more: its time is over; or a later one counts, or it has been used or used up. */
+export type CodeVoid = 'expired' | 'superseded'
+
+/**
+ * Which of these messages carry codes that nobody could use if they arrived, and why. Codes that a sender
+ * made are none of ours to judge. One query, by the recipients' index.
+ */
+export async function findVoidCodes<Message extends WaitingCode>(
+  db: Db,
+  nowMs: number,
+  messages: readonly Message[],
+): Promise<Map<Message, CodeVoid>> {
+  if (messages.length === 0) return new Map()
+  const { rows } = await db.query<{ item: number; expired: boolean }>({
+    name: 'find_void_codes',
+    text: `select i.item::integer, v.expires_at <= $1 as expired
+             from unnest($2::uuid[], $3::uuid[], $4::text[]) with ordinality as i (account_id, id, key, item)
+             join verifications v on v.recipient_key = i.key and v.account_id = i.account_id and i.id = any(v.messages)
+            where v.expires_at <= $1 or v.status in ('verified', 'exhausted') or exists (${SUPERSEDING})
+               or array_position(v.messages, i.id) < array_position(v.messages, v.message_id)`,
+    values: [
+      toIso(nowMs),
+      bareArray(messages.map(message => toUuid(message.accountId))),
+      bareArray(messages.map(message => toUuid(message.id))),
+      textArray(messages.map(message => keyOf(message.recipient))),
+    ],
+  })
+  return new Map(rows.map(({ item, expired }) => [messages[item - 1]!, expired ? 'expired' : 'superseded']))
+}
