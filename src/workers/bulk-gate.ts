@@ -25,8 +25,6 @@ export type BulkGateDeps = {
 
 /** So much faster than what is due: what a pause of this process has held up must not stay late. */
 const HASTE = 2
-/** Of many lanes, in one turn of the event loop: each row is some 50 µs of it, and whoever asks for something else waits. */
-const ROWS_IN_A_TURN = 16
 /** May come in at once after a pause: a few lanes with their rows of a second, or what this long a time has brought. */
 const FEW_ROWS = 32
 const PAUSE_MS = 100
@@ -35,8 +33,6 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
   const waiting = new Set<() => void>()
   let inside = 0
   let planned = false
-  /** Came in since the event loop had its last turn. */
-  let inTurn = 0
   /** Rows that may come in now. The rows of a lane come in together, which is less work for the store: it may be a debt. */
   let turns = FEW_ROWS
   let countedMs = clock.monotonic()
@@ -66,7 +62,7 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
     planned = false
     countTurns()
     for (const run of waiting) {
-      if (inside >= places || turns < 1 || inTurn >= ROWS_IN_A_TURN) break
+      if (inside >= places || turns < 1) break
       waiting.delete(run)
       run()
     }
@@ -78,9 +74,8 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
       if (inside >= places) return false
       if (!goesOn) {
         countTurns()
-        if (turns < 1 || inTurn >= ROWS_IN_A_TURN) return false
+        if (turns < 1) return false
       }
-      if (inTurn++ === 0) setImmediate(() => (inTurn = 0))
       inside++
       turns--
       return true
