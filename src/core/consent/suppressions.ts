@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
+import { withPlus } from '../../contract/filters.ts'
 import type {
   SharedSuppressionView,
   SuppressionCreate,
@@ -73,8 +74,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   }
 
   function readTo(to: string): Recipient {
-    // A plus that nobody escaped in a query arrives as a space.
-    const recipient = readRecipient(to.replace(/^ (?=\d)/, '+'), phones)
+    const recipient = readRecipient(to, phones)
     if (recipient) return recipient
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
   }
@@ -82,7 +82,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   function read(accountId: AccountId, { limit, cursor, to, channel }: SuppressionQuery) {
     const before = cursor === undefined ? null : (readCursor(cursor, fits)[0] as SuppressionId)
     const filter = {
-      ...(to !== undefined && { key: keyOf(readTo(to).address) }),
+      ...(to !== undefined && { key: keyOf(readTo(withPlus(to)).address) }),
       ...(channel && { channel }),
     }
     return listSuppressions(db, accountId, filter, before, limit + 1)

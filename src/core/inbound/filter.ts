@@ -1,7 +1,6 @@
-import { invalid } from '../../contract/errors.ts'
+import { agrees, readTime, withPlus } from '../../contract/filters.ts'
 import type { InboundMessageFilters } from '../../contract/inbound-message.ts'
 import { timeOf } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { InboundFilter, InboundRow } from './store.ts'
 
@@ -34,22 +33,7 @@ export function fits(filter: InboundFilter, row: InboundRow): boolean {
   )
 }
 
-function agrees<T>(wanted: T | undefined, found: T | undefined): boolean {
-  return wanted === undefined || wanted === found
-}
-
 function asStored(address: string, phones: Phones): string {
   const text = withPlus(address)
   return phones.parse(text)?.e164 ?? text
-}
-
-/** A plus that nobody escaped arrives as a space: before a number, or in a key. */
-function withPlus(text: string): string {
-  return text.replace(/(^|:) (?=\d)/, '$1+')
-}
-
-function readTime(text: string, path: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
-  return atMs
 }

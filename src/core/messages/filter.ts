@@ -1,7 +1,7 @@
 import { invalid } from '../../contract/errors.ts'
+import { agrees, readTime, withPlus } from '../../contract/filters.ts'
 import type { MessageFilters } from '../../contract/message.ts'
 import { type Id, isId, timeOf } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import type { MessageFilter } from './list-store.ts'
 import type { MessageRow } from './message-store.ts'
 
@@ -41,22 +41,7 @@ export function fits(filter: MessageFilter, row: MessageRow): boolean {
   )
 }
 
-function agrees<T>(wanted: T | undefined, found: T | null): boolean {
-  return wanted === undefined || wanted === found
-}
-
-/** A plus that nobody escaped arrives as a space. */
-function withPlus(to: string): string {
-  return to.replace(/^ (?=\d)/, '+')
-}
-
 function readId<P extends 'tpl' | 'job'>(prefix: P, text: string, path: string): Id<P> {
   if (!isId(prefix, text)) throw invalid(path, `must be an id, as in ${prefix}_…`)
   return text
-}
-
-function readTime(text: string, path: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
-  return atMs
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
+import { withPlus } from '../../contract/filters.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import { isId, type MessageId } from '../../lib/ids.ts'
@@ -46,11 +47,6 @@ export function createSandboxMessages(options: { db: Db }): SandboxMessages {
       return swept
     },
   }
-}
-
-/** A plus that nobody escaped arrives as a space. */
-function withPlus(to: string): string {
-  return to.replace(/^ (?=\d)/, '+')
 }
 
 function cursorAfter(row: SandboxMessage): string {
