@@ -10,7 +10,7 @@ import { sweepAttachments } from '../core/outbox/store.ts'
 import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
 import { sweepOfficial } from '../core/senders/official-store.ts'
-import type { Chore } from '../workers/chores.ts'
+import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
@@ -20,12 +20,12 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** No receipt comes later than this after its message, and no inbound message is told again. */
+/** No receipt comes later than this after its attempt, and no inbound message is told again. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
 const FEW = 500
 const MANY = 20_000
 
-/** The housekeeping on one screen. Each is one idempotent statement that any node may run. */
+/** The housekeeping on one screen. Each is idempotent: any node may run it. */
 export function listChores(
   base: Foundation,
   rooms: AccountRooms,
@@ -43,30 +43,38 @@ export function listChores(
     // Two looks lie further apart than any answer of the database takes.
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
     { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
-    { name: 'close unknown', everyMs: SECOND_MS, run: () => closeUnknown(db, clock.now(), FEW) },
+    {
+      name: 'close unknown',
+      everyMs: SECOND_MS,
+      run: () => sweepAll(() => closeUnknown(db, clock.now(), FEW), FEW),
+    },
     { name: 'ask about unknown', everyMs: SECOND_MS, run: messages.reconciler.round },
     { name: 'tell of low balances', everyMs: 2 * SECOND_MS, run: () => tellLowBalances(db, clock.now()) },
     { name: 'note key use', everyMs: 10 * SECOND_MS, run: rooms.keys.flushUsed },
-    { name: 'fail stranded', everyMs: 30 * SECOND_MS, run: () => failStranded(db, clock.now(), FEW) },
+    {
+      name: 'fail stranded',
+      everyMs: 30 * SECOND_MS,
+      run: () => sweepAll(() => failStranded(db, clock.now(), FEW), FEW),
+    },
     {
       name: 'sweep idempotency keys',
       everyMs: MINUTE_MS,
-      run: () => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, MANY),
+      run: () => sweepAll(() => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep provider ids',
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
+      run: () => sweepAll(() => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep inbound ids',
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY),
+      run: () => sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep conversation windows',
       everyMs: 10 * MINUTE_MS,
-      run: () => sweepWindows(db, clock.now(), MANY),
+      run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
     },
     { name: 'forget moves of messages', everyMs: 30 * SECOND_MS, run: messages.messageWatch.forget },
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },

@@ -15,14 +15,22 @@ export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
   })
 }
 
-/** Forgets provider ids of messages older than a time: no receipt comes after that. At most `limit`; how many. */
-export async function sweepProviderRefs(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
+/**
+ * Forgets provider ids of messages that were last sent before a time: no receipt comes after that. At most
+ * `limit`; how many. An id tells when its message was accepted, which may be a year before it is sent.
+ */
+export async function sweepProviderRefs(db: Db, sentBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_provider_refs',
     timeoutMs: SWEEP_TIMEOUT_MS,
     text: `delete from provider_refs where ctid = any (array(
-             select ctid from provider_refs where message_id < first_uuid_at($1) limit $2))`,
-    values: [toIso(createdBeforeMs), limit],
+             select r.ctid from provider_refs r
+              where r.message_id < first_uuid_at($1)
+                -- Row by row, whatever the planner thinks: a join would read every month of messages.
+                and coalesce((select m.attempt_at from messages m
+                               where m.account_id = r.account_id and m.id = r.message_id), '-infinity') < $1
+              limit $2))`,
+    values: [toIso(sentBeforeMs), limit],
   })
   return rowCount ?? 0
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { acceptSends, beginAttempts, type SettleRow } from '../../../src/core/messages/hot-store.ts'
+import { acceptSends, beginAttempts, type SettleRow, settleAttempts } from '../../../src/core/messages/hot-store.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
 import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
+import { sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -146,6 +147,24 @@ describe('many words in one flush', () => {
     expect(told).toEqual({ status: 'fulfilled', value: { answer: 'sent' } })
     expect(failed.status).toBe('rejected')
   })
+})
+
+test('receipts find a message for a week after it was sent, however long it had waited to be', async () => {
+  const DAY_MS = 86_400_000
+  const id = ids.next('msg')
+  const scheduledAt = clock.now() + 30 * DAY_MS
+  const row = acceptRow(
+    { accountId: account, id, connectionId, dueAt: scheduledAt },
+    { status: 'scheduled', scheduledAt, owned: true, begun: false },
+  )
+  await acceptSends(database.db, NODE, clock.now(), [row], false)
+  await beginAttempts(database.db, NODE, scheduledAt, [row], false)
+  await settleAttempts(database.db, NODE, scheduledAt, [outcome(id, { providerId: 'a month later' })], false)
+  const sweep = (atMs: number) => sweepProviderRefs(database.db, atMs - 7 * DAY_MS, 1_000)
+  await sweep(scheduledAt + DAY_MS)
+  expect(await settle.receipt(receipt('a month later'))).toBe(true)
+  await sweep(scheduledAt + 8 * DAY_MS)
+  expect(await settle.receipt(receipt('a month later', 'read'))).toBe(false)
 })
 
 describe('a receipt that says refused after all', () => {
