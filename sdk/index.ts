@@ -59,15 +59,16 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
     const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
-    const result = await request(method, path, {
+    const { data, error, response } = await request(method, path, {
       params: { path: params, query },
       body,
       ...(signal && { signal }),
       ...(parseAs && { parseAs }),
       headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
     }).catch(rethrow)
-    if (result.error !== undefined) throw toError(result.response, result.error)
-    return result.data
+    // Not by `error`: an answer without a body has none, whatever its status.
+    if (!response.ok) throw toError(response, error)
+    return data
   }
 
   const bind = (method: Method) => (path: string, init?: Init<unknown>) => call(method, path, init)

@@ -73,6 +73,7 @@ async function discard(answer: Answer): Promise<void> {
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
     const timer = setTimeout(done, ms)
     signal.addEventListener('abort', done, { once: true })
     function done(): void {

@@ -74,16 +74,15 @@ describe('a call', () => {
   })
 
   it('tells an answer of somebody else, and none, from one of ours', async () => {
-    const posthorn = await client(
-      [{ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad</h1>' }],
-      {
-        retries: 0,
-      },
-    )
-    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
-      name: 'PosthornUnreachable',
-      status: 502,
-    })
+    const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad</h1>' }
+    const nothing = { status: 504, headers: { 'content-length': '0' }, body: '' }
+    const posthorn = await client([page, nothing], { retries: 0 })
+    for (const status of [502, 504]) {
+      await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
+        name: 'PosthornUnreachable',
+        status,
+      })
+    }
     await peer.close()
     await expect(posthorn.get('/api/v2/wallet')).rejects.toBeInstanceOf(PosthornUnreachable)
   })
