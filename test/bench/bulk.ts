@@ -12,9 +12,11 @@ import { residentMb } from './cpu.ts'
 import { median } from './measure.ts'
 import { type Figure, fixed, note, perSecond } from './report.ts'
 import { pause, type System, startSystem } from './system.ts'
+import { ripen } from './throughput.ts'
 
 const FEW_ROWS = 100_000
 const MANY_ROWS = 1_000_000
+const FEW_TAKEN_IN = 4
 const QUICK_ROWS = [20_000, 50_000] as const
 const SENDERS = 1_000
 const QUICK_SENDERS = 100
@@ -38,25 +40,18 @@ type Intake = {
   rows: number
   seconds: number
   peakMb: number
-  copySeconds: number
+  /** Null where psql is not installed. */
+  copySeconds: number | null
   validatedPerSecond: number
 }
 
 async function measureIntake(dir: string, quick: boolean): Promise<Figure[]> {
   const [few, many] = quick ? QUICK_ROWS : ([FEW_ROWS, MANY_ROWS] as const)
   note('Bulk: templates, texts and media URLs, one body')
-  const first = await takeInAlone(dir, few)
+  const first = await takeInOften(dir, few, quick ? 1 : FEW_TAKEN_IN)
   const second = await takeInAlone(dir, many)
-  const rate = second.rows / second.seconds
-  const copyRate = second.rows / second.copySeconds
   return [
-    {
-      name: 'bulk intake',
-      measured: perSecond(rate),
-      baseline: `${perSecond(copyRate)} by psql \\copy`,
-      value: rate / copyRate,
-      target: { least: 0.35 },
-    },
+    ...intakeRate(second),
     {
       name: 'bulk intake, memory',
       measured: `${fixed(second.peakMb, 0)} MB at ${second.rows.toLocaleString('en')}`,
@@ -81,6 +76,29 @@ async function measureIntake(dir: string, quick: boolean): Promise<Figure[]> {
       target: { least: 20_000 },
     },
   ]
+}
+
+function intakeRate({ rows, seconds, copySeconds }: Intake): Figure[] {
+  if (copySeconds === null) {
+    note('  the intake is held against nothing: psql is missing; apt-get install postgresql-client')
+    return []
+  }
+  return [
+    {
+      name: 'bulk intake',
+      measured: perSecond(rows / seconds),
+      baseline: `${perSecond(rows / copySeconds)} by psql \\copy`,
+      value: copySeconds / seconds,
+      target: { least: 0.35 },
+    },
+  ]
+}
+
+/** The one with the highest peak: what a peak is depends on when the collector comes, which is far more often over many rows. */
+async function takeInOften(dir: string, rows: number, times: number): Promise<Intake> {
+  const intakes: Intake[] = []
+  for (let time = 1; time <= times; time++) intakes.push(await takeInAlone(dir, rows))
+  return intakes.reduce((highest, each) => (each.peakMb > highest.peakMb ? each : highest))
 }
 
 /** In a process of its own: what the validation of one size leaves to the collector is not the next one's. */
@@ -160,7 +178,7 @@ async function takeIn(system: System, dir: string, template: string, rows: numbe
     headers: { 'x-api-key': system.keys[0]! },
   })
   note(
-    `  ${rows.toLocaleString('en').padStart(9)} rows in ${fixed(seconds, 1)} s (psql ${fixed(copySeconds, 1)} s),` +
+    `  ${rows.toLocaleString('en').padStart(9)} rows in ${fixed(seconds, 1)} s (psql ${copySeconds === null ? '–' : fixed(copySeconds, 1)} s),` +
       ` ${fixed(peakMb, 0)} MB at the peak, validated at ${perSecond(validatedPerSecond)} with ${fixed(validationMb, 0)} MB`,
   )
   return { rows, seconds, peakMb, copySeconds, validatedPerSecond }
@@ -238,12 +256,17 @@ async function readJob(system: System, job: string, key: string): Promise<Read> 
   return ((await response.json()) as { job: Read }).job
 }
 
-async function copyByPsql(system: System, file: string): Promise<number> {
+async function copyByPsql(system: System, file: string): Promise<number | null> {
   const startedMs = performance.now()
-  await promisify(execFile)('psql', [
-    ...['-X', '-q', '-h', system.socketDir, '-U', 'posthorn', '-d', 'posthorn', '-v', 'ON_ERROR_STOP=1'],
-    ...['-c', `\\copy bulk_rows (account_id, job_id, n, body) from '${file}'`],
-  ])
+  try {
+    await promisify(execFile)('psql', [
+      ...['-X', '-q', '-h', system.socketDir, '-U', 'posthorn', '-d', 'posthorn', '-v', 'ON_ERROR_STOP=1'],
+      ...['-c', `\\copy bulk_rows (account_id, job_id, n, body) from '${file}'`],
+    ])
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
   return (performance.now() - startedMs) / 1_000
 }
 
@@ -256,6 +279,7 @@ async function measureSenders(quick: boolean): Promise<Figure[]> {
   try {
     note(`Bulk: ${senders.toLocaleString('en')} accounts with a job of ${RATE} a second each`)
     const jobs = await startJobs(system, RATE * (seconds + 30))
+    await ripen(system, quick ? 128 : 1_024)
     await untilAllRun(system)
     const before = await system.taken()
     const cpuBefore = system.cpu()

@@ -27,7 +27,7 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
   try {
     const baseline = await createBaseline(system.socketDir, tmpdir())
     note(`Sends over HTTP: ${CONNECTIONS} connections; the baseline is ${baseline.name}`)
-    await ripen(system, quick ? 8 : 64)
+    await ripen(system, quick ? 128 : 1_024)
     await warmUp(system, quick ? 1 : 12)
     // The hot account is held against a hundred accounts.
     const wanted = ALL.filter(name => names.includes(name) || (name === 'sends' && names.includes('hot')))
@@ -42,12 +42,15 @@ export async function measureThroughput(names: readonly ThroughputName[], quick:
   }
 }
 
+/** Of the log, as a new embedded server is made. */
+const SEGMENT_MB = 4
+
 /**
- * A server of the first minutes makes every 16 MB of its log anew, which stops
- * all writes for some 60 ms; one that has run for a while writes over old ones.
+ * A server of the first minutes makes every piece of its log anew, which stops all
+ * writes meanwhile; one that has run for a while writes over old ones.
  */
-export async function ripen({ db }: System, segments: number): Promise<void> {
-  for (let made = 0; made < segments; made++) {
+export async function ripen({ db }: System, logMb: number): Promise<void> {
+  for (let made = 0; made < logMb; made += SEGMENT_MB) {
     // Only a log that was written to is switched.
     await db.query('select pg_current_xact_id()')
     await db.query('select pg_switch_wal()')

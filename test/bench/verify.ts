@@ -29,7 +29,7 @@ export async function measureVerification(quick: boolean): Promise<Figure[]> {
     env: { POSTHORN_MASTER_KEY: MASTER_KEY.toString('base64') },
   })
   try {
-    await ripen(system, quick ? 8 : 64)
+    await ripen(system, quick ? 128 : 1_024)
     await setGuard(system, 'off')
     const figures = [
       await measureSends(system, quick),
