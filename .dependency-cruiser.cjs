@@ -80,6 +80,20 @@ module.exports = {
     ...Object.entries(TYPES).map(typesOnly),
     ...CORE.map(roomOrder),
     {
+      name: 'rooms-are-named',
+      comment: 'what is in no room above could import everything: give it its place first',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: [
+          `^src/(${[...Object.keys(ROOMS).filter(room => room !== 'core'), 'compose', 'cli'].join('|')})/`,
+          `^src/core/((${CORE.join('|')})/|[^/]+$)`,
+          '^src/(app|main|config|version)\\.ts$',
+        ],
+      },
+      to: {},
+    },
+    {
       name: 'console-alone',
       comment: 'the console speaks the HTTP APIs alone, by the SDK: what it does, an API user can do',
       severity: 'error',
@@ -120,6 +134,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|sdk|bin)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'driver-in-infra',
+      comment: 'who asks the database is handed a Db',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/infra/' },
+      to: { path: '(^|/)node_modules/pg/' },
     },
     {
       name: 'config-knows-little',
