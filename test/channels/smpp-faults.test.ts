@@ -2,16 +2,10 @@ import { connect, createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCertificate } from '../support/certificate.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { freePort } from '../support/loopback.ts'
 import { createSignals, turnsUntil } from '../support/signals.ts'
 import { never, openTestLink, sms, type TestLink, type TestLinkOptions } from '../support/smpp-link.ts'
-import {
-  type Answer,
-  freePort,
-  type Smsc,
-  type SmscBehaviour,
-  type SmscOptions,
-  startSmsc,
-} from '../support/smsc.ts'
+import { type Answer, type Smsc, type SmscBehaviour, type SmscOptions, startSmsc } from '../support/smsc.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 

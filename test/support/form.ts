@@ -3,7 +3,7 @@ export type FormPart =
   | { name: string; text: string; type?: string }
   | { name: string; bytes: Buffer; fileName?: string | null; type?: string | null }
 
-export const BOUNDARY = 'the-boundary-of-the-tests'
+const BOUNDARY = 'the-boundary-of-the-tests'
 
 /** multipart/form-data as bytes, written here so that a test can break it where it likes. */
 export function form(parts: readonly FormPart[], boundary = BOUNDARY): { body: Buffer; type: string } {

@@ -89,7 +89,7 @@ async function startServer(): Promise<Server> {
 }
 
 /** The same server, another database. */
-export function withDatabase(url: string, database: string): string {
+function withDatabase(url: string, database: string): string {
   const changed = new URL(url)
   changed.pathname = `/${database}`
   return changed.href

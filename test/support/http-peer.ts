@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Peer } from '../channels/conformance.ts'
+import { freePort, listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 export type PeerRequest = {
@@ -82,14 +83,10 @@ export async function startMutePeer(): Promise<HttpPeer> {
   }
 }
 
-/** A port that was free a moment ago. */
+/** The far side that is not there. */
 export async function nobodyListens(): Promise<HttpPeer> {
-  const server = createServer()
-  const port = await listen(server)
-  server.close()
-  await once(server, 'close')
   const done = () => Promise.resolve()
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${await freePort()}`
   return {
     url,
     requests: [],
@@ -113,12 +110,6 @@ function watch(server: Server, notify: () => void): { open: Set<Socket>; taken: 
     notify()
   })
   return sockets
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
 }
 
 async function closeAll(server: Server, open: ReadonlySet<Socket>): Promise<void> {

@@ -5,8 +5,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './loopback.ts'
 import { createSignals } from './signals.ts'
-import { freePort } from './smsc.ts'
 
 /** Message centres that nobody here wrote: Kannel's, in C, and one over Net::SMPP, in Perl. */
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
+import { listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 /** One request as it came in. */
@@ -54,9 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
   })
   let connections = 0
   server.on('connection', () => connections++)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
 
   return {
     url: (path = '/') => `http://127.0.0.1:${port}${path}`,

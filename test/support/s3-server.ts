@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 export const CREDENTIALS = {
@@ -111,11 +111,10 @@ export async function startS3Server(): Promise<S3Server> {
     }
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   return {
     ...state,
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://127.0.0.1:${port}`,
     fail: (operation, status, times = 1) => void failures.set(operation, { status, times }),
     until: signals.until,
     async close() {

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import {
   COMMAND,
@@ -12,6 +12,7 @@ import {
   writeShortMessage,
 } from '../../src/channels/smpp/pdu.ts'
 import { createFramer, type Pdu, readPdu } from '../../src/channels/smpp/pdu-read.ts'
+import { listen } from './loopback.ts'
 
 /**
  * A message centre for measuring: takes every bind and every message, answers
@@ -30,7 +31,7 @@ export type SmppSink = {
 
 export type SinkCounts = { submits: number; receipts: number; receiptsAcknowledged: number; binds: number }
 
-export async function startSmppSink(options: { receipts?: boolean; port?: number } = {}): Promise<SmppSink> {
+async function startSmppSink(options: { receipts?: boolean; port?: number } = {}): Promise<SmppSink> {
   const counts: SinkCounts = { submits: 0, receipts: 0, receiptsAcknowledged: 0, binds: 0 }
   const sockets = new Set<Socket>()
   /** Connections that take receipts; each submit's goes to the next one. */
@@ -101,7 +102,7 @@ export async function startSmppSink(options: { receipts?: boolean; port?: number
     }
   }
 
-  const port = await listen(server, options.port ?? 0)
+  const port = await listen(server, options.port)
   return {
     port,
     counts: () => ({ ...counts }),
@@ -131,16 +132,6 @@ function receiptTlvs(id: string): ReadonlyMap<number, Buffer> {
     [TLV.receiptedMessageId, Buffer.from(`${id}\0`, 'latin1')],
     [TLV.messageState, Buffer.from([2])],
   ])
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address ? address.port : port)
-    })
-  })
 }
 
 async function main(args: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
 import smpp, { type Fields, type PDU, type Session } from 'smpp'
+import { freePort, listen } from './loopback.ts'
 import { createSignals } from './signals.ts'
 
 /**
@@ -160,7 +160,7 @@ export async function startSmsc(
   }
 
   const server = current === 'refuse-connection' ? null : smpp.createServer(options.tls ?? {}, serve)
-  const port = server ? await listen(server, options.port ?? 0) : await freePort()
+  const port = server ? await listen(server, options.port) : await freePort()
 
   return {
     port,
@@ -201,21 +201,4 @@ function toSubmit(session: Session, pdu: PDU): Submit {
     sequence: pdu.sequence_number,
     session,
   }
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  const listening = once(server, 'listening')
-  server.listen(port, '127.0.0.1')
-  await listening
-  return (server.address() as AddressInfo).port
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server, 0)
-  const closed = once(server, 'close')
-  server.close()
-  await closed
-  return port
 }

@@ -1,6 +1,7 @@
-import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import { listen } from './loopback.ts'
+import { createSignals } from './signals.ts'
 
 /** What the server does at a step, in place of going on. */
 export type Step =
@@ -47,7 +48,7 @@ export async function startSmtpServer(
   options: SMTPServerOptions = {},
 ): Promise<SmtpPeer> {
   const sockets = new Set<Socket>()
-  const waiting: { met(): boolean; resolve(): void }[] = []
+  const { notify, until } = createSignals()
   const received: ReceivedMail[] = []
   const envelopes: string[] = []
   const counts = { connections: 0, submits: 0 }
@@ -75,7 +76,7 @@ export async function startSmtpServer(
       stream.on('end', () => {
         received.push(mailOf(session, Buffer.concat(chunks)))
         counts.submits++
-        announce()
+        notify()
         play('end', session, error => done(error ?? null))
       })
     },
@@ -93,7 +94,7 @@ export async function startSmtpServer(
     counts.connections++
     socket.on('data', chunk => envelopes.push(...(chunk.toString().match(/^(?:MAIL|RCPT) .*$/gm) ?? [])))
     socket.on('error', () => {}).once('close', () => gone(socket))
-    announce()
+    notify()
   })
 
   function play(point: keyof SmtpScript, session: SMTPServerSession, done: (error?: Error) => void): void {
@@ -119,23 +120,12 @@ export async function startSmtpServer(
 
   function gone(socket: Socket): void {
     sockets.delete(socket)
-    announce()
+    notify()
   }
 
-  function announce(): void {
-    for (const one of waiting) if (one.met()) one.resolve()
-  }
-
-  const until = (met: () => boolean) =>
-    new Promise<void>(resolve => {
-      waiting.push({ met, resolve })
-      announce()
-    })
-
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
+  const port = await listen(server.server)
   return {
-    port: (server.server.address() as AddressInfo).port,
+    port,
     received,
     envelopes,
     connections: () => counts.connections,

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Certificate } from './certificate.ts'
+import { listen } from './loopback.ts'
 
 /** One connection, in binary messages (RFC 6455; no fragments, no extensions). */
 export type ServerSocket = {
@@ -34,9 +33,7 @@ export async function startWebSocketServer(
     sockets.add(socket)
     serve(socket, open, () => sockets.delete(socket))
   })
-  http.listen(0, '127.0.0.1')
-  await once(http, 'listening')
-  const { port } = http.address() as AddressInfo
+  const port = await listen(http)
   return {
     url: `${tls ? 'wss' : 'ws'}://localhost:${port}/ws`,
     port,

@@ -11,9 +11,9 @@ import { type Line, type LineEnd, openLine } from '../../../src/channels/whatsap
 import { messageIdOf } from '../../../src/channels/whatsapp-web/message-id.ts'
 import { askWhoIsThere } from '../../../src/channels/whatsapp-web/recipients.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
+import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { type ChatappServer, type Script, startChatappServer } from '../../support/chatapp-server.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
-import { startFreezingProxy } from '../../support/freezing-proxy.ts'
 import { createSignals } from '../../support/signals.ts'
 import {
   createSessionIo,
@@ -197,7 +197,7 @@ describe('lines that drop, by a scripted server', () => {
   })
 
   test('a far side that is gone is not waited for: it says no goodbye', async () => {
-    const proxy = await startFreezingProxy(server.url.replace('ws:', 'http:'))
+    const proxy = await startDatabaseProxy(server.url.replace('ws:', 'http:'))
     const clock = createFakeClock(Date.now())
     const io = createSessionIo({ pairedAtMs: 0, clock })
     const auth = await loadAuthState(baileys, io.keys)
@@ -213,7 +213,7 @@ describe('lines that drop, by a scripted server', () => {
       on: { ...on, showsQr() {}, refusedQuery() {}, lost() {} },
     })
     await isOpen
-    proxy.freeze()
+    proxy.killHalfway()
     const over = new Promise<LineEnd>(resolve => line.atEnd(resolve))
     line.end()
     expect(line.isUp()).toBe(false)

@@ -4,9 +4,9 @@ import type { Caller } from '../../../src/contract/caller.ts'
 import { hashApiKey, makeApiKey } from '../../../src/core/accounts/api-key.ts'
 import { createDatabase, type Database, type Query } from '../../../src/infra/db.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
-import { startFreezingProxy } from '../../support/freezing-proxy.ts'
 import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
 
 let database: TestDatabase
@@ -159,7 +159,7 @@ describe('a key revoked on another node', () => {
 
   test('stops working within a second where the listening connection is half-open', async () => {
     const clock = createFakeClock()
-    const proxy = await startFreezingProxy(database.url)
+    const proxy = await startDatabaseProxy(database.url)
     const through = createDatabase({ connectionString: proxy.url })
     try {
       const other = await node(database.db, { clock, connect: through.dedicated })
@@ -169,7 +169,7 @@ describe('a key revoked on another node', () => {
       const caller = (await other.keys.lookup(liveKey)) as Caller
       expect(other.keys.lookup(liveKey)).toBe(caller)
 
-      proxy.freeze()
+      proxy.killHalfway()
       await one.accountAdmin.revokeKey(account.id, caller.keyId)
       await clock.advance(800)
       expect(other.changes.fresh()).toBe(true)

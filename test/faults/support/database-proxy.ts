@@ -29,7 +29,7 @@ export type DatabaseProxy = {
 /** `losesAnswer` is called with the next answer, which does not pass. */
 type Pair = { near: Socket; far: Socket; dead: boolean; losesAnswer: (() => void) | null }
 
-/** A TCP proxy before PostgreSQL. A connection that lost a byte stays dead. */
+/** A TCP proxy, before PostgreSQL or whatever else listens there. A connection that lost a byte stays dead. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = targetOf(new URL(databaseUrl))
   const pairs = new Set<Pair>()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startDatabaseProxy } from '../../faults/support/database-proxy.ts'
 import { messageIdOf, startTestApp, type TestApp } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { startFreezingProxy } from '../../support/freezing-proxy.ts'
 
 /** Two failures, then it would be taken: too late where one try is all there is. */
 const FAILING = '+12025550003'
@@ -62,7 +62,7 @@ describe('503 PROVIDER_UNAVAILABLE', () => {
 describe('503 SERVICE_UNAVAILABLE', () => {
   test('while the database is away: on sends, reads and the readiness, with Retry-After', async () => {
     const database = await createTestDatabase()
-    const proxy = await startFreezingProxy(database.url)
+    const proxy = await startDatabaseProxy(database.url)
     const own = await startTestApp({ databaseUrl: proxy.url })
     try {
       const warm = { method: 'POST', key: own.demoKey, body: { to: '+12025550100', text: 'Hello' } }
