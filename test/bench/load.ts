@@ -43,7 +43,7 @@ export type LoadResult = {
 const RECIPIENTS = 10_000
 const FIRST_RECIPIENT = 15_112_000_000
 /** One part in GSM-7. */
-const TEXT =
+export const TEXT =
   'Your parcel 4711-0815 arrives today between 14:00 and 16:00. Not at home? Tell us: example.com/p'
 /** The same words with places, and what fills them. */
 export const TEMPLATE = {

@@ -21,58 +21,56 @@ import { measureVerification } from './verify.ts'
  * run on the same machine: durable sends a second, what a batch
  * spares, memory, and what a send costs as the store grows. Everything is started here and removed again.
  *
- *     npm run bench -- [sends] [hot] [full] [batch] [events] [inbound] [schedule] [render] [templated] [verify] [media] [bulk] [bots] [sessions] [explorer] [console] [memory] [scale]
+ *     npm run bench -- [name …]
  *
- * Without names all of them run, in some eight minutes; BENCH_QUICK=1 takes
- * samples in one, which show that it works and little more.
+ * Without names all of them run, in some half an hour; BENCH_QUICK=1 takes
+ * samples in some minutes, which show that it works and little more.
  */
 const THROUGHPUT: readonly ThroughputName[] = ['sends', 'hot', 'full']
-const NAMES = [
-  ...THROUGHPUT,
-  'batch',
-  'events',
-  'inbound',
-  'schedule',
-  'render',
-  'templated',
-  'verify',
-  'media',
-  'bulk',
-  'bots',
-  'sessions',
-  'explorer',
-  'console',
-  'memory',
-  'scale',
-] as const
+const PARTS: Readonly<Record<string, (quick: boolean) => Figure[] | Promise<Figure[]>>> = {
+  batch: measureBatches,
+  events: measureCallbacks,
+  inbound: measureInbound,
+  schedule: measureSchedule,
+  render: measureRendering,
+  templated: measureTemplated,
+  verify: measureVerification,
+  media: measureMedia,
+  bulk: measureBulk,
+  bots: measureBots,
+  sessions: measureSessions,
+  explorer: measureExplorer,
+  console: measureConsole,
+  scale: measureScale,
+  memory: measureMemory,
+}
+const NAMES: readonly string[] = [...THROUGHPUT, ...Object.keys(PARTS)]
+/** For each part. */
 const LIMIT_MS = 15 * 60_000
 
 async function main(args: readonly string[]): Promise<void> {
-  const unknown = args.filter(name => !NAMES.some(known => known === name))
+  const unknown = args.filter(name => !NAMES.includes(name))
   if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}: choose of ${NAMES.join(', ')}.`)
-  const wanted = new Set<string>(args.length > 0 ? args : NAMES)
+  const wanted = new Set(args.length > 0 ? args : NAMES)
   const quick = process.env['BENCH_QUICK'] === '1'
   if (quick) note('BENCH_QUICK=1: short samples; compare nothing with them')
 
   const figures: Figure[] = []
   const throughput = THROUGHPUT.filter(name => wanted.has(name))
-  if (throughput.length > 0) figures.push(...(await measureThroughput(throughput, quick)))
-  if (wanted.has('batch')) figures.push(...(await measureBatches(quick)))
-  if (wanted.has('events')) figures.push(...(await measureCallbacks(quick)))
-  if (wanted.has('inbound')) figures.push(...(await measureInbound(quick)))
-  if (wanted.has('schedule')) figures.push(...(await measureSchedule(quick)))
-  if (wanted.has('render')) figures.push(measureRendering(quick))
-  if (wanted.has('templated')) figures.push(...(await measureTemplated(quick)))
-  if (wanted.has('verify')) figures.push(...(await measureVerification(quick)))
-  if (wanted.has('media')) figures.push(...(await measureMedia()))
-  if (wanted.has('bulk')) figures.push(...(await measureBulk(quick)))
-  if (wanted.has('bots')) figures.push(...(await measureBots(quick)))
-  if (wanted.has('sessions')) figures.push(...(await measureSessions(quick)))
-  if (wanted.has('explorer')) figures.push(...(await measureExplorer(quick)))
-  if (wanted.has('console')) figures.push(...(await measureConsole(quick)))
-  if (wanted.has('scale')) figures.push(...(await measureScale(quick)))
-  if (wanted.has('memory')) figures.push(...(await measureMemory(quick)))
+  if (throughput.length > 0) figures.push(...(await limited(measureThroughput(throughput, quick))))
+  for (const [name, measure] of Object.entries(PARTS)) {
+    if (wanted.has(name)) figures.push(...(await limited(measure(quick))))
+  }
   printFigures(figures)
+}
+
+async function limited<T>(part: T | Promise<T>): Promise<T> {
+  const limit = setTimeout(() => giveUp('The bench took too long.'), LIMIT_MS).unref()
+  try {
+    return await part
+  } finally {
+    clearTimeout(limit)
+  }
 }
 
 async function giveUp(why: unknown): Promise<never> {
@@ -81,7 +79,6 @@ async function giveUp(why: unknown): Promise<never> {
   process.exit(1)
 }
 
-setTimeout(() => giveUp('The bench took too long.'), LIMIT_MS).unref()
 process.on('SIGINT', () => giveUp('Interrupted.'))
 process.on('SIGTERM', () => giveUp('Interrupted.'))
 await main(process.argv.slice(2)).catch(giveUp)

@@ -88,7 +88,7 @@ async function describeUnsettled({ db }: System, sends: number): Promise<string>
 }
 
 /** The price of one part to a German phone in the list of a fresh store, in micros. */
-const PRICE_MICROS = 10_000
+export const PRICE_MICROS = 10_000
 
 /**
  * Sends are settled when nothing is held any more and exactly their price was

@@ -5,6 +5,8 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, type ConnectionId, createIds, type Ids } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { machineCpu } from './cpu.ts'
+import { TEXT } from './load.ts'
+import { PRICE_MICROS } from './measure.ts'
 import { type Figure, fixed, note, perSecond } from './report.ts'
 import { pause, type System, startSystem } from './system.ts'
 
@@ -12,8 +14,6 @@ const ACCOUNTS = 100
 const MESSAGES = 100_000
 /** Taken in one call of the accept: filling the store is not what is measured. */
 const PER_CALL = 1_000
-/** Of a German phone in the list of a fresh store, in micros. */
-const PRICE_MICROS = 10_000
 /** No node belongs to them: they wait for whoever comes. */
 const NOBODY = 0
 const LOOK_EVERY_MS = 20
@@ -107,10 +107,6 @@ function rowsOf({ ids: { plain, accounts } }: System, ids: Ids, count: number): 
     }),
   )
 }
-
-/** One part in GSM-7. */
-const TEXT =
-  'Your parcel 4711-0815 arrives today between 14:00 and 16:00. Not at home? Tell us: example.com/p'
 
 /** Stores them all for one time, which lies far enough ahead by the pace of the first; that time. */
 async function fill(db: Database, rows: readonly AcceptRow[]): Promise<number> {

@@ -12,7 +12,7 @@ const ENDLESS = 10_000_000
 const RENDERS = 10_000
 
 /** Templates that a core renders in a second: an SMS, a chat message of three parts, and an HTML e-mail. */
-export function measureRendering(quick: boolean): Figure {
+export function measureRendering(quick: boolean): Figure[] {
   const seconds = quick ? 0.2 : 2
   const rates = Object.entries(TEMPLATES).map(([name, { template, values }]) => {
     renderFor(0.1, template, values)
@@ -21,13 +21,15 @@ export function measureRendering(quick: boolean): Figure {
     return rate
   })
   const slowest = Math.min(...rates)
-  return {
-    name: 'templates rendered on one core',
-    measured: perSecond(slowest),
-    baseline: 'the slowest kind',
-    value: slowest,
-    target: { least: 100_000 },
-  }
+  return [
+    {
+      name: 'templates rendered on one core',
+      measured: perSecond(slowest),
+      baseline: 'the slowest kind',
+      value: slowest,
+      target: { least: 100_000 },
+    },
+  ]
 }
 
 const compiled = (body: object): CompiledTemplate =>
