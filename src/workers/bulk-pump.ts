@@ -120,8 +120,10 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
       for (const accountId of lanes.keys()) lost.add(accountId)
       heldAs = deps.node()
     }
-    await leave([...lost])
-    lost.clear()
+    const gone = [...lost]
+    await leave(gone)
+    // What was lost meanwhile is left in the next round: its job would stand still for ever.
+    for (const accountId of gone) lost.delete(accountId)
   }
 
   async function claim(): Promise<void> {

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { AccountSnapshot } from '../../src/contract/caller.ts'
+import type { Query } from '../../src/infra/db.ts'
+import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { type BulkPumpDeps, createBulkPump } from '../../src/workers/bulk-pump.ts'
+import { createFakeClock, turn } from '../support/fake-clock.ts'
+
+/** A store that answers when it is told to: what happens between its answers is what matters here. */
+
+const clock = createFakeClock()
+const ids = createIds(clock, createRandom())
+const account = { status: 'active', plan: { bulkCeilingPerSecond: 10 } } as AccountSnapshot
+
+function sending(accountId: AccountId) {
+  const none = { body_hash: null, pause_reason: null, error_code: null, error_message: null }
+  const counts = { total: 1, validated: 1, invalid: 0, sent: 0, failed: 0, cancelled: 0, handed_below: 0 }
+  const key_id = toUuid(ids.next('key'))
+  const id = toUuid(ids.next('job'))
+  return {
+    account_id: toUuid(accountId),
+    id,
+    live: true,
+    key_id,
+    name: '',
+    per_second: 1,
+    status: 'queued',
+    ...none,
+    ...counts,
+  }
+}
+
+test('a lane that is lost while another one is given up is given up behind it', async () => {
+  const [one, other] = [ids.next('acc'), ids.next('acc')]
+  const jobs = [sending(one), sending(other)]
+  const toClaim = [one, other]
+  const notOurs = [Promise.withResolvers<object[]>(), Promise.withResolvers<object[]>()]
+  const left = Promise.withResolvers<object[]>()
+  let fails = 0
+  const released: unknown[] = []
+
+  const answers: Record<string, (values: readonly unknown[]) => object[] | Promise<object[]>> = {
+    claim_bulk_lanes: () => toClaim.splice(0, 1).map(id => ({ account_id: toUuid(id), fence: 1 })),
+    bulk_list_sending: ([accounts]) => jobs.filter(job => String(accounts).includes(job.account_id)),
+    bulk_read_waiting: () => [{ ask: 1, n: 0, body: '{}' }],
+    fail_bulk_rows: () => notOurs[fails++]!.promise,
+    release_bulk_lanes([, accounts]) {
+      released.push(accounts)
+      return left.promise
+    },
+  }
+  const pump = createBulkPump({
+    db: {
+      async query({ name, values = [] }: Query) {
+        const rows = (await answers[name]?.(values)) ?? []
+        return { rows, rowCount: rows.length }
+      },
+    },
+    clock,
+    ids,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
+    connections: { placesAt: () => Number.POSITIVE_INFINITY, onPlace() {} },
+    restsUntil: () => 0,
+    node: () => 1,
+    account: () => account,
+  } as unknown as BulkPumpDeps)
+
+  for (let lanes = 0; lanes < 2; lanes++) {
+    pump.changed(null)
+    await pump.round()
+    await settled()
+  }
+  notOurs[0]!.resolve([{ item: 1 }])
+  await settled()
+  const giving = pump.round()
+  await settled()
+  expect(released).toEqual([`{${toUuid(one)}}`])
+  notOurs[1]!.resolve([{ item: 1 }])
+  await settled()
+  left.resolve([])
+  await giving
+  await pump.round()
+  expect(released).toEqual([`{${toUuid(one)}}`, `{${toUuid(other)}}`])
+})
+
+/** All that can happen without another answer has. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn()
+}
