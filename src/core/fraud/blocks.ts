@@ -1,13 +1,12 @@
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
-import { invalid } from '../../contract/errors.ts'
+import { readTime, withPlus } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Id, type Ids, isId, timeOf } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
 import type { Breach, GuardedSend } from './guard.ts'
@@ -82,23 +81,16 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
     const filter = {
       ...(query.action && { action: query.action }),
       ...(query.rule && { rule: query.rule }),
-      // A plus that nobody escaped in a query arrives as a space.
-      ...(query.to !== undefined && { recipient: query.to.replace(/^ (?=\d)/, '+') }),
+      ...(query.to !== undefined && { recipient: withPlus(query.to) }),
       ...(query.country !== undefined && { country: query.country }),
-      ...(query.createdAfter !== undefined && { afterMs: readTime('createdAfter', query.createdAfter) }),
-      ...(query.createdBefore !== undefined && { beforeMs: readTime('createdBefore', query.createdBefore) }),
+      ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
+      ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }
     const rows = await listBlocks(db, caller.account.id, filter, before, query.limit + 1)
     return pageOf(rows, query.limit, view, row => writeCursor(row.id))
   }
 
   return { record, list }
-}
-
-function readTime(path: string, text: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
-  return atMs
 }
 
 function fits(words: string[]): boolean {

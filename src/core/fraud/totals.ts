@@ -27,6 +27,8 @@ const DAY_MS = 24 * 3_600_000
 const CLOSED_MS = 8 * DAY_MS
 const DEFAULT_DAYS = 30
 const MOST_DAYS = 400
+/** What the store can hold as a day begins with this one. */
+const FIRST_DAY = '0001-01-01'
 const DIMENSIONS: readonly Dimension[] = ['day', 'channel', 'country']
 const NOTHING: TotalRow = {
   ...{ day: '', channel: '', country: '' },
@@ -74,8 +76,11 @@ function readDimensions(text: string | undefined): Set<Dimension> {
 
 /** Days, both included: the last thirty where nothing is said. */
 function readRange({ from, to }: StatsQuery, nowMs: number): { fromDay: string; toDay: string } {
-  const toDayMs = to === undefined ? nowMs : readDay('to', to)
-  const fromDayMs = from === undefined ? toDayMs - (DEFAULT_DAYS - 1) * DAY_MS : readDay('from', from)
+  const toDayMs = to === undefined ? nowMs - (nowMs % DAY_MS) : readDay('to', to)
+  const fromDayMs =
+    from === undefined
+      ? Math.max(toDayMs - (DEFAULT_DAYS - 1) * DAY_MS, Date.parse(FIRST_DAY))
+      : readDay('from', from)
   if (fromDayMs > toDayMs) throw invalid('from', 'must not be after to')
   if (toDayMs - fromDayMs > MOST_DAYS * DAY_MS)
     throw invalid('from', `must be at most ${MOST_DAYS} days before to`)

@@ -201,6 +201,9 @@ describe('days', () => {
     await ver.start({ to: '+12125550199' }, LIVE)
     expect(await stats(`?from=${today()}&to=${today()}`)).toMatchObject([{ started: 1 }])
     expect(await stats('?from=2020-01-01&to=2020-01-31')).toMatchObject([{ started: 0 }])
+    const longAgo = new Date(app.now() - 400 * 86_400_000).toISOString().slice(0, 10)
+    expect(await stats(`?from=${longAgo}`)).toMatchObject([{ started: 1 }])
+    expect(await stats('?to=0001-01-01')).toMatchObject([{ started: 0 }])
   })
 
   test.each([
