@@ -1,6 +1,6 @@
 import type { BulkJob, BulkQuery, BulkRow, BulkRowQuery } from '../../contract/bulk.ts'
 import type { Caller } from '../../contract/caller.ts'
-import { DEFAULT_LIMIT, type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -67,7 +67,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
     read,
 
     async list({ account }, query) {
-      const limit = query.limit ?? DEFAULT_LIMIT
+      const { limit } = query
       const before = query.cursor === undefined ? null : readJobCursor(query.cursor)
       const filter = query.status === undefined ? {} : { status: query.status }
       const jobs = await listJobs(db, account.id, filter, before, limit + 1)
@@ -78,7 +78,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
       const job = await read(caller, id)
       // Those that came are swept; until then they are nobody's.
       if (job.errorCode === 'INTAKE_INCOMPLETE') return { success: true, data: [], nextCursor: null }
-      const limit = query.limit ?? DEFAULT_LIMIT
+      const { limit } = query
       const after = query.cursor === undefined ? -1 : readRowCursor(query.cursor)
       const ended = job.status === 'cancelled'
       const rows = await listRows(db, job, query.status, ended, after, limit + 1)

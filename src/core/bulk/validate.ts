@@ -120,10 +120,8 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       results.forEach((result, at) => {
         const row = some[at]!
         if (result instanceof Problem) invalid.push(toInvalid(row.n, result))
-        else {
-          noteCheapest(cheapest, result)
-          if (result.messageType === 'otp' && !isSealed(row.body)) secret.push(row)
-        }
+        else noteCheapest(cheapest, result)
+        if (!isSealed(row.body) && mayCarryCode(row, result)) secret.push(row)
       })
       await new Promise(resolve => setImmediate(resolve))
     }
@@ -189,6 +187,12 @@ function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
       return world
     },
   }
+}
+
+/** Of a row that is no message nobody knows what its template would have said. */
+function mayCarryCode({ body }: StoredRow, result: Prepared | Problem): boolean {
+  if (!(result instanceof Problem)) return result.messageType === 'otp'
+  return (JSON.parse(body) as SingleSendBody).template !== undefined
 }
 
 function toInvalid(n: number, problem: Problem): InvalidRow {

@@ -32,6 +32,15 @@ async function bodiesOf(id: string): Promise<string[]> {
   return rows.map(row => row.body)
 }
 
+async function isLaneLeft(): Promise<boolean> {
+  const { rows } = await app.db.query<{ left: boolean }>({
+    name: 't_is_lane_left',
+    text: 'select node is null as left from bulk_lanes where account_id = $1',
+    values: [toUuid(account.id as `acc_${string}`)],
+  })
+  return rows[0]!.left
+}
+
 test('codes are sealed as long as their rows wait, and gone when they are messages', async () => {
   const created = await app.call('/api/v2/templates', {
     method: 'POST',
@@ -64,18 +73,35 @@ test('codes are sealed as long as their rows wait, and gone when they are messag
   }
 })
 
+test('a code in a row that is refused is sealed too, whatever it was to be', async () => {
+  const created = await app.call('/api/v2/templates', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { name: 'sign_up', category: 'sms', subType: 'otp', content: 'Your code is {{1}}' },
+  })
+  const { id: templateId } = (created.body['data'] as { template: { id: string } }).template
+  const id = await begin({
+    messages: [{ to: 'nobody', template: { id: templateId, variablesIndexed: ['481519'] } }],
+  })
+  await untilBulk(app, account, id, 'rejected')
+  expect((await bodiesOf(id)).join()).not.toContain('481519')
+  expect((await readBulkRows(account, id)).map(row => [row.to, row.status])).toEqual([['nobody', 'invalid']])
+})
+
 test('files that rows name stay as long as the job, however long that is, and no longer', async () => {
   const { id: assetId } = await uploadFile(app, account.testKey, png())
   const attachment = { type: 'image', assetId }
   const messages = [
-    ...bulkRows(3),
+    // Rows for longer than a node goes on that has not heard of the pause.
+    ...bulkRows(7),
     { to: '+12025552999', channel: 'user_chatapp_session', content: { text: 'late' }, attachment },
   ]
   const id = await begin({ messages })
   await untilBulk(app, account, id, 'running')
   await app.call(`/api/v2/messages/bulk/${id}/pause`, { method: 'POST', key: account.testKey })
-  // What has left is answered first: within hours that pass as one its answer would come too late.
-  await app.pass(1_000)
+  // Within hours that pass as one the answer to what is on its way would come too late: the node
+  // has heard of the pause, and hands nothing over any more, and what has left is answered.
+  await app.until(isLaneLeft, left => left)
   await app.until(
     () => readBulkRows(account, id),
     rows => rows.every(({ status, messageId }) => status === 'sent' || messageId === null),
@@ -83,7 +109,7 @@ test('files that rows name stay as long as the job, however long that is, and no
   for (let hours = 0; hours < 6; hours++) await app.leap(HOUR_MS)
   await app.call(`/api/v2/messages/bulk/${id}/resume`, { method: 'POST', key: account.testKey })
   const job = await untilBulk(app, account, id, 'completed')
-  expect(job.counts).toEqual({ pending: 0, sent: 4, failed: 0, cancelled: 0 })
+  expect(job.counts).toEqual({ pending: 0, sent: 8, failed: 0, cancelled: 0 })
 
   const isThere = async () =>
     (await app.call(`/api/v2/templates/media/${assetId}`, { key: account.testKey })).status === 200
