@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import type { KeyMode } from '../contract/enums.ts'
 import { CsvFault, readCsv } from '../lib/csv.ts'
 import { Refusal } from '../lib/refusal.ts'
 
@@ -33,12 +34,12 @@ export async function* bodyOfFile(
 
 const PIECE_CHARACTERS = 65_536
 
-/** The same for the same file and rate, so that a repeated command finds its job. */
+/** The same for the same file, rate and mode, so that a repeated command finds its job, and no trial passes for the real one. */
 export async function keyOfFile(
   file: string,
-  said: { name: string | undefined; rate: number },
+  said: { name: string | undefined; rate: number; mode: KeyMode },
 ): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([said.name ?? null, said.rate]))
+  const hash = createHash('sha256').update(JSON.stringify([said.name ?? null, said.rate, said.mode]))
   for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
   return `file-${hash.digest('hex').slice(0, 40)}`
 }
@@ -62,7 +63,10 @@ function readHeader(columns: readonly string[]): (fields: readonly string[], lin
       },
     )
   }
+  const twice = columns.find((column, at) => columns.indexOf(column) < at)
+  if (twice !== undefined) throw new Refusal(`The file has two columns "${twice}".`, { exitCode: 2 })
   if (!columns.includes('to')) throw new Refusal('The file has no column "to".', { exitCode: 2 })
+  checkVariables(columns)
   return (fields, line) => {
     if (fields.length !== columns.length) {
       throw new Refusal(`line ${line}: ${fields.length} fields, and ${columns.length} columns`, {
@@ -74,13 +78,25 @@ function readHeader(columns: readonly string[]): (fields: readonly string[], lin
 }
 
 function isColumn(name: string): boolean {
-  return (COLUMNS as readonly string[]).includes(name) || /^variable[1-9]\d?$/.test(name)
+  return (COLUMNS as readonly string[]).includes(name) || VARIABLE.test(name)
+}
+
+const VARIABLE = /^variable[1-9]\d?$/
+
+/** A value that finds no place, or leaves one empty, would make another message than the file says. */
+function checkVariables(columns: readonly string[]): void {
+  const variables = columns.filter(column => VARIABLE.test(column))
+  if (variables.length > 0 && !columns.includes('template')) {
+    throw new Refusal(`The file has a column "${variables[0]}" and no column "template".`, { exitCode: 2 })
+  }
+  const missing = variables.findIndex((_, at) => !variables.includes(`variable${at + 1}`))
+  if (missing !== -1) throw new Refusal(`The file has no column "variable${missing + 1}".`, { exitCode: 2 })
 }
 
 /** An empty field says nothing, but for the values of a template. */
 function toMessage(fields: ReadonlyMap<string, string>): object {
   const said = (column: string) => fields.get(column) || undefined
-  const variables = [...fields.keys()].filter(column => column.startsWith('variable')).length
+  const variables = [...fields.keys()].filter(column => VARIABLE.test(column)).length
   const template = said('template')
   return {
     to: fields.get('to'),
@@ -93,10 +109,7 @@ function toMessage(fields: ReadonlyMap<string, string>): object {
         [template.startsWith('tpl_') ? 'id' : 'key']: template,
         language: said('language'),
         ...(variables > 0 && {
-          variablesIndexed: Array.from(
-            { length: variables },
-            (_, at) => fields.get(`variable${at + 1}`) ?? '',
-          ),
+          variablesIndexed: Array.from({ length: variables }, (_, at) => fields.get(`variable${at + 1}`)!),
         }),
       },
     }),

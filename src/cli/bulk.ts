@@ -1,3 +1,4 @@
+import type { AccountView } from '../contract/account.ts'
 import type { BulkJob, BulkRow } from '../contract/bulk.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
 import { Refusal } from '../lib/refusal.ts'
@@ -25,8 +26,7 @@ export const send = clientCommand({
     if (rate === undefined)
       throw new Refusal('--rate is missing: messages a second, 1 to 10', { exitCode: 2 })
     const said = { name: given.text('name'), rate }
-    // The file itself is the key: the same command, repeated after whatever broke it, goes on with its job.
-    const key = given.text('idempotency-key') ?? (await keyOfFile(file, said).catch(unreadable(file)))
+    const key = given.text('idempotency-key') ?? (await keyOf(given.client, file, said))
     const job = (await given.client.upload('/messages/bulk', bodyOfFile(file, said), {
       'idempotency-key': key,
     })) as BulkJob & Body
@@ -54,6 +54,12 @@ export const status = clientCommand({
 export const stop = change('pause')
 export const resume = change('resume')
 export const cancel = change('cancel')
+
+/** The file itself is the key: the same command, repeated after whatever broke it, goes on with its job. */
+async function keyOf(client: Client, file: string, said: { name: string | undefined; rate: number }) {
+  const { key } = (await client.api('GET', '/account'))['data'] as AccountView
+  return keyOfFile(file, { ...said, mode: key.mode }).catch(unreadable(file))
+}
 
 function change(verb: 'pause' | 'resume' | 'cancel') {
   return clientCommand({
