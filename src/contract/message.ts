@@ -69,6 +69,12 @@ export const TimelineEntry = Type.Object({
   outcome: Type.Optional(
     oneOf(['accepted', 'rejected', 'retry', 'throttled', 'unknown', 'pending'] as const),
   ),
+  unknownAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Of an attempt of which nobody knew for a while: since when. ISO 8601, UTC, milliseconds.',
+    }),
+  ),
   settledAt: Type.Optional(nullable(IsoTime)),
   provider: Type.Optional(Type.String()),
   connectionId: Type.Optional(Type.String()),
@@ -88,8 +94,10 @@ export const MESSAGE_ERRORS = [
   'CHATAPP_NOT_REGISTERED',
   'MESSAGE_REJECTED',
   'PROVIDER_UNAVAILABLE',
+  'VERIFICATION_EXPIRED',
   'INTERNAL_ERROR',
 ] as const satisfies readonly ErrorCode[]
+export type MessageError = (typeof MESSAGE_ERRORS)[number]
 
 /** Which of the account's messages, as lists and streams are asked. */
 export const MessageFilters = Type.Object({

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MESSAGE_STATUSES, type MessageStatus } from '../../src/contract/enums.ts'
+import type { MessageWithTimeline } from '../../src/contract/message.ts'
+import { type RawMessage, toRow } from '../../src/core/messages/message-store.ts'
+import { viewWithTimeline } from '../../src/core/messages/view.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { RECEIPT_MOVES } from './model.ts'
 import { openWorld, setup, step, take } from './world.ts'
@@ -47,6 +50,27 @@ async function readStatuses(): Promise<Map<string, MessageStatus>> {
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
+async function readTimelines(): Promise<MessageWithTimeline[]> {
+  const { rows } = await database.db.query<RawMessage>({
+    name: 'timelines',
+    text: 'select * from messages',
+  })
+  return rows.map(row => viewWithTimeline(toRow(row), 'USD', () => null))
+}
+
+/** What a client is told of a life goes forward, ends where the message stands, and says no more than is known. */
+function expectForward({ status, timeline }: MessageWithTimeline): void {
+  const told = timeline.flatMap(entry => entry.status ?? [])
+  const ranks = told.map(each => MESSAGE_STATUSES.indexOf(each))
+  expect(ranks, told.join()).toEqual(ranks.toSorted((a, b) => a - b))
+  expect(new Set(told).size).toBe(told.length)
+  expect(told.at(-1)).toBe(status)
+  for (const { at, settledAt, outcome } of timeline) {
+    if (settledAt != null) expect(settledAt >= at, `${at} … ${settledAt}`).toBe(true)
+    expect(outcome === 'pending').toBe(outcome !== undefined && status === 'sending' && settledAt === null)
+  }
+}
+
 test('a receipt moves a message as the table says, for every pair of statuses', async () => {
   const { rows } = await database.db.query<{ from: string; to: string; moves: boolean }>({
     name: 'all_moves',
@@ -85,6 +109,7 @@ async function live(parameters: { seed?: number }): Promise<Set<MessageStatus>> 
         for (const id of before.keys()) expect(after.has(id)).toBe(true)
         before = after
       }
+      for (const message of await readTimelines()) expectForward(message)
     }),
     { numRuns: RUNS, ...parameters },
   )

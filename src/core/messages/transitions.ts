@@ -1,5 +1,5 @@
 import type { Outcome, RejectCode } from '../../channels/provider.ts'
-import type { ErrorCode } from '../../contract/errors.ts'
+import type { MessageError } from '../../contract/message.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Random } from '../../lib/random.ts'
 
@@ -8,7 +8,7 @@ export type Settlement = {
   kind: 'sent' | 'failed' | 'queued' | 'unknown'
   providerId: string | null
   providerCode: string | null
-  errorCode: ErrorCode | null
+  errorCode: MessageError | null
   errorDetail: string | null
   /** When it is due again (queued), or when nobody's word counts as sent (unknown); ms since the epoch. */
   dueAt: number | null
@@ -28,7 +28,7 @@ export type SettlePolicy = {
 const BACKOFF_CAP_MS = 3_600_000
 
 /** The public code of each reason that a provider can give. */
-export const PUBLIC_CODE: Record<RejectCode, ErrorCode> = {
+export const PUBLIC_CODE: Record<RejectCode, MessageError> = {
   RECIPIENT_REJECTED: 'RECIPIENT_REJECTED',
   CHATAPP_NOT_REGISTERED: 'CHATAPP_NOT_REGISTERED',
   MESSAGE_REJECTED: 'MESSAGE_REJECTED',

@@ -67,7 +67,10 @@ export function viewMessage(row: MessageRow, currency: string): Message {
   }
 }
 
-/** The same with its life: every status with its time, every attempt with the provider's word. */
+/**
+ * The same with its life: every attempt with the provider's word, and every status with its time. Statuses
+ * only go forward in it: an attempt that was put off stands for itself, and leaves none behind.
+ */
 export function viewWithTimeline(
   row: MessageRow,
   currency: string,
@@ -75,7 +78,7 @@ export function viewWithTimeline(
 ): MessageWithTimeline {
   const timeline = [
     statusEntry(row.scheduledAt === null ? 'queued' : 'scheduled', timeOf(row.id)),
-    ...row.pastAttempts.flatMap(past => pastEntries(row, past, explain)),
+    ...row.pastAttempts.flatMap((past, at) => pastEntries(row, past, at === 0, explain)),
     ...(hasOpenAttempt(row) ? lastEntries(row, explain) : []),
     ...laterEntries(row),
   ]
@@ -86,16 +89,21 @@ function statusEntry(status: MessageStatus, at: number): TimelineEntry {
   return { at: toIso(at), event: 'status', status }
 }
 
-/** An attempt after which the message waited again. */
-function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): TimelineEntry[] {
-  const at = Date.parse(past.at)
+/** An attempt after which the message waited again; a scheduled one waits as `queued` from its first on. */
+function pastEntries(
+  row: MessageRow,
+  past: PastAttempt,
+  isFirst: boolean,
+  explain: ExplainCode,
+): TimelineEntry[] {
   const settledAt = Date.parse(past.settledAt)
   const provider = providerOf(row, past)
   const attempt: TimelineEntry = {
-    at: toIso(at),
+    at: toIso(Date.parse(past.at)),
     event: 'attempt',
     attempt: past.attempt,
     outcome: past.left?.outcome ?? (past.counted ? 'retry' : 'throttled'),
+    ...(row.unknownAt !== null && past === lateAttempt(row) && { unknownAt: toIso(row.unknownAt) }),
     settledAt: toIso(settledAt),
     provider,
     connectionId: past.connectionId,
@@ -103,7 +111,7 @@ function pastEntries(row: MessageRow, past: PastAttempt, explain: ExplainCode): 
     explanation: past.providerCode === null ? null : explain(provider, past.providerCode),
     detail: past.detail,
   }
-  return [statusEntry('sending', at), attempt, ...unknownAfter(row, past), statusEntry('queued', settledAt)]
+  return isFirst && row.scheduledAt !== null ? [attempt, statusEntry('queued', settledAt)] : [attempt]
 }
 
 /** A connection that was left says whose it was with its last attempt. */
@@ -114,34 +122,47 @@ function providerOf(row: MessageRow, { connectionId }: PastAttempt): string {
 
 /** Whether the last attempt is not among the past ones; a throttled one gave its number back. */
 function hasOpenAttempt(row: MessageRow): boolean {
+  // What was taken back although its attempt was recorded was not sent: nobody made that attempt.
+  if (row.attemptAt === null || row.status === 'cancelled') return false
   const last = row.pastAttempts.at(-1)
-  if (row.attemptAt === null || !last) return row.attemptAt !== null
+  if (!last) return true
   const numberAfter = last.counted ? last.attempt : last.attempt - 1
   return row.attempt !== numberAfter || row.attemptAt !== Date.parse(last.at)
 }
 
-/** That this attempt, or the last one, was unknown: also where its provider told of it after all, and others followed. */
-function unknownAfter({ unknownAt, pastAttempts }: MessageRow, past: PastAttempt | null): TimelineEntry[] {
-  if (unknownAt === null) return []
-  const unknown = pastAttempts.find(({ settledAt }) => Date.parse(settledAt) >= unknownAt) ?? null
-  return unknown === past ? [statusEntry('unknown', unknownAt)] : []
+/** The past attempt that was unknown until its provider told of it after all; null where it is the last one. */
+function lateAttempt({ unknownAt, status, pastAttempts }: MessageRow): PastAttempt | null {
+  if (unknownAt === null || status === 'unknown') return null
+  return pastAttempts.find(({ settledAt }) => Date.parse(settledAt) >= unknownAt) ?? null
 }
 
 function lastEntries(row: MessageRow, explain: ExplainCode): TimelineEntry[] {
   const at = row.attemptAt!
+  const unknownAt = lateAttempt(row) === null ? row.unknownAt : null
   const attempt: TimelineEntry = {
-    at: toIso(row.attemptAt!),
+    at: toIso(at),
     event: 'attempt',
     attempt: row.attempt,
     outcome: lastOutcome(row),
-    settledAt: isoOrNull(row.settledAt),
+    ...(unknownAt !== null && { unknownAt: toIso(unknownAt) }),
     provider: row.provider,
     connectionId: row.connectionId,
-    providerCode: row.providerCode,
-    explanation: row.providerCode === null ? null : explain(row.provider, row.providerCode),
-    detail: row.errorDetail,
+    ...(row.status === 'sending' ? NO_WORD_YET : lastWord(row, explain)),
   }
-  return [statusEntry('sending', at), attempt, ...unknownAfter(row, null)]
+  const unknown = unknownAt === null ? [] : [statusEntry('unknown', unknownAt)]
+  return [statusEntry('sending', at), attempt, ...unknown]
+}
+
+/** Until then its row still has what was said of the attempt before. */
+const NO_WORD_YET = { settledAt: null, providerCode: null, explanation: null, detail: null }
+
+function lastWord({ provider, providerCode, settledAt, errorDetail }: MessageRow, explain: ExplainCode) {
+  return {
+    settledAt: isoOrNull(settledAt),
+    providerCode,
+    explanation: providerCode === null ? null : explain(provider, providerCode),
+    detail: errorDetail,
+  }
 }
 
 function lastOutcome(row: MessageRow): NonNullable<TimelineEntry['outcome']> {

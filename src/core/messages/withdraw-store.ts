@@ -1,3 +1,4 @@
+import type { MessageError } from '../../contract/message.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -119,7 +120,7 @@ type Ending = {
   statuses: readonly string[]
   begunToo: boolean
   end: 'cancelled' | 'failed' | 'expired'
-  errorCode: string | null
+  errorCode: MessageError | null
   detail: string | null
 }
 
@@ -130,10 +131,9 @@ const CANCELLED: Ending = {
   errorCode: null,
   detail: null,
 }
-const UNCONFIRMED: Ending = {
-  ...CANCELLED,
-  detail: 'the database went away before the sender could be told; not sent',
-}
+/** Tells what was taken back from what its account cancelled. */
+export const TAKEN_BACK = 'the database went away before the sender could be told; not sent'
+const UNCONFIRMED: Ending = { ...CANCELLED, detail: TAKEN_BACK }
 const UNCONFIRMED_BEGUN: Ending = { ...UNCONFIRMED, statuses: ['sending', 'unknown'], begunToo: true }
 const UNREADABLE: Ending = {
   ...CANCELLED,

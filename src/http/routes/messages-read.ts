@@ -12,7 +12,10 @@ export const messagesRead = (deps: { messages: Messages }) =>
     auth: {},
     schema: {
       summary: 'Read a message',
-      description: 'With `timeline`: every status with its time, every attempt with what the provider said.',
+      description:
+        'With `timeline`: every attempt with what the provider said, and every status with its time. The statuses in it ' +
+        'only go forward. A message that an attempt did not take waits as `queued` again and can be cancelled; that ' +
+        'attempt stands among the attempts, and `sending` before the one that decided.',
       tags: ['Messages'],
       params: Type.Object({ messageId: Type.String() }),
       response: { 200: success(MessageWithTimeline) },

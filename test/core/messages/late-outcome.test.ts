@@ -100,14 +100,13 @@ describe('with another connection beside it', () => {
     ])
     expect(await account.wallet()).toMatchObject({ balance: held.balance, held: 0, captured: held.held })
     const { timeline } = await account.message(messageId)
-    expect(timeline.flatMap(({ event, status }) => (event === 'status' ? [status] : []))).toEqual([
-      'queued',
-      'sending',
-      'unknown',
-      'queued',
-      'sending',
-      'sent',
-    ])
+    const [queued, refused, ...others] = timeline
+    expect([queued, ...others].flatMap(entry => entry?.status ?? [])).toEqual(['queued', 'sending', 'sent'])
+    expect(others.every(({ unknownAt }) => unknownAt === undefined)).toBe(true)
+    // Since when nobody knew of it: after it began, and before it turned out.
+    expect(refused).toMatchObject({ event: 'attempt', outcome: 'rejected', unknownAt: expect.any(String) })
+    const times = [refused!.at, refused!.unknownAt!, refused!.settledAt!]
+    expect(times).toEqual(times.toSorted())
   })
 
   test('a code does not: its words were erased when nobody knew whether it had left', async () => {

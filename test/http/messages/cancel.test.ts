@@ -65,13 +65,30 @@ describe('200', () => {
     const answer = await cancel(id, own.liveKey)
     expect(answer.status, answer.text).toBe(200)
     const message = answer.body['data'] as MessageWithTimeline
-    expect(statuses(message)).toEqual(['queued', 'sending', 'queued', 'cancelled'])
+    expect(statuses(message)).toEqual(['queued', 'cancelled'])
     expect(message.timeline.filter(entry => entry.event === 'attempt')).toMatchObject([
       { outcome: 'throttled', providerCode: '0006', explanation: expect.any(String) },
     ])
     await app.pass(6_000)
     expect((await own.message(id)).status).toBe('cancelled')
     expect(await own.wallet()).toMatchObject({ balance: 100, held: 0, captured: 0 })
+  })
+
+  test('a scheduled message that was put off waits as a queued one', async () => {
+    const own = await app.createAccount()
+    const id = messageIdOf(await schedule(own, 2_000, { to: THROTTLED }))
+    const waiting = await app.until(
+      () => own.message(id),
+      message => message.status === 'queued',
+    )
+    expect(waiting.timeline).toMatchObject([
+      { status: 'scheduled' },
+      { event: 'attempt', outcome: 'throttled' },
+      { status: 'queued' },
+    ])
+    const answer = await cancel(id, own.liveKey)
+    expect(statuses(answer.body['data'] as MessageWithTimeline)).toEqual(['scheduled', 'queued', 'cancelled'])
+    expect(await own.wallet()).toMatchObject({ held: 0, captured: 0 })
   })
 
   test('a message of the pool goes back to the pool', async () => {

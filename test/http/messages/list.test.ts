@@ -110,6 +110,7 @@ describe('200', () => {
     ['a mode that none has', () => '?mode=test', []],
     ['errorCode', () => '?errorCode=RECIPIENT_REJECTED', [4]],
     ['another errorCode', () => '?errorCode=INTERNAL_ERROR&status=failed', []],
+    ['the errorCode of a code that waited too long', () => '?errorCode=VERIFICATION_EXPIRED', []],
     ['templateId', () => `?templateId=tpl_${NOBODYS}`, []],
     ['bulkJobId', () => `?bulkJobId=job_${NOBODYS}`, []],
     ['createdAfter, that moment itself left out', () => `?createdAfter=${times[1]}`, [4, 3, 2]],
