@@ -50,25 +50,27 @@ export type FailoverDeps = ResolveDeps & {
  * of it is rare: what it needs it reads, and only `fail_over` changes anything.
  */
 export function createFailover(deps: FailoverDeps): Failover {
-  /** A provider's word is not lost because the database is away. */
   const patience = () => !deps.stopping()
+  /** A message is not refused for good because the database is away while another way is looked for. */
+  const look = <T>(work: () => T | Promise<T>): Promise<T> =>
+    patiently(deps.clock, patience, async () => work())
 
   async function after(item: OutboxItem, attempt: number, outcome: NotTaken): Promise<Onward> {
     const stays: Onward = { kind: 'stays', tries: attempt }
     // Whoever does not want it from here wants it from nowhere.
     if (outcome.kind === 'rejected' && outcome.optedOut) return stays
-    const account = await deps.account(item.accountId)
+    const account = await look(() => deps.account(item.accountId))
     if (!account) return stays
-    const world = await deps.world({ account })
+    const world = await look(() => deps.world({ account }))
     // How often this one was asked, of all attempts, matters only where they are used up.
     const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
     if (!isElsewhere(world, item) && !usedUp) return stays
-    const row = await patiently(deps.clock, patience, () => readMessage(deps.db, item.accountId, item.id))
+    const row = await look(() => readMessage(deps.db, item.accountId, item.id))
     if (row?.attempt !== attempt) return stays
 
     const tries = triesOf(row)
     for (const carrier of onward(row, item, tries, outcome, world)) {
-      const to = await destination(row, item, carrier, account, world)
+      const to = await look(() => destination(row, item, carrier, account, world))
       const verdict = to && (await move(leftBy(item, attempt, outcome), to))
       if (verdict === 'moved') return { kind: 'moved', item: movedTo(to!, item) }
       if (verdict === 'stale') break

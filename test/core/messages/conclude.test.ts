@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../../src/channels/provider.ts'
+import type { AccountSnapshot } from '../../../src/contract/caller.ts'
 import { type Conclude, createConclude } from '../../../src/core/messages/conclude.ts'
+import { createFailover, type FailoverDeps } from '../../../src/core/messages/failover.ts'
 import type { SettleRow } from '../../../src/core/messages/hot-store.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createWaiters } from '../../../src/core/messages/waiters.ts'
@@ -90,6 +92,35 @@ describe('that a recipient has opted out', () => {
     stopping = true
     await conclude.attempt(item, 1, refused)
     expect([optOuts, settled.length]).toEqual([[], 1])
+  })
+})
+
+describe('another way for a message that was not taken', () => {
+  const failover = () =>
+    createFailover({
+      clock,
+      stopping: () => stopping,
+      maxAttempts: () => 3,
+      async account() {
+        if (away-- > 0) throw gone()
+        return { id: item.accountId } as AccountSnapshot
+      },
+      world: () => ({ connections: [{ id: item.connectionId, channels: ['int_sms'] }] }) as never,
+    } as unknown as FailoverDeps)
+  const busy = { kind: 'retry', detail: 'busy' } as const
+
+  test('is looked for as soon as the database is back', async () => {
+    away = 3
+    const onward = failover().after(item, 1, busy)
+    await clock.advance(600)
+    expect(await onward).toEqual({ kind: 'stays', tries: 1 })
+    expect(away).toBe(-1)
+  })
+
+  test('does not keep a node that stops', async () => {
+    away = Number.POSITIVE_INFINITY
+    stopping = true
+    await expect(failover().after(item, 1, busy)).rejects.toThrow(DatabaseUnavailable)
   })
 })
 
