@@ -84,7 +84,7 @@ export function createMessages(deps: MessagesDeps): Messages {
 
   return {
     async list(caller, query) {
-      const limit = query.limit ?? 50
+      const { limit } = query
       const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
       const { account } = caller
       const filter = await upToItsEnd(account.id, readFilter(query))
@@ -102,18 +102,23 @@ export function createMessages(deps: MessagesDeps): Messages {
     view,
     read,
     async cancel(caller, messageId) {
-      const row = await find(caller, messageId)
-      if (!(await cancelMessage(db, clock.now(), caller.account.id, row.id))) {
-        const { status } = await find(caller, messageId)
-        throw new Problem(
-          'MESSAGE_STATE_CONFLICT',
-          `The message is ${status}: only a scheduled or queued one can be cancelled.`,
-        )
+      let row = await find(caller, messageId)
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        if (await cancelMessage(db, clock.now(), caller.account.id, row.id)) return read(caller, messageId)
+        row = await find(caller, messageId)
+        // A queued one was put off in between, and waits again.
+        if (row.status !== 'queued') break
       }
-      return read(caller, messageId)
+      throw new Problem(
+        'MESSAGE_STATE_CONFLICT',
+        `The message is ${row.status}: only a scheduled or queued one can be cancelled.`,
+      )
     },
   }
 }
+
+/** Each of which met an attempt that ended at that very moment. */
+const MOST_TRIES = 3
 
 /** A page is looked for so long: what it takes, with the last statement, stays well below 200 ms. */
 const LOOK_FOR_MS = 80

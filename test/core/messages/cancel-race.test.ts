@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptSends, beginAttempts } from '../../../src/core/messages/hot-store.ts'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { acceptSends, beginAttempts, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import { createMessages } from '../../../src/core/messages/read.ts'
 import { cancelMessage } from '../../../src/core/messages/withdraw-store.ts'
 import { claimDue, registerNode } from '../../../src/core/outbox/store.ts'
-import type { Db } from '../../../src/infra/db.ts'
+import type { Db, Query } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { acceptRow } from '../../support/message-rows.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 const ids = createIds(systemClock, createRandom())
 const accountId: AccountId = ids.next('acc')
@@ -96,4 +98,36 @@ test('a message that is being cancelled is not claimed, and its cancel does not 
     expect(await claim(database.db)).toEqual([])
   })
   expect(await begin(database.db, id)).toEqual([null])
+})
+
+test('a message that is put off while it is being cancelled is cancelled all the same', async () => {
+  const id = await dueMessage()
+  await claim(database.db)
+  await begin(database.db, id)
+  let putOff = false
+  /** The attempt ends between the cancel that came too early and the look at the message. */
+  const query = async (request: Query) => {
+    const answer = await database.db.query(request)
+    if (request.name === 'withdraw_messages' && !putOff) {
+      putOff = true
+      const eventId = ids.next('evt')
+      const settled = settleRow(
+        { accountId, id, connectionId, eventId },
+        { kind: 'queued', dueAt: Date.now() },
+      )
+      await settleAttempts(database.db, node, Date.now(), [settled], false)
+    }
+    return answer
+  }
+  const messages = createMessages({
+    db: { ...database.db, query } as Db,
+    clock: systemClock,
+    explain: () => null,
+    officialNames: async () => () => null,
+  })
+  const caller = { account: { id: accountId, currency: 'USD' } } as Caller
+  expect(await messages.cancel(caller, id)).toMatchObject({
+    status: 'cancelled',
+    billing: { state: 'released' },
+  })
 })
