@@ -31,18 +31,23 @@ export function readMessageType(body: SingleSendBody): MessageType {
   return type
 }
 
+/** The words that a body itself gives, whichever field they are in; an empty text is none. */
+export function ownText({ content, text }: Pick<SingleSendBody, 'content' | 'text'>): string | undefined {
+  return content?.text || text || undefined
+}
+
 /** Refuses a body that says nothing, or that contradicts itself, before any channel is chosen. */
 export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
   const { content, attachment, template } = body
-  const text = content?.text ?? body.text
-  if (!text && content?.otpCode === undefined && !attachment && !template) {
+  const text = ownText(body)
+  if (text === undefined && content?.otpCode === undefined && !attachment && !template) {
     throw invalid('content', 'give content.text, content.otpCode, a template or an attachment')
   }
   if (content?.otpCode !== undefined) {
     if (!/^[\p{L}\p{N}-]+$/u.test(content.otpCode)) {
       throw invalid('content.otpCode', 'must be letters, digits and hyphens')
     }
-    if (text && !text.includes(content.otpCode)) {
+    if (text !== undefined && !text.includes(content.otpCode)) {
       throw invalid('content.text', 'must contain content.otpCode when both are given')
     }
   }
@@ -53,7 +58,7 @@ export function checkContent(body: Omit<SingleSendBody, 'to'>): void {
 
 /** The words of a message without a template, within the limits of its channel. */
 export function compose(body: SingleSendBody, channel: Channel): Said {
-  const text = body.content?.text ?? body.text ?? otpText(body.content?.otpCode)
+  const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
   if (body.content?.subject !== undefined)
     throw invalid('content.subject', `belongs to e-mail, not ${channel}`)
@@ -86,5 +91,5 @@ export function composeSms(text: string, path: string): Said {
 }
 
 function textPath(body: SingleSendBody): string {
-  return body.content?.text === undefined && body.text !== undefined ? 'text' : 'content.text'
+  return !body.content?.text && body.text ? 'text' : 'content.text'
 }

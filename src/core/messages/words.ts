@@ -6,7 +6,7 @@ import type { Carrier } from '../routing/route.ts'
 import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
-import { compose, type Said } from './content.ts'
+import { compose, ownText, type Said } from './content.ts'
 import type { HeaderSources } from './template-header.ts'
 import { sayByTemplate, sayCode } from './template-say.ts'
 
@@ -38,8 +38,9 @@ export function findWords(
 }
 
 /** A code for which the sender has no words. */
-function bareCode({ content, text }: SingleSendBody): string | undefined {
-  return content?.text || text || content?.subject !== undefined ? undefined : content?.otpCode
+function bareCode(body: SingleSendBody): string | undefined {
+  const { content } = body
+  return ownText(body) !== undefined || content?.subject !== undefined ? undefined : content?.otpCode
 }
 
 const CATEGORY_OF: Partial<Record<Channel, TemplateCategory>> = {

@@ -158,6 +158,23 @@ describe('the channel', () => {
     const id = messageIdOf(await account.send({ to: PHONE, text: 'short', content: { text: 'long' } }))
     expect((await account.message(id)).text).toBe('long')
   })
+
+  test.each([PHONE, 'code@example.com'])(
+    'an empty text is none: to %s a code is said all the same',
+    async to => {
+      for (const words of [
+        { content: { text: '', otpCode: '317042' } },
+        { text: '', content: { otpCode: '317042' } },
+      ]) {
+        const id = messageIdOf(await account.send({ to, ...words }))
+        expect(await account.inbox(to)).toContainEqual(
+          expect.objectContaining({ messageId: id, text: 'Your verification code is 317042' }),
+        )
+      }
+      const id = messageIdOf(await account.send({ to, text: 'short', content: { text: '' } }))
+      expect((await account.message(id)).text).toBe('short')
+    },
+  )
 })
 
 describe('the sender', () => {
