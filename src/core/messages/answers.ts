@@ -5,6 +5,7 @@ import type { SenderSource, SendResult } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type MessageId, sameAs } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
+import { SANDBOX } from '../routing/route.ts'
 
 /** An answer as bytes, so that a replay repeats it to the letter. */
 export type Answer = {
@@ -32,8 +33,6 @@ export type AnswerFacts = {
 }
 
 export type FailureFacts = { errorCode: ErrorCode; errorDetail: string | null }
-
-const SANDBOX = 'sandbox'
 
 /** The 200 of a send that was accepted. */
 export function sentAnswer(facts: AnswerFacts, status: SendResult['status'], replayed: boolean): Answer {

@@ -5,6 +5,7 @@ import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.
 import { livesSince } from '../outbox/store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
+import { TAKEN_BACK } from './withdraw-store.ts'
 
 /** Claims a key for a batch before any of its messages is accepted. Null when claimed; what was there first otherwise. */
 export async function claimForBatch(
@@ -72,18 +73,38 @@ export async function finishBatch(
   })
 }
 
-/** Which of these messages exist, and whether each was taken back. */
-export async function statusesOf(
+/** What became of a message of a batch; `taken back` by us, and not by its account. */
+type Fate = 'accepted' | 'taken back'
+
+/** Those of these messages that exist. */
+export async function fatesOf(
   db: Db,
   accountId: AccountId,
   ids: readonly MessageId[],
-): Promise<Map<MessageId, string>> {
-  const { rows } = await db.query<{ id: string; status: string }>({
-    name: 'statuses_of_batch',
-    text: 'select id, status from messages where account_id = $1 and id = any ($2::uuid[])',
-    values: [toUuid(accountId), bareArray(ids.map(toUuid))],
+): Promise<Map<MessageId, Fate>> {
+  const { rows } = await db.query<{ id: string; taken_back: boolean }>({
+    name: 'fates_of_batch',
+    text: `select id, status = 'cancelled' and error_detail is not distinct from $3 as taken_back
+             from messages where account_id = $1 and id = any ($2::uuid[])`,
+    values: [toUuid(accountId), bareArray(ids.map(toUuid)), TAKEN_BACK],
   })
-  return new Map(rows.map(row => [fromUuid('msg', row.id), row.status]))
+  return new Map(rows.map(row => [fromUuid('msg', row.id), row.taken_back ? 'taken back' : 'accepted']))
+}
+
+/** Whether any of these messages is with this provider. */
+export async function anyWith(
+  db: Db,
+  accountId: AccountId,
+  ids: readonly MessageId[],
+  provider: string,
+): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'any_of_batch_with',
+    text: `select exists (select 1 from messages
+                           where account_id = $1 and id = any ($2::uuid[]) and provider = $3) as found`,
+    values: [toUuid(accountId), bareArray(ids.map(toUuid)), provider],
+  })
+  return rows[0]!.found
 }
 
 /** Whether a node lives that lived at a time. */

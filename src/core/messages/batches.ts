@@ -1,13 +1,14 @@
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
-import { claimForBatch, finishBatch, statusesOf, stillLives, takeUpBatch } from './batch-store.ts'
+import { SANDBOX } from '../routing/route.ts'
+import { anyWith, claimForBatch, fatesOf, finishBatch, stillLives, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
 
 /** What became of a batch that was left unfinished, message by message. */
 export type LeftBatch = {
-  /** Accepted before; nothing is left to do. */
+  /** Accepted before, be it that its account cancelled it since; nothing is left to do. */
   accepted: ReadonlySet<MessageId>
   /** The ids in the order of `to`; of those that were taken back, new ones. */
   ids: MessageId[]
@@ -19,6 +20,8 @@ export type Batches = {
   /** The batch that a key stands for, to be finished here; null while another may still be at it. */
   takeUp(accountId: AccountId, claim: KeyClaim, existing: StoredKey): Promise<LeftBatch | null>
   finish(accountId: AccountId, claim: KeyClaim, answer: { status: number; body: string }): Promise<void>
+  /** Whether the sandbox took any message of a finished one. */
+  simulated(accountId: AccountId, existing: StoredKey): Promise<boolean>
 }
 
 /** A living request needs this long at most from the claim to the answer. */
@@ -33,14 +36,15 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const seenAtMs = existing.batchAt!
       const young = clock.now() - seenAtMs < AT_WORK_MS
       if (young && (await stillLives(db, seenAtMs))) return null
-      const statuses = await statusesOf(db, accountId, existing.batch!)
-      const taken = (id: MessageId) => statuses.has(id) && statuses.get(id) !== 'cancelled'
+      const fates = await fatesOf(db, accountId, existing.batch!)
       const left: LeftBatch = {
-        accepted: new Set(existing.batch!.filter(taken)),
-        ids: existing.batch!.map(id => (statuses.get(id) === 'cancelled' ? ids.next('msg') : id)),
+        accepted: new Set(existing.batch!.filter(id => fates.get(id) === 'accepted')),
+        ids: existing.batch!.map(id => (fates.get(id) === 'taken back' ? ids.next('msg') : id)),
       }
       return (await takeUpBatch(db, accountId, claim, left.ids, seenAtMs, clock.now())) ? left : null
     },
     finish: (accountId, claim, answer) => finishBatch(db, accountId, claim, answer),
+    simulated: async (accountId, { batch }) =>
+      batch !== null && (await anyWith(db, accountId, batch, SANDBOX)),
   }
 }

@@ -86,7 +86,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const answer = await idempotency.replay(request.caller.account, claim, existing)
     if (answer === 'free') return sendBatch(request)
     if (answer instanceof Problem) return problemAnswer(answer, sameAs('msg', request.requestId))
-    return { ...answer, sandbox: request.caller.mode === 'test' }
+    return { ...answer, sandbox: await batches.simulated(request.caller.account.id, existing) }
   }
 
   async function finish(request: SendBatchRequest, claim: KeyClaim, answer: Answer): Promise<Answer> {
@@ -184,6 +184,10 @@ function failed(item: Item, problem: Problem): Result {
   }
 }
 
+function isSimulated(prepared: Prepared | Problem): boolean {
+  return !(prepared instanceof Problem) && prepared.provider === SANDBOX
+}
+
 function toAnswer(request: SendBatchRequest, results: Result[], items: readonly Item[]): Answer {
   const failures = results.filter(result => !result.success).length
   const body: BatchResult = {
@@ -197,7 +201,7 @@ function toAnswer(request: SendBatchRequest, results: Result[], items: readonly 
     status: failures === 0 ? 200 : 207,
     body: JSON.stringify(body),
     replayed: false,
-    sandbox: items.some(item => !(item.prepared instanceof Problem) && item.prepared.provider === SANDBOX),
+    sandbox: items.some(({ prepared }, at) => results[at]!.success && isSimulated(prepared)),
     retryAfterSeconds: null,
   }
 }

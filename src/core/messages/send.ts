@@ -67,7 +67,10 @@ export function createSend(deps: SendDeps): Send {
     const existing = isDecision(problem)
       ? await idempotency.storeRefusal(accountId, claim, answer)
       : await idempotency.find(accountId, claim)
-    return existing ? replay(existing, claim, id, request) : answer
+    if (!existing) return answer
+    const told = await replay(existing, claim, id, request)
+    // A stored refusal does not say whose word it was; this request has just heard the same one.
+    return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
   }
 
   async function acceptAndAnswer(

@@ -171,6 +171,38 @@ test('what a crash left in the middle is finished by the next request with the k
   expect((await account.send(body, { idempotencyKey: 'crash' })).text).toBe(again.text)
 })
 
+test('what its account cancelled meanwhile is not sent by that', async () => {
+  const options = { scheduleAt: new Date(app.now() + 3_600_000).toISOString() }
+  const body = { to: ['+12025550186', '+12025550187'], text: 'crash', options }
+  const sent = { live: true, idempotencyKey: 'cancelled' }
+  const first = await account.send(body, sent)
+  const [cancelled] = batchOf(first).results
+  const path = `/api/v2/messages/${cancelled!.messageId}/cancel`
+  expect((await app.call(path, { method: 'POST', key: account.liveKey })).status).toBe(200)
+  await app.db.query({
+    name: 't_unfinish_cancelled',
+    text: `update idempotency set status = null, body = null, batch_at = '2000-01-01' where key = 'cancelled'`,
+  })
+  const again = await account.send(body, sent)
+  expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([
+    first.text.replace(first.body['requestId'] as string, again.body['requestId'] as string),
+    'true',
+  ])
+  expect(await account.messages('?to=%2B12025550186')).toMatchObject([{ status: 'cancelled' }])
+})
+
+test('of live keys says that the sandbox took it, and so do its replays', async () => {
+  for (const [to, said] of [
+    [['+12025550184', 'nobody'], 'true'],
+    [['nobody'], null],
+  ] as const) {
+    for (const replayed of [null, 'true']) {
+      const { headers } = await account.send({ to, text: 'x' }, { live: true, idempotencyKey: `to ${to}` })
+      expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([replayed, said])
+    }
+  }
+})
+
 test.each([
   ['nobody', [], 'to'],
   ['more than a hundred', numbers(101), 'to'],
