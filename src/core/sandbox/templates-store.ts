@@ -21,20 +21,20 @@ export function createTemplateMemory(db: Db): SandboxTemplates {
   }
 }
 
-type Row = { id: string; name: string; language: string; decided_at: Date }
+type Row = { id: number; name: string; language: string; decided_at: Date }
 
 function plantedOf({ id, name, language, decided_at }: Row): PlantedTemplate {
-  return { id: Number(id), name, language, decidedAtMs: decided_at.getTime() }
+  return { id, name, language, decidedAtMs: decided_at.getTime() }
 }
 
 async function plantTemplate(db: Db, template: TemplateKey & { decidedAtMs: number }): Promise<number> {
-  const { rows } = await db.query<{ id: string }>({
+  const { rows } = await db.query<{ id: number }>({
     name: 'sandbox_plant_template',
     text: `insert into sandbox_templates (connection_id, name, language, decided_at)
       values ($1, $2, $3, $4) returning id`,
     values: [toUuid(template.connectionId), template.name, template.language, toIso(template.decidedAtMs)],
   })
-  return Number(rows[0]!.id)
+  return rows[0]!.id
 }
 
 async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate | null> {

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { acceptSends, beginAttempts, type SettleRow, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import {
+  acceptSends,
+  beginAttempts,
+  type SettleRow,
+  settleAttempts,
+} from '../../../src/core/messages/hot-store.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
 import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
