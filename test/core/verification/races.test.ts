@@ -49,6 +49,16 @@ function tally(answers: readonly Answer[]): Record<string, number> {
   return counts
 }
 
+/** The code of the last of so many messages: on a busy machine an answer comes before its message has arrived. */
+async function lastCodeOf(to: string, messages: number): Promise<string> {
+  const inbox = await apps[0]!.until(
+    () => account.inbox(to),
+    all => all.length >= messages,
+  )
+  expect(inbox).toHaveLength(messages)
+  return codeFor(account, to)
+}
+
 /** As if the last code had been sent long enough ago. */
 async function allowResend(to: string): Promise<void> {
   await database.db.query({
@@ -130,14 +140,12 @@ test('of racing resends exactly one is made', async () => {
     await allowResend(to)
     const answers = await race(20, at => post(at, 'resend', at % 2 === 0 ? { to } : { verificationId: id }))
     expect(tally(answers)).toEqual({ '200': 1, RESEND_TOO_SOON: 19 })
-    expect(await account.inbox(to)).toHaveLength(2)
-    const code = await codeFor(account, to)
+    const code = await lastCodeOf(to, 2)
     expect((await post(round, 'verify', { verificationId: id, code })).status).toBe(200)
   }
 })
 
 test('a check that races a resend is either before it or after it', async () => {
-  const seen = new Set<string>()
   for (let round = 0; round < 24; round++) {
     const to = nextPhone()
     const { id, code } = await start(to)
@@ -149,22 +157,19 @@ test('a check that races a resend is either before it or after it', async () => 
     const outcome = Object.keys(tally([check]))
       .concat(Object.keys(tally([again])))
       .join(' ')
-    seen.add(outcome)
-    const now = await codeFor(account, to)
     switch (outcome) {
       case '200 VERIFICATION_ALREADY_USED':
         expect(await account.inbox(to)).toHaveLength(1)
         break
       case 'VERIFICATION_CODE_INVALID 200':
         expect(check.body['attemptsRemaining']).toBe(4)
-        expect((await post(round, 'verify', { to, code: now })).status).toBe(200)
+        expect((await post(round, 'verify', { to, code: await lastCodeOf(to, 2) })).status).toBe(200)
         break
       default:
         // Once in a million the new code is the old one.
         expect.fail(`neither before nor after: ${outcome}`)
     }
   }
-  expect(seen.size).toBeGreaterThan(0)
 })
 
 test('a check that races a start is either before it or after it', async () => {
@@ -181,7 +186,7 @@ test('a check that races a start is either before it or after it', async () => {
     // Whatever came first: the later code counts, and the earlier is spent or superseded.
     const again = await post(round, 'verify', { verificationId: id, code })
     expect(again.body['code']).toBe(verified ? 'VERIFICATION_ALREADY_USED' : 'NOT_FOUND')
-    expect((await post(round, 'verify', { to, code: await codeFor(account, to) })).body).toMatchObject({
+    expect((await post(round, 'verify', { to, code: await lastCodeOf(to, 2) })).body).toMatchObject({
       success: true,
       verificationId: (later.body as VerificationAttempt).verificationId,
     })

@@ -344,6 +344,11 @@ describe('a code that waits', () => {
   test('expires when its time is over, and its money goes back', async () => {
     const to = nextThrottledPhone()
     const { verificationId } = await ver.start({ to }, { live: true })
+    // The sandbox has asked for its rest: within minutes that pass as one its answer would come too late.
+    await app.until(
+      () => account.messages(`?to=${encodeURIComponent(to)}`),
+      ([only]) => only!.status === 'queued',
+    )
     await app.leap(11 * MINUTE_MS)
     const [message] = await app.until(
       () => account.messages(`?to=${encodeURIComponent(to)}`),
