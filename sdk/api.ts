@@ -25,6 +25,7 @@ export type MessageError =
   | 'CHATAPP_NOT_REGISTERED'
   | 'MESSAGE_REJECTED'
   | 'PROVIDER_UNAVAILABLE'
+  | 'VERIFICATION_EXPIRED'
   | 'INTERNAL_ERROR'
 export type KeyMode = 'live' | 'test'
 export type VerificationStatus = 'pending' | 'verified' | 'expired' | 'exhausted' | 'superseded' | 'failed'
@@ -148,6 +149,7 @@ export interface ErrorBody {
     | 'VERIFICATION_ALREADY_USED'
     | 'PAYLOAD_TOO_LARGE'
     | 'UNSUPPORTED_MEDIA_TYPE'
+    | 'RANGE_NOT_SATISFIABLE'
     | 'RATE_LIMITED'
     | 'VERIFICATION_ATTEMPTS_EXHAUSTED'
     | 'RESEND_TOO_SOON'
@@ -399,6 +401,9 @@ export interface Estimate {
      * SMS alone.
      */
     parts?: number
+    /**
+     * What pays for it; with a test key, what would pay for it with a live one.
+     */
     source: 'pool' | 'wallet'
   } | null
 }
@@ -600,6 +605,10 @@ export interface TimelineEntry {
   status?: MessageStatus
   attempt?: number
   outcome?: 'accepted' | 'rejected' | 'retry' | 'throttled' | 'unknown' | 'pending'
+  /**
+   * Of an attempt of which nobody knew for a while: since when. ISO 8601, UTC, milliseconds.
+   */
+  unknownAt?: string
   settledAt?: string | null
   provider?: string
   connectionId?: string
@@ -2887,7 +2896,7 @@ export interface AccountCreate {
    */
   balance?: number
   quietHours?: QuietHoursView | null
-  verification?: VerificationSettingsUpdate
+  verification?: VerificationSettingsUpdate | null
 }
 export interface ActorView {
   type: Actor
@@ -4332,7 +4341,9 @@ export interface GetAdminMembersQuery {
 }
 export interface PostAdminMembers201 {
   success: true
-  data: Person
+  data: {
+    member: Person
+  }
 }
 export interface MembershipCreate {
   userId: string
@@ -4759,6 +4770,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4775,6 +4787,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4788,6 +4801,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4801,6 +4815,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4813,6 +4828,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4821,11 +4837,13 @@ export interface Paths {
       parameters: { path: GetMessagesByMessageIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetMessagesByMessageId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4834,12 +4852,16 @@ export interface Paths {
       parameters: { path: PostMessagesByMessageIdCancelPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostMessagesByMessageIdCancel200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4858,6 +4880,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4877,6 +4900,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4895,6 +4919,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4903,11 +4928,13 @@ export interface Paths {
       parameters: { path: GetVerificationByVerificationIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetVerificationByVerificationId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4926,6 +4953,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -4937,6 +4965,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4945,11 +4974,13 @@ export interface Paths {
       parameters: { path: GetMessagesBulkByJobIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': BulkAnswer } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4964,6 +4995,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4972,11 +5004,13 @@ export interface Paths {
       parameters: { path: GetMessagesBulkByJobIdEventsPath; query?: never; header?: never }
       responses: {
         200: { content: { 'text/event-stream': string } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4985,12 +5019,16 @@ export interface Paths {
       parameters: { path: PostMessagesBulkByJobIdPausePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': BulkAnswer } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -4999,12 +5037,16 @@ export interface Paths {
       parameters: { path: PostMessagesBulkByJobIdResumePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': BulkAnswer } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5013,12 +5055,16 @@ export interface Paths {
       parameters: { path: PostMessagesBulkByJobIdCancelPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': BulkAnswer } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5032,6 +5078,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5045,6 +5092,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5053,11 +5101,13 @@ export interface Paths {
       parameters: { path: GetInboundByInboundIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetInboundByInboundId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5066,11 +5116,13 @@ export interface Paths {
       parameters: { path: GetInboundByInboundIdMediaByIndexPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/octet-stream': string } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5088,6 +5140,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5099,6 +5152,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5107,11 +5161,15 @@ export interface Paths {
       parameters: { path: DeleteSuppressionsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteSuppressionsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5124,6 +5182,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     patch: {
@@ -5138,6 +5197,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5150,6 +5210,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     patch: {
@@ -5164,6 +5225,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5177,6 +5239,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5190,6 +5253,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5206,6 +5270,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5214,23 +5279,29 @@ export interface Paths {
       parameters: { path: GetTemplatesMediaByAssetIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetTemplatesMediaByAssetId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: DeleteTemplatesMediaByAssetIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteTemplatesMediaByAssetId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5243,10 +5314,12 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5258,6 +5331,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5266,12 +5340,16 @@ export interface Paths {
       parameters: { path: PostSmsSendersByIdDefaultPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostSmsSendersByIdDefault200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5284,6 +5362,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5292,12 +5371,16 @@ export interface Paths {
       parameters: { path: PostOfficialSendersByIdDefaultPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostOfficialSendersByIdDefault200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5315,6 +5398,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5326,6 +5410,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5334,22 +5419,28 @@ export interface Paths {
       parameters: { path: WebSessionParams; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetChatappSessionsByName200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: WebSessionParams; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteChatappSessionsByName200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5364,6 +5455,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5372,11 +5464,15 @@ export interface Paths {
       parameters: { path: WebSessionParams; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostChatappSessionsByNameRestart200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5394,6 +5490,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5405,6 +5502,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5413,11 +5511,15 @@ export interface Paths {
       parameters: { path: DeleteBotappBotsByBotIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteBotappBotsByBotId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5432,6 +5534,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5450,6 +5553,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5462,6 +5566,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5476,6 +5581,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5484,22 +5590,28 @@ export interface Paths {
       parameters: { path: GetTemplatesByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetTemplatesById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: DeleteTemplatesByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteTemplatesById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5508,12 +5620,16 @@ export interface Paths {
       parameters: { path: PostTemplatesByIdDefaultPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostTemplatesByIdDefault200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5522,12 +5638,16 @@ export interface Paths {
       parameters: { path: PostTemplatesByIdEnablePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostTemplatesByIdEnable200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5536,12 +5656,16 @@ export interface Paths {
       parameters: { path: PostTemplatesByIdDisablePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostTemplatesByIdDisable200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5559,6 +5683,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5572,6 +5697,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5585,6 +5711,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5602,6 +5729,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -5613,6 +5741,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5621,11 +5750,13 @@ export interface Paths {
       parameters: { path: GetWebhooksByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetWebhooksById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     patch: {
@@ -5641,17 +5772,22 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: DeleteWebhooksByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteWebhooksById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5660,12 +5796,16 @@ export interface Paths {
       parameters: { path: PostWebhooksByIdTestPath; query?: never; header?: never }
       responses: {
         201: { content: { 'application/json': PostWebhooksByIdTest201 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5674,11 +5814,15 @@ export interface Paths {
       parameters: { path: PostWebhooksByIdRotatePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostWebhooksByIdRotate200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5693,6 +5837,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5701,11 +5846,13 @@ export interface Paths {
       parameters: { path: GetWebhooksByIdDeliveriesByDeliveryIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetWebhooksByIdDeliveriesByDeliveryId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5714,12 +5861,16 @@ export interface Paths {
       parameters: { path: PostWebhooksByIdDeliveriesByDeliveryIdReplayPath; query?: never; header?: never }
       responses: {
         201: { content: { 'application/json': PostWebhooksByIdDeliveriesByDeliveryIdReplay201 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5738,6 +5889,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5749,7 +5901,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -5762,7 +5916,9 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5771,10 +5927,13 @@ export interface Paths {
       parameters: { path: GetAdminAccountsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetAdminAccountsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     patch: {
@@ -5789,7 +5948,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5798,10 +5959,13 @@ export interface Paths {
       parameters: { path: GetAdminAccountsByIdFraudPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetAdminAccountsByIdFraud200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     put: {
@@ -5815,7 +5979,9 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5829,9 +5995,12 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5840,10 +6009,15 @@ export interface Paths {
       parameters: { path: DeleteAdminAccountsByIdKeysByKeyIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteAdminAccountsByIdKeysByKeyId200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5860,7 +6034,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5876,7 +6052,9 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5887,7 +6065,9 @@ export interface Paths {
         200: { content: { 'application/json': GetAdminFraud200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     put: {
@@ -5900,7 +6080,9 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5912,7 +6094,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     put: {
@@ -5925,7 +6109,9 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5938,7 +6124,9 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -5951,7 +6139,9 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5960,11 +6150,16 @@ export interface Paths {
       parameters: { path: PostAdminSmsSendersByIdApprovePath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostAdminSmsSendersByIdApprove200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5981,7 +6176,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -5993,7 +6190,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6005,7 +6204,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6014,10 +6215,15 @@ export interface Paths {
       parameters: { path: DeleteAdminSuppressionsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteAdminSuppressionsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6030,7 +6236,9 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6045,7 +6253,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6054,10 +6264,15 @@ export interface Paths {
       parameters: { path: DeleteAdminTemplatesByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteAdminTemplatesById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6072,7 +6287,9 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6084,7 +6301,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6098,7 +6317,9 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6114,17 +6335,24 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: DeleteAdminConnectionsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteAdminConnectionsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6133,10 +6361,15 @@ export interface Paths {
       parameters: { path: PostAdminConnectionsByIdTestPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostAdminConnectionsByIdTest200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6145,10 +6378,13 @@ export interface Paths {
       parameters: { path: GetAdminConnectionsByIdWebhookPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetAdminConnectionsByIdWebhook200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6157,6 +6393,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetConsoleSetup200 } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6171,6 +6408,7 @@ export interface Paths {
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6186,6 +6424,7 @@ export interface Paths {
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6194,10 +6433,14 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': PostConsoleLogout200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6209,6 +6452,7 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6220,6 +6464,7 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6228,11 +6473,15 @@ export interface Paths {
       parameters: { path: DeleteConsoleSessionsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteConsoleSessionsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6249,6 +6498,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6265,6 +6515,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6282,6 +6533,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
@@ -6296,6 +6548,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6313,6 +6566,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6328,6 +6582,7 @@ export interface Paths {
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6344,6 +6599,7 @@ export interface Paths {
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6357,6 +6613,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6375,18 +6632,23 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
       parameters: { path: DeleteMembersByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteMembersById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6400,6 +6662,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6415,6 +6678,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6423,11 +6687,15 @@ export interface Paths {
       parameters: { path: DeleteMembersInvitationsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteMembersInvitationsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6441,6 +6709,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6451,10 +6720,12 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6463,11 +6734,15 @@ export interface Paths {
       parameters: { path: DeleteApiKeysByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteApiKeysById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6486,6 +6761,7 @@ export interface Paths {
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6499,6 +6775,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6512,6 +6789,7 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6524,7 +6802,9 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6538,7 +6818,9 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6555,7 +6837,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     delete: {
@@ -6567,7 +6851,11 @@ export interface Paths {
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6576,10 +6864,15 @@ export interface Paths {
       parameters: { path: PostAdminMembersByIdResetPath; query?: never; header?: never }
       responses: {
         201: { content: { 'application/json': PostAdminMembersByIdReset201 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6591,7 +6884,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     post: {
@@ -6606,7 +6901,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6615,10 +6912,15 @@ export interface Paths {
       parameters: { path: DeleteAdminMembersInvitationsByIdPath; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': DeleteAdminMembersInvitationsById200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        413: { content: { 'application/json': ErrorBody } }
+        415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6635,7 +6937,9 @@ export interface Paths {
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6646,7 +6950,9 @@ export interface Paths {
         200: { content: { 'application/json': GetAdminNodes200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6657,7 +6963,9 @@ export interface Paths {
         200: { content: { 'application/json': GetAdminQueues200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6669,7 +6977,9 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6680,7 +6990,9 @@ export interface Paths {
         200: { content: { 'application/json': GetAdminPolicies200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6691,7 +7003,9 @@ export interface Paths {
         200: { content: { 'application/json': GetAdminProviders200 } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6704,7 +7018,9 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6716,7 +7032,9 @@ export interface Paths {
         206: { content: { 'application/octet-stream': string } }
         400: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        416: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6730,6 +7048,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
     get: {
@@ -6741,6 +7060,7 @@ export interface Paths {
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6749,6 +7069,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetHealthz200 } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6758,6 +7079,7 @@ export interface Paths {
       responses: {
         200: { content: { 'application/json': GetReadyz200 } }
         503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6766,6 +7088,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'text/plain': string } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }
@@ -6774,6 +7097,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetOpenapiJson200 } }
+        default: { content: { 'application/json': ErrorBody } }
       }
     }
   }

@@ -187,6 +187,7 @@ export const MESSAGE_ERRORS = [
   'CHATAPP_NOT_REGISTERED',
   'MESSAGE_REJECTED',
   'PROVIDER_UNAVAILABLE',
+  'VERIFICATION_EXPIRED',
   'INTERNAL_ERROR',
 ] as const satisfies readonly MessageError[]
 
