@@ -77,22 +77,31 @@ describe('posthorn serve', () => {
       env: { PATH, DATABASE_URL: store.url, POSTHORN_DATA_DIR: dataDir, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    const said: string[] = []
     const serving = (async () => {
       for await (const line of createInterface(child.stdout)) {
+        said.push(line)
         const url = /"url":"([^"]+)"/.exec(line)?.[1]
         if (url && line.includes('"serving"')) return url
       }
       throw new Error('it left before it served')
     })()
-    return { child, serving, exit: once(child, 'exit') as Promise<[number | null, string | null]> }
+    return { child, said, serving, exit: once(child, 'exit') as Promise<[number | null, string | null]> }
   }
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'migrates an empty database, serves, and leaves on %s with 0',
-    async name => {
-      const { child, serving, exit } = serve()
+  it.each([
+    ['SIGTERM', 16, 'says nothing'],
+    ['SIGINT', 15, 'warns'],
+  ] as const)(
+    'migrates an empty database, serves, and leaves on %s with 0; of a token of %i characters it %s',
+    async (name, characters, does) => {
+      const { child, said, serving, exit } = serve({ POSTHORN_OPERATOR_TOKEN: 'x'.repeat(characters) })
       const ready = await fetch(`${await serving}/readyz`)
       expect(ready.status).toBe(200)
+      const warned = said.filter(line =>
+        line.includes('POSTHORN_OPERATOR_TOKEN is short enough to be guessed'),
+      )
+      expect(warned).toHaveLength(does === 'warns' ? 1 : 0)
       child.stdout.resume()
       child.kill(name)
       expect(await exit).toEqual([0, null])

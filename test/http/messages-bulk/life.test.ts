@@ -149,8 +149,8 @@ describe('pause, resume and cancel', () => {
       ...bulkRows(3),
     ])
     await app.until(
-      () => readBulkRows(account, id),
-      rows => rows[0]?.messageId !== null,
+      () => account.messages(`?to=${encodeURIComponent('+12025550006')}`),
+      ([first]) => first?.status === 'queued',
     )
     await post(account, id, 'cancel')
     const job = await app.until(
