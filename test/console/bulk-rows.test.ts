@@ -110,12 +110,13 @@ describe('a sheet', () => {
       ['nobody', 'two'],
       ['+12025550101', 'three'],
     ],
+    [2, 4, 5],
   )
 
   it('counts faults and repeated recipients, by the lines of the file', () => {
     const checked = sheet.check(PLAN)
     expect(checked).toMatchObject({ rows: 3, faulty: 1, repeated: 1 })
-    expect(checked.withFaults.map(({ line }) => line)).toEqual([3])
+    expect(checked.withFaults.map(({ line }) => line)).toEqual([4])
   })
 
   it('is sent without the rows that cannot go, and takes its sample from the others', () => {
@@ -126,6 +127,22 @@ describe('a sheet', () => {
       'three',
     ])
     expect(sheet.sample(PLAN, 1).rows.map(({ line }) => line)).toEqual([2])
+  })
+})
+
+describe('the key of a job', () => {
+  it('stays until the server has the job, where a browser keeps nothing, too', async () => {
+    // By its address, since it is written for browsers. There is no storage here.
+    const address = new URL('../../console/src/pages/bulk/request-keys.ts', import.meta.url).href
+    const { requestKey, forgetRequestKey } = (await import(address)) as {
+      requestKey(of: string): string
+      forgetRequestKey(of: string): void
+    }
+    const key = requestKey('october.csv')
+    expect(requestKey('november.csv')).not.toBe(key)
+    expect(requestKey('october.csv')).toBe(key)
+    forgetRequestKey('october.csv')
+    expect(requestKey('october.csv')).not.toBe(key)
   })
 })
 

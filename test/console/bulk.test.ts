@@ -24,18 +24,18 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
   it('shows what is wrong with a row in its place, and goes on without it', async () => {
     const { page, go } = window
     await go('/bulk/new')
-    // As a spreadsheet saves it: semicolons, and the plus of the numbers is gone.
+    // As a spreadsheet saves it: semicolons, a row that was left free, and the plus of the numbers is gone.
     await walk.choose(
       'mend.csv',
-      'Mobile;Text\r\n12025552001;Hello\r\nnobody;"<img src=x onerror=alert(1)>"\r\n12025552002;\r\n',
+      'Mobile;Text\r\n12025552001;Hello\r\n;\r\nnobody;"<img src=x onerror=alert(1)>"\r\n12025552002;\r\n',
     )
     expect(await page.getByLabel('Put a + before numbers that have none').isChecked()).toBe(true)
     await walk.next()
     await page.getByText('2 of 3 rows cannot go as they are').waitFor()
     await page
-      .getByRole('row', { name: /^3 nobody <img src=x onerror=alert\(1\)> Mobile is no recipient$/ })
+      .getByRole('row', { name: /^4 nobody <img src=x onerror=alert\(1\)> Mobile is no recipient$/ })
       .waitFor()
-    await page.getByRole('row', { name: /^4 12025552002 – Text has no words$/ }).waitFor()
+    await page.getByRole('row', { name: /^5 12025552002 – Text has no words$/ }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await walk.next()
     await page.getByText('Every row was tried').waitFor()
@@ -101,6 +101,15 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click()
     await page.getByText('Cancelled', { exact: true }).first().waitFor()
     expect((await walk.jobs())[0]).toMatchObject({ name: 'long', status: 'cancelled' })
+  })
+
+  it('is followed on where a server that stops has ended the stream', async () => {
+    const { page } = window
+    const end = { contentType: 'text/event-stream', body: ': still here\n\n' }
+    await page.route('**/messages/bulk/*/events', route => route.fulfill(end), { times: 1 })
+    await walk.start('followed.csv', csv(12))
+    await page.getByText('Completed').first().waitFor()
+    await page.getByRole('table', { name: 'Rows' }).getByText('Sent').nth(11).waitFor()
   })
 
   it('whose answer was lost is one job when it is run again, after a reload too', async () => {

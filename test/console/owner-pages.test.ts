@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+import {
+  type Console,
+  findBarriers,
+  PERSON,
+  setUp,
+  startConsole,
+  takePicture,
+  type Window,
+} from './support.ts'
 
 const GRACE = 'Grace <img src=x onerror="window.broken=1">'
 
@@ -150,6 +158,52 @@ describe('the account', { timeout: 60_000 }, () => {
     expect(owner.faults).toEqual([])
   })
 })
+
+describe('whoever acts for two accounts', { timeout: 60_000 }, () => {
+  it('sees and changes of each what is its own', async () => {
+    const { page, go, turn } = owner
+    const { app } = server
+    const other = await app.createAccount()
+    const { body } = await app.admin('POST', '/members/invitations', {
+      email: PERSON.email,
+      role: 'owner',
+      accountId: other.id,
+    })
+    const token = new URL((body['data'] as { link: string }).link).hash.slice(1)
+    const accept = { method: 'POST', body: { token, password: PERSON.password } }
+    expect((await app.call('/api/console/invitations/accept', accept)).status).toBe(200)
+
+    await go('/account')
+    const waits = page.getByRole('switch', { name: /^Marketing waits at night/ })
+    expect(await page.getByLabel('Until').inputValue()).toBe('07:30')
+    await choose(page, 'Acme')
+    await waits.and(page.locator(':not(:checked)')).waitFor()
+    // It is known already: a form that stood would have the other one's.
+    await choose(page, 'Demo')
+    expect(await page.getByLabel('Until').inputValue()).toBe('07:30')
+
+    await turn('/messages')
+    await page.getByText('No messages yet').waitFor()
+    await choose(page, 'Acme')
+    await page.getByText('No messages yet').waitFor()
+    for (const key of [app.demoKey, other.testKey]) {
+      const text = key === app.demoKey ? 'Of the other one' : 'Of this one'
+      await app.call('/api/v2/messages/send', { method: 'POST', key, body: { to: '+12025550123', text } })
+    }
+    await page.getByRole('row').filter({ hasText: 'Of this one' }).getByText('Delivered').waitFor()
+    expect(await page.getByText('Of the other one').count()).toBe(0)
+    await choose(page, 'Demo')
+    await page.getByRole('row').filter({ hasText: 'Of the other one' }).waitFor()
+  })
+})
+
+/** By the switch above the navigation. */
+async function choose(page: Window['page'], name: string): Promise<void> {
+  const nav = page.getByRole('navigation', { name: 'Pages' })
+  await nav.getByRole('button').first().click()
+  await page.getByRole('menuitem', { name }).click()
+  await nav.getByRole('button', { name }).waitFor()
+}
 
 /** Neither in the navigation nor on the pages, and the API refuses each. */
 async function seesNoOwnersAction({ page, go, turn }: Window): Promise<void> {

@@ -69,7 +69,8 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <AwayBanner />
-        <ErrorBoundary at={path}>
+        {/* Anew for another account: nothing that a page holds is that one's. */}
+        <ErrorBoundary key={membership?.account.id} at={path}>
           <Suspense fallback={<PageSkeleton />}>
             <Switch>
               {pages.map(page => (

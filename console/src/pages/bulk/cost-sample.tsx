@@ -4,7 +4,7 @@ import type { Channel, Estimate, Posthorn } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { channelName } from '../../parts/channel-name.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
-import { formatMoney } from '../../parts/money.tsx'
+import { formatSum } from '../../parts/money.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { useSession } from '../../session/context.tsx'
 import type { OpenSheet } from './open-sheet.ts'
@@ -75,7 +75,7 @@ function costOf({ good, sampled }: Sample, live: boolean): readonly [string, str
   if (currency === undefined) return null
   const mean = priced.reduce((sum, { estimatedCost }) => sum + estimatedCost, 0) / priced.length
   const parts = priced.reduce((sum, billing) => sum + (billing.parts ?? 0), 0) / priced.length
-  const told = `${sampled.length === good ? '' : 'about '}${formatMoney(Math.round(mean * good * 100) / 100, currency)}`
+  const told = `${sampled.length === good ? '' : 'about '}${formatSum(mean * good, currency)}`
   const long = parts > 1 ? `, ${Number(parts.toFixed(1))} parts a message` : ''
   // Tests are priced like the real thing, and charged nothing.
   return live ? ['Costs', told + long] : ['Would cost live', `${told}${long}; a test costs nothing`]

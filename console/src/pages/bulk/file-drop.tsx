@@ -1,6 +1,7 @@
-import { Button, FileButton, Loader, Stack, Text } from '@mantine/core'
+import { Loader, Stack, Text } from '@mantine/core'
 import { FileSpreadsheet } from 'lucide-react'
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { ChooseFile } from '../../parts/choose-file.tsx'
 import classes from './file-drop.module.css'
 import { type OpenSheet, openSheet } from './open-sheet.ts'
 
@@ -11,13 +12,23 @@ export function FileDrop({ onOpen }: { onOpen: (sheet: OpenSheet) => void }) {
   const [over, setOver] = useState(false)
   const [reading, setReading] = useState<{ name: string; rows: number } | null>(null)
   const [fault, setFault] = useState<string | null>(null)
+  const isHere = useRef(true)
+  useEffect(
+    () => () => {
+      isHere.current = false
+    },
+    [],
+  )
 
-  async function read(file: File | null | undefined): Promise<void> {
+  async function read(file: File | undefined): Promise<void> {
     if (!file || reading) return
     setFault(null)
     setReading({ name: file.name, rows: 0 })
     try {
-      onOpen(await openSheet(file, rows => setReading({ name: file.name, rows })))
+      const sheet = await openSheet(file, rows => setReading({ name: file.name, rows }))
+      // Nobody would end its worker, which holds all of the file.
+      if (isHere.current) onOpen(sheet)
+      else sheet.close()
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The file cannot be read.')
     } finally {
@@ -56,13 +67,9 @@ export function FileDrop({ onOpen }: { onOpen: (sheet: OpenSheet) => void }) {
           <>
             <FileSpreadsheet size={32} strokeWidth={1.4} color="var(--ph-quiet)" aria-hidden />
             <Text fw={600}>Drop a CSV or Excel file here</Text>
-            <FileButton onChange={read} accept={ACCEPT}>
-              {props => (
-                <Button {...props} variant="default">
-                  Choose a file
-                </Button>
-              )}
-            </FileButton>
+            <ChooseFile accept={ACCEPT} onFile={read} variant="default">
+              Choose a file
+            </ChooseFile>
           </>
         )}
         {fault !== null && (

@@ -25,14 +25,21 @@ export default function JobPage({ jobId }: { jobId: string }) {
   const live = useLive(
     job === null || ENDED.has(job.status) ? null : `/api/v2/messages/bulk/${jobId}/events`,
     {
-      onEvent: ({ data }) => setTold(JSON.parse(data) as BulkJob),
+      onEvent: ({ data }) => take(JSON.parse(data) as BulkJob),
       async poll() {
-        const { data } = await read.refetch()
-        if (data) setTold(data.job)
-        forget(['/api/v2/messages/bulk/{jobId}/rows'])
+        const { data, isError } = await read.refetch()
+        // What was read before a failure is older than what was told since.
+        if (data && !isError) take(data.job)
       },
     },
   )
+
+  function take(job: BulkJob): void {
+    setTold(job)
+    // Its rows are looked at no more: once again, as they are in the end.
+    if (ENDED.has(job.status)) forget(['/api/v2/messages/bulk/{jobId}/rows'])
+  }
+
   if (!job) {
     return (
       <Page title="Bulk job">
@@ -52,7 +59,7 @@ export default function JobPage({ jobId }: { jobId: string }) {
         <>
           <Live state={live} />
           <StatusBadge status={job.status} />
-          <JobActions job={job} onJob={setTold} />
+          <JobActions job={job} onJob={take} />
         </>
       }
     >

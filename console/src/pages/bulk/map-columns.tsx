@@ -124,10 +124,11 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
     template => category === undefined || template.category === category,
   )
 
-  function chooseTemplate(id: string | null): void {
+  function chooseTemplate(id: string | null, channel = plan.channel): void {
     const chosen = fitting.find(template => template.id === id)
     onPlan({
       ...plan,
+      channel,
       template: chosen
         ? {
             id: chosen.id,
@@ -152,7 +153,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
           ...CHANNELS.map(value => ({ value, label: channelName(value) })),
         ]}
         value={plan.channel}
-        onChange={channel => onPlan({ ...plan, channel: channel as Plan['channel'], template: null })}
+        onChange={channel => chooseTemplate(null, channel as Plan['channel'])}
       />
       <SenderOfAll plan={plan} onPlan={onPlan} />
       <Select
@@ -166,7 +167,7 @@ function Common({ plan, onPlan }: Omit<Props, 'sheet'>) {
           label: language === null ? name : `${name} (${language})`,
         }))}
         value={plan.template?.id ?? null}
-        onChange={chooseTemplate}
+        onChange={id => chooseTemplate(id)}
       />
       {plan.template === null && (
         <>

@@ -1,3 +1,4 @@
+import { separatorOf } from '../../parts/csv-separator.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 
 /** More than anybody sends from a browser; larger files go by the command line. */
@@ -10,12 +11,20 @@ export class BadFile extends Error {}
 /** Reads a CSV (of whatever separator) or XLSX file; the first row names the columns. */
 export async function readSheet(file: File, onRows: (rows: number) => void): Promise<Sheet> {
   const all = isExcel(file) ? await readExcel(file) : await readCsv(file, onRows)
-  const [names, ...rows] = all.filter(row => row.some(cell => cell.trim() !== ''))
+  const rows: string[][] = []
+  const lines: number[] = []
+  for (const [at, row] of all.entries()) {
+    if (row.every(cell => cell.trim() === '')) continue
+    rows.push(row)
+    lines.push(at + 1)
+  }
+  const names = rows.shift()
   if (!names) throw new BadFile('The file is empty.')
   if (rows.length === 0) throw new BadFile('The file has a row of names and nothing below it.')
   return createSheet(
     names.map((name, at) => name.trim() || `Column ${at + 1}`),
     rows,
+    lines.slice(1),
   )
 }
 
@@ -25,11 +34,12 @@ function isExcel({ name, type }: File): boolean {
 
 async function readCsv(file: File, onRows: (rows: number) => void): Promise<string[][]> {
   const { default: papa } = await import('papaparse')
+  const delimiter = await separatorOf(file)
   return new Promise((resolve, reject) => {
     const rows: string[][] = []
     let toldAt = 0
     papa.parse<string[]>(file, {
-      skipEmptyLines: 'greedy',
+      delimiter,
       chunk({ data }, parser) {
         for (const row of data) rows.push(row)
         if (rows.length > MOST_ROWS) {

@@ -26,7 +26,11 @@ export function forgetRequestKey(of: string): void {
   write(read().filter(([known]) => known !== of))
 }
 
+/** What a browser does not keep, for as long as the page is open. */
+let unkept: Kept | null = null
+
 function read(): Kept {
+  if (unkept) return unkept
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '[]') as Kept
   } catch {
@@ -38,6 +42,6 @@ function write(kept: Kept): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(kept))
   } catch {
-    // Then it holds as long as the page is open.
+    unkept = kept
   }
 }

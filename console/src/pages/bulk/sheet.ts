@@ -1,6 +1,6 @@
 import { faultsOf, type Plan, type RowFault, recipientOf, toMessage } from './plan.ts'
 
-/** A row as the wizard shows it; `line` as the file counts them, its header being the first. */
+/** A row as the wizard shows it; `line` as a spreadsheet counts them, what is empty too, from 1. */
 export type ShownRow = { line: number; cells: string[]; faults: RowFault[] }
 export type Checked = {
   rows: number
@@ -16,10 +16,12 @@ const SHOWN = 100
 /** Pieces of the body, in characters: no string is as long as the whole. */
 const PIECE = 1_000_000
 
-/** The rows of a file, held against a plan and made into the body of a bulk request. */
-export function createSheet(names: readonly string[], rows: readonly (readonly string[])[]) {
-  const line = (at: number) => at + 2
-
+/** The rows of a file, held against a plan and made into the body of a bulk request; `lines` says where each stands. */
+export function createSheet(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  lines: readonly number[],
+) {
   return {
     names,
     rows,
@@ -33,7 +35,7 @@ export function createSheet(names: readonly string[], rows: readonly (readonly s
         if (seen.has(to)) checked.repeated++
         seen.add(to)
         if (faults.length > 0) checked.faulty++
-        const shown = { line: line(at), cells: [...cells], faults }
+        const shown = { line: lines[at]!, cells: [...cells], faults }
         if (at < SHOWN) checked.first.push(shown)
         if (faults.length > 0 && checked.withFaults.length < SHOWN) checked.withFaults.push(shown)
       })
@@ -43,7 +45,7 @@ export function createSheet(names: readonly string[], rows: readonly (readonly s
     /** Rows from all over the file, for an estimate. */
     sample(plan: Plan, count: number) {
       const good = rows
-        .map((cells, at) => ({ cells, line: line(at) }))
+        .map((cells, at) => ({ cells, line: lines[at]! }))
         .filter(({ cells }) => faultsOf(cells, plan).length === 0)
       const step = Math.max(1, Math.floor(good.length / count))
       const chosen = good.filter((_, at) => at % step === 0).slice(0, count)

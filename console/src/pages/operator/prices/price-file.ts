@@ -1,4 +1,5 @@
 import type { ErrorDetail, Posthorn, PriceInput, PriceRow } from '../../../../../sdk/index.ts'
+import { separatorOf } from '../../../parts/csv-separator.ts'
 import { saveCsv } from '../../../parts/save-file.ts'
 import { toCsv } from '../../bulk/csv.ts'
 
@@ -6,8 +7,6 @@ const NAMES = ['channel', 'country', 'prefix', 'messageType', 'price', 'currency
 type Name = (typeof NAMES)[number]
 const NEEDED: readonly Name[] = ['channel', 'price', 'currency']
 const PAGE = 500
-/** The row of names is the first. */
-const FIRST_LINE = 2
 
 export type PriceFault = { line: number | null; text: string }
 
@@ -40,12 +39,17 @@ export async function readAllPrices(api: Posthorn): Promise<PriceRow[]> {
   return rows
 }
 
+/** The prices of a file, and the line at which each stands. */
+export type PriceList = { prices: PriceInput[]; lines: number[] }
+
 /** Rejects with `BadPrices`. What a price may be is for the API to say. */
-export async function readPriceFile(file: File): Promise<PriceInput[]> {
+export async function readPriceFile(file: File): Promise<PriceList> {
   const { default: papa } = await import('papaparse')
-  const { data } = papa.parse<string[]>(await file.text(), { skipEmptyLines: 'greedy' })
-  const [head = [], ...lines] = data
-  const places = new Map(head.map((name, at) => [name.trim().toLowerCase(), at]))
+  const { data } = papa.parse<string[]>(await file.text(), { delimiter: await separatorOf(file) })
+  const [head = { cells: [] }, ...rows] = data
+    .map((cells, at) => ({ cells, line: at + 1 }))
+    .filter(({ cells }) => cells.some(cell => cell.trim() !== ''))
+  const places = new Map(head.cells.map((name, at) => [name.trim().toLowerCase(), at]))
   const missing = NEEDED.filter(name => !places.has(name.toLowerCase()))
   if (missing.length > 0) {
     throw new BadPrices([
@@ -53,23 +57,22 @@ export async function readPriceFile(file: File): Promise<PriceInput[]> {
     ])
   }
   const faults: PriceFault[] = []
-  const prices = lines.map((cells, at) => {
+  const prices = rows.map(({ cells, line }) => {
     const cellOf = (name: Name) => (cells[places.get(name.toLowerCase()) ?? -1] ?? '').trim()
     const price = readNumber(cellOf('price'))
-    if (price === null)
-      faults.push({ line: at + FIRST_LINE, text: 'The price must be a number, as in 0.0425.' })
+    if (price === null) faults.push({ line, text: 'The price must be a number, as in 0.0425.' })
     return toInput(cellOf, price ?? 0)
   })
   if (faults.length > 0) throw new BadPrices(faults)
-  return prices
+  return { prices, lines: rows.map(({ line }) => line) }
 }
 
 /** Where in the file the API's words belong. */
-export function faultsOf(details: readonly ErrorDetail[]): PriceFault[] {
+export function faultsOf(details: readonly ErrorDetail[], lines: readonly number[]): PriceFault[] {
   return details.map(({ path, message }) => {
     const [, at, field] = /^prices\[(\d+)\](?:\.(\w+))?/.exec(path) ?? []
     const what = field === undefined ? '' : `${field}: `
-    return { line: at === undefined ? null : Number(at) + FIRST_LINE, text: `${what}${message}` }
+    return { line: lines[Number(at)] ?? null, text: `${what}${message}` }
   })
 }
 

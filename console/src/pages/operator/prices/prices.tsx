@@ -1,10 +1,11 @@
-import { Alert, Button, FileButton } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { Download, Tags, TriangleAlert, Upload } from 'lucide-react'
 import { useState } from 'react'
 import type { PriceRow } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useReadPages } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
+import { ChooseFile } from '../../../parts/choose-file.tsx'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { Money } from '../../../parts/money.tsx'
@@ -28,13 +29,13 @@ export default function Prices() {
   const [fault, setFault] = useState<BadPrices | null>(null)
   const [busy, setBusy] = useState<'in' | 'out' | null>(null)
 
-  async function take(file: File | null): Promise<void> {
-    if (!file) return
+  async function take(file: File): Promise<void> {
     setBusy('in')
     setFault(null)
     try {
       const wanted = await readPriceFile(file)
-      setOffer({ fileName: file.name, prices: wanted, diff: diffPrices(await readAllPrices(api), wanted) })
+      const diff = diffPrices(await readAllPrices(api), wanted.prices)
+      setOffer({ ...wanted, fileName: file.name, diff })
     } catch (error) {
       if (error instanceof BadPrices) setFault(error)
       else tellFault(error)
@@ -54,15 +55,6 @@ export default function Prices() {
     }
   }
 
-  const upload = (
-    <FileButton accept={ACCEPT} onChange={take}>
-      {props => (
-        <Button {...props} leftSection={<Upload size={16} />} loading={busy === 'in'}>
-          Replace by a CSV
-        </Button>
-      )}
-    </FileButton>
-  )
   return (
     <Page
       title="Prices"
@@ -77,7 +69,14 @@ export default function Prices() {
           >
             Save as CSV
           </Button>
-          {upload}
+          <ChooseFile
+            accept={ACCEPT}
+            onFile={take}
+            leftSection={<Upload size={16} />}
+            loading={busy === 'in'}
+          >
+            Replace by a CSV
+          </ChooseFile>
         </>
       }
     >

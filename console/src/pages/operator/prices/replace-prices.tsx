@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { PosthornError, type PriceInput } from '../../../../../sdk/index.ts'
+import { PosthornError } from '../../../../../sdk/index.ts'
 import { faultOf } from '../../../api/fault.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
@@ -13,12 +13,12 @@ import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
 import type { PriceChange, PriceDiff } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
-import { faultsOf, type PriceFault } from './price-file.ts'
+import { faultsOf, type PriceFault, type PriceList } from './price-file.ts'
 
 const MOST_SHOWN = 200
 const TABLE_PX = 380
 
-export type Offer = { fileName: string; prices: PriceInput[]; diff: PriceDiff }
+export type Offer = PriceList & { fileName: string; diff: PriceDiff }
 
 /** What a file changes, seen before it holds. */
 export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose: () => void }) {
@@ -31,7 +31,7 @@ export function ReplacePrices({ offer, onClose }: { offer: Offer | null; onClose
 
 function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
   const [faults, setFaults] = useState<PriceFault[]>([])
-  const { diff, prices, fileName } = offer
+  const { diff, prices, lines, fileName } = offer
   const replace = useAction(api => api.put(PRICES, { body: { prices } }), {
     changes: [PRICES],
     onDone() {
@@ -40,7 +40,7 @@ function Changes({ offer, onClose }: { offer: Offer; onClose: () => void }) {
     },
   })
   const tell = (error: unknown) => {
-    const told = error instanceof PosthornError ? faultsOf(error.details) : []
+    const told = error instanceof PosthornError ? faultsOf(error.details, lines) : []
     setFaults(told.length > 0 ? told : [{ line: null, text: faultOf(error).text }])
   }
   return (
