@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Download, Locator, Page } from 'playwright-core'
+import type { Download, Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpPeer, startSmtpServer } from '../support/smtp-server.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
@@ -84,10 +84,26 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'I have them' }).click()
     await page.getByRole('heading', { name: `Shop ${XSS}` }).waitFor()
     await page.getByLabel('Requests').fill('7')
+    const plan = page.getByLabel('Plan', { exact: true })
+    const called = await plan.inputValue()
+    await plan.fill('')
+    await page.getByRole('button', { name: 'Save the plan' }).click()
+    // The account has a field of this name, too.
+    await page.locator('[data-path="name"][aria-invalid="true"]:focus').waitFor()
+    await plan.fill(called)
     await page.getByRole('button', { name: 'Save the plan' }).click()
     await page.getByText('The plan holds').waitFor()
     await page.getByRole('button', { name: 'Credit' }).click()
     await page.getByLabel('Amount in EUR').fill('12.5')
+    // It is booked, and nobody hears of it: once, however often it is asked for again.
+    const lose = async (route: Route) => {
+      await route.fetch()
+      await route.abort()
+    }
+    await page.route('**/credits', lose)
+    await page.getByRole('button', { name: 'Book it' }).click()
+    await page.getByRole('dialog').getByText('The server does not answer').waitFor()
+    await page.unroute('**/credits')
     await page.getByRole('button', { name: 'Book it' }).click()
     await page.getByText('The balance is €12.50 now.').waitFor()
     expect(await findBarriers(page)).toEqual([])
@@ -152,8 +168,14 @@ describe('the operator', { timeout: 60_000 }, () => {
     ])
     const saved = await textOf(download)
     expect(saved.split('\r\n')[0]).toBe('channel,country,prefix,messageType,price,currency')
-    await bring(page, saved.replace('0.04', 'four'))
-    await page.getByRole('alert').getByText('must be a number').waitFor()
+    const wrong = saved.replace('\r\n', '\r\n,,,,,\r\n').replace('0.04', 'four').split('\r\n')
+    await bring(page, wrong.join('\r\n'))
+    await page
+      .getByRole('alert')
+      .getByRole('listitem')
+      .filter({ hasText: 'must be a number' })
+      .getByText(`Line ${wrong.findIndex(line => line.includes('four')) + 1}:`)
+      .waitFor()
     await bring(page, saved.replace('0.04', '0.041').replace('USD', 'XXQ'))
     const dialog = page.getByRole('dialog', { name: 'Replace the price list?' })
     await dialog.getByRole('button', { name: 'Replace the list' }).click()

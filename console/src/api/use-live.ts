@@ -8,8 +8,6 @@ export type LiveOptions = {
   onEvent(event: ServerEvent): void
   /** Asks, where no stream gets through. */
   poll(): unknown
-  /** There is always more to come: a stream that ends is opened again. */
-  endless?: boolean
 }
 
 const POLL_MS = 2_000
@@ -23,7 +21,9 @@ const LISTEN_EVERY_MS = 5_000
 /**
  * Follows `path` by server-sent events, and asks instead where these do not get
  * through: a proxy in between may hold them back. Only while somebody looks:
- * browsers allow few connections to a server, and a hidden tab needs none.
+ * browsers allow few connections to a server, and a hidden tab needs none. A
+ * stream that ends is opened again, since a server that stops ends it as well:
+ * whoever has heard all gives null for the path.
  *
  *     const live = useLive(`/api/v2/messages/bulk/${id}/events`, {
  *       onEvent: ({ data }) => setJob(JSON.parse(data)),
@@ -31,11 +31,13 @@ const LISTEN_EVERY_MS = 5_000
  *     })
  */
 export function useLive(path: string | null, options: LiveOptions): LiveState {
-  const { fetch } = useApiContext()
+  const { fetch, identity } = useApiContext()
+  const { accountId, mode } = identity()
   const [state, setState] = useState<LiveState>('off')
   const handlers = useRef(options)
   handlers.current = options
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same path tells another account of other things
   useEffect(() => {
     if (path === null) return setState('off')
     const line = createLine({ path, fetch, handlers, setState })
@@ -46,7 +48,7 @@ export function useLive(path: string | null, options: LiveOptions): LiveState {
       document.removeEventListener('visibilitychange', onLook)
       line.rest()
     }
-  }, [path, fetch])
+  }, [path, fetch, accountId, mode])
 
   return state
 }
@@ -65,10 +67,9 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let failures = 0
   let failedAtMs = 0
-  let isOver = false
 
   function open(): void {
-    if (current || isOver) return
+    if (current) return
     current = new AbortController()
     failures = 0
     void follow(current.signal)
@@ -96,7 +97,7 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
         failures = 0
         handlers.current.onEvent(event)
       }
-      if (!signal.aborted) onEnd(signal)
+      if (!signal.aborted) later(() => void follow(signal))
     } catch {
       if (signal.aborted) return
       failures++
@@ -106,17 +107,6 @@ function createLine({ path, fetch, handlers, setState }: LineDeps) {
     } finally {
       clearInterval(listening)
     }
-  }
-
-  function onEnd(signal: AbortSignal): void {
-    if (handlers.current.endless) {
-      later(() => void follow(signal))
-      return
-    }
-    // Its end is an end: a job that is over has nothing more to tell.
-    isOver = true
-    setState('off')
-    handlers.current.poll()
   }
 
   function ask(signal: AbortSignal): void {

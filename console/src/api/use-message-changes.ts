@@ -35,7 +35,7 @@ export function useMessageChanges(
     timer.current ??= setTimeout(flush, GATHER_MS)
   }
 
-  return useLive(query && pathOf(query), { onEvent, poll: () => latest.current.read(), endless: true })
+  return useLive(query && pathOf(query), { onEvent, poll: () => latest.current.read() })
 }
 
 function pathOf(query: Readonly<Record<string, string | undefined>>): string {

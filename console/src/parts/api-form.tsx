@@ -40,6 +40,8 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault()
     if (busy) return
+    // Another form of the page may have fields of the same names.
+    const within = event?.currentTarget ?? document
     setBusy(true)
     setFault(null)
     fields.clearErrors()
@@ -47,36 +49,26 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
       const values = fields.getValues()
       onDone?.(await send(values), values)
     } catch (error) {
-      if (!onError?.(error)) show(error)
+      if (!onError?.(error)) show(error, within)
     } finally {
       setBusy(false)
     }
   }
 
-  function show(error: unknown): void {
+  /** Each detail at its field, as far as there is one; the first of these is where one goes on. */
+  function show(error: unknown, within: ParentNode): void {
     const details = error instanceof PosthornError ? error.details : []
-    const homeless = details.filter(detail => !place(detail))
+    const placed = details.map(detail => {
+      const field = fieldOf(detail.path).replaceAll(/\[(\d+)\]/g, '.$1')
+      return { detail, field, node: within.querySelector<HTMLElement>(`[data-path="${CSS.escape(field)}"]`) }
+    })
+    for (const { field, node, detail } of placed)
+      if (node) fields.setFieldError(field, capitalized(detail.message))
+    const homeless = placed.filter(({ node }) => !node).map(({ detail }) => sentence(detail))
     if (details.length === 0) setFault(faultOf(error))
-    else if (homeless.length > 0) setFault({ ...faultOf(error), text: homeless.map(sentence).join(' ') })
-    focusFirst(details)
-  }
-
-  /** True where the form has the field that is meant. */
-  function place({ path, message }: ErrorDetail): boolean {
-    const field = fieldOf(path).replaceAll(/\[(\d+)\]/g, '.$1')
-    if (!fields.getInputNode(field)) return false
-    fields.setFieldError(field, capitalized(message))
-    return true
-  }
-
-  function focusFirst(details: readonly ErrorDetail[]): void {
-    for (const { path } of details) {
-      const node = fields.getInputNode(fieldOf(path).replaceAll(/\[(\d+)\]/g, '.$1'))
-      if (node) {
-        node.focus()
-        return
-      }
-    }
+    else if (homeless.length > 0) setFault({ ...faultOf(error), text: homeless.join(' ') })
+    const [first] = placed.flatMap(({ node }) => node ?? [])
+    first?.focus()
   }
 
   return { fields, fault, busy, submit, setFault }

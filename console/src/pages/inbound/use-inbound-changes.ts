@@ -21,5 +21,5 @@ export function useInboundChanges(read: () => unknown): void {
     }, GATHER_MS)
   }
 
-  useLive('/api/v2/inbound/events', { onEvent: readSoon, poll: () => latest.current(), endless: true })
+  useLive('/api/v2/inbound/events', { onEvent: readSoon, poll: () => latest.current() })
 }

@@ -6,6 +6,7 @@ import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
+import { useOnce } from '../../parts/use-once.ts'
 import { useSession } from '../../session/context.tsx'
 import { CodeEntry } from './code-entry.tsx'
 import { SandboxCode } from './sandbox-code.tsx'
@@ -56,10 +57,13 @@ function StartForm({ onStarted }: { onStarted: (attempt: VerificationAttempt & {
   const api = useApi()
   const forget = useForget()
   const { mode } = useSession()
+  const once = useOnce()
   const form = useApiForm({
     initial: { to: '', channel: '' },
-    send: ({ to, channel }) =>
-      api.post('/api/v2/verification/send', { body: { to, ...(channel !== '' && { channel }) } }),
+    send({ to, channel }) {
+      const body = { to, ...(channel !== '' && { channel }) }
+      return once(body, idempotencyKey => api.post('/api/v2/verification/send', { body, idempotencyKey }))
+    },
     onDone(attempt, { to }) {
       forget(['/api/v2/sandbox/messages', '/api/v2/verification'])
       onStarted({ ...attempt, to })

@@ -21,7 +21,8 @@ export function AccountForm({ account }: { account: AdminAccount }) {
     send: ({ number, verified, ...body }) =>
       api.patch('/api/admin/accounts/{id}', {
         path: { id },
-        body: { ...body, phone: { verified, ...(number !== '' && { number }) } },
+        // One that stands can be changed, and not be taken away: the API says so at its field.
+        body: { ...body, phone: { verified, ...((number !== '' || phone.number !== null) && { number }) } },
       }),
     fieldOf: path => path.replace(/^phone\./, ''),
     onDone() {

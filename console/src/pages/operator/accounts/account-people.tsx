@@ -36,7 +36,8 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
         read={people}
         columns={[...PERSON_COLUMNS, role]}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => go(`/operator/people/${id}`)}
+        // By their address: of many people the list there begins with others.
+        onOpen={({ id, email }) => go(`/operator/people/${id}?${new URLSearchParams({ q: email })}`)}
         height="480px"
         empty={
           <EmptyNote

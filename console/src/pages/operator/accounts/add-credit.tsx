@@ -5,6 +5,7 @@ import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { formatSum } from '../../../parts/money.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
+import { useOnce } from '../../../parts/use-once.ts'
 import { ACCOUNTS } from './paths.ts'
 
 type Props = { account: AdminAccount; onClose: () => void }
@@ -21,13 +22,15 @@ function CreditForm({ account, onClose }: Props) {
   const api = useApi()
   const forget = useForget()
   const { id, wallet } = account
+  const once = useOnce()
   const form = useApiForm({
     initial: { amount: '' as number | string, note: '' },
-    send: ({ amount, note }) =>
-      api.post('/api/admin/accounts/{id}/credits', {
-        path: { id },
-        body: { amount: Number(amount), ...(note !== '' && { note }) },
-      }),
+    send({ amount, note }) {
+      const body = { amount: Number(amount), ...(note !== '' && { note }) }
+      return once(body, idempotencyKey =>
+        api.post('/api/admin/accounts/{id}/credits', { path: { id }, body, idempotencyKey }),
+      )
+    },
     onDone({ data }) {
       forget([ACCOUNTS])
       tellDone(`The balance is ${formatSum(data.balance, data.currency)} now.`)
