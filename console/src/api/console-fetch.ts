@@ -15,8 +15,8 @@ export type ConsoleFetchDeps = {
   signInAgain(): Promise<boolean>
 }
 
-/** Where a 401 is an answer and not the end of a session. */
-const DOORS = /^\/api\/console\/(?:setup|login|session|invitations)\b/
+/** Where a 401 is an answer, or no news: not the end of a session that somebody works in. */
+const DOORS = /^\/api\/console\/(?:setup|login|logout|session|invitations)\b/
 
 /** Of both modes, and read as with a test key in either. */
 const SANDBOX = /^\/api\/v2\/sandbox\//
@@ -29,7 +29,7 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
   async function attempt(request: Request): Promise<Response> {
     try {
       const response = (await takeEarly(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
-      away.tell(response.status === 502 || response.status === 503 || response.status === 504)
+      away.tell(await isFromNobody(response))
       return response
     } catch (error) {
       if (!request.signal.aborted) away.tell(true)
@@ -42,6 +42,17 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
     if (response.status !== 401 || DOORS.test(new URL(request.url).pathname)) return response
     return (await signInAgain()) ? attempt(request) : response
   }
+}
+
+/** A proxy's word that nobody answers behind it, or the server's own that it cannot: not that a provider cannot. */
+async function isFromNobody(response: Response): Promise<boolean> {
+  if (response.status === 502 || response.status === 504) return true
+  if (response.status !== 503) return false
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null)
+  return (body as { code?: unknown } | null)?.code !== 'PROVIDER_UNAVAILABLE'
 }
 
 function withIdentity(request: Request, { csrfToken, accountId, mode }: Identity): Request {

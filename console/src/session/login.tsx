@@ -30,6 +30,14 @@ export function LoginForm({
       return asked
     },
   })
+
+  /** A code that stayed would go along, and be wrong where nobody sees it. */
+  function startOver(): void {
+    setSecond(false)
+    form.fields.setFieldValue('totp', '')
+    form.setFault(null)
+  }
+
   return (
     <ApiForm form={form} submitLabel={second ? 'Verify' : submitLabel} fullWidth>
       {second ? (
@@ -38,13 +46,12 @@ export function LoginForm({
             label="Code"
             description="From your authenticator app, or a recovery code"
             autoComplete="one-time-code"
-            inputMode="numeric"
             data-autofocus
             autoFocus
             {...form.fields.getInputProps('totp')}
           />
-          <Anchor component="button" type="button" size="sm" onClick={() => setSecond(false)}>
-            Use another login
+          <Anchor component="button" type="button" size="sm" onClick={startOver}>
+            {email === '' ? 'Use another login' : 'Back to the password'}
           </Anchor>
         </Stack>
       ) : (

@@ -48,6 +48,7 @@ export function SecondFactor() {
         onClose={close}
         title={step && TITLES[step.at]}
         closeOnClickOutside={step?.at !== 'codes'}
+        closeOnEscape={step?.at !== 'codes'}
       >
         {step?.at === 'password' && <StartFactor onStart={start => setStep({ at: 'scan', start })} />}
         {step?.at === 'scan' && (

@@ -21,7 +21,6 @@ const LOOK_EVERY_MS = 1_000
 /** From nothing to a first message on the screen, with a key that works as pasted. */
 export default function Welcome() {
   const { session, membership, mode, choose } = useSession()
-  const [startedAt] = useState(() => new Date().toISOString())
   const key = useAction(
     (api, _: null) =>
       api.post('/api/v2/api-keys', {
@@ -39,7 +38,10 @@ export default function Welcome() {
   )
   const inbox = useRead('/api/v2/sandbox/messages', { query: { limit: 5 } }, { everyMs: LOOK_EVERY_MS })
   const apiKey = key.data?.data.apiKey
-  const arrived = (inbox.data?.data ?? []).filter(message => message.receivedAt >= startedAt)
+  // Told by what was there before, not by the time: two clocks seldom agree.
+  const [before, setBefore] = useState<ReadonlySet<string> | null>(null)
+  if (before === null && inbox.data) setBefore(new Set(inbox.data.data.map(({ messageId }) => messageId)))
+  const arrived = (inbox.data?.data ?? []).filter(({ messageId }) => before?.has(messageId) === false)
 
   return (
     <Page
@@ -51,7 +53,7 @@ export default function Welcome() {
         <Step number={1} title="Take a test key" done={apiKey !== undefined}>
           {apiKey === undefined ? (
             <Group>
-              <Button loading={key.isPending} onClick={() => key.mutate(null)}>
+              <Button loading={key.isPending} disabled={before === null} onClick={() => key.mutate(null)}>
                 Make a test key
               </Button>
             </Group>
