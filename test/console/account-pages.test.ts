@@ -92,6 +92,18 @@ describe('templates', { timeout: 60_000 }, () => {
       return image.naturalWidth
     })
     expect(width).toBe(1)
+    // The same one may be brought again, mended.
+    expect(await file.inputValue()).toBe('')
+    // One that is still on its way is for no header of another type.
+    await page.route('**/templates/media', () => {})
+    await file.setInputFiles({ name: 'other.png', mimeType: 'image/png', buffer: PNG })
+    const [given] = await Promise.all([
+      page.waitForEvent('requestfailed'),
+      page.getByText('Document', { exact: true }).click(),
+    ])
+    expect(given.url()).toMatch(/\/templates\/media$/)
+    await page.unroute('**/templates/media')
+    await page.getByText('No document yet').waitFor()
   })
 
   it('that the API refuses say why at the field, and keep what was typed', async () => {
@@ -103,6 +115,13 @@ describe('templates', { timeout: 60_000 }, () => {
     await page.getByText(/\{\{2\}\} is missing/).waitFor()
     expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByLabel('Words').inputValue()).toBe('{{1}} and {{3}}')
+    await page.getByText('WhatsApp Business', { exact: true }).click()
+    await page.getByLabel('Name').fill('timeout_news')
+    await page.getByLabel('Words').fill('News of today')
+    await page.getByRole('button', { name: 'Submit for approval' }).click()
+    await page.getByRole('alert').waitFor()
+    // The provider is away, and not the server.
+    expect(await page.getByText('What you see may be old').count()).toBe(0)
     await go('/templates?status=rejected')
     await page.getByRole('row').filter({ hasText: 'reject_me' }).waitFor()
     expect(await page.getByRole('row').filter({ hasText: 'spring_sale' }).count()).toBe(0)
@@ -205,6 +224,42 @@ describe('webhooks', { timeout: 60_000 }, () => {
 })
 
 describe('the suppression list', { timeout: 60_000 }, () => {
+  it('is left by the Tab key behind its first row and the button in it, however long it is', async () => {
+    const { page, go } = window
+    for (const to of ['+12025550161', '+12025550162', '+12025550163'])
+      await server.app.call('/api/v2/suppressions', { method: 'POST', key: server.app.demoKey, body: { to } })
+    await go('/suppressions')
+    await page.getByRole('row').nth(3).waitFor()
+    const focused = page.locator(':focus')
+    await page.getByRole('region', { name: 'Suppressed recipients' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused.getAttribute('aria-rowindex')).toBe('3')
+    const [to] = /\+\d+/.exec(await focused.innerText())!
+    await page.keyboard.press('Tab')
+    expect(await focused.getAttribute('aria-label')).toBe(`Take ${to} off the list`)
+    await page.keyboard.press('Tab')
+    expect(await page.locator('[role="row"] :focus, [role="row"]:focus').count()).toBe(0)
+    // Nothing of what goes wrong is told nowhere: not even by Escape, while it is under way.
+    const asked = Promise.withResolvers<void>()
+    const heard = Promise.withResolvers<void>()
+    await page.route('**/api/v2/suppressions/*', async route => {
+      asked.resolve()
+      await heard.promise
+      await route.abort()
+    })
+    await page.getByRole('button', { name: `Take ${to} off the list` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Take them off the list' }).click()
+    await asked.promise
+    await page.keyboard.press('Escape')
+    heard.resolve()
+    await dialog.getByRole('alert').waitFor()
+    await page.unroute('**/api/v2/suppressions/*')
+    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('takes somebody in, finds them by the URL, and lets them go', async () => {
     const { page, go, faults } = window
     await go('/suppressions')
@@ -219,6 +274,14 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     await go(`/suppressions?to=${encodeURIComponent('+12025550160')}`)
     await page.getByRole('row').filter({ hasText: XSS }).waitFor()
     expect(await findBarriers(page)).toEqual([])
+    // What was typed a moment ago goes with the filters that hold.
+    await go('/suppressions?channel=local_sms')
+    const to = page.getByRole('textbox', { name: 'Recipient' })
+    await to.fill('+1202')
+    await page.getByRole('button', { name: 'Clear filters' }).first().click()
+    expect(await to.inputValue()).toBe('')
+    expect(page.url()).toMatch(/\/suppressions$/)
+    await go(`/suppressions?to=${encodeURIComponent('+12025550160')}`)
     await page.getByRole('button', { name: 'Take +12025550160 off the list' }).click()
     await page.getByRole('button', { name: 'Take them off the list', exact: true }).click()
     await page.getByText('Nobody here fits these filters').waitFor()

@@ -76,8 +76,13 @@ describe('every page', { timeout: 120_000 }, () => {
     await page.keyboard.press('Tab')
     expect(await page.locator('[role="row"]:focus').count()).toBe(0)
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await shortcuts.waitFor()
     expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('g')
+    await page.keyboard.press('o')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await shortcuts.waitFor({ state: 'detached' })
   })
 
   it('fits a phone', async () => {

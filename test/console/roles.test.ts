@@ -90,6 +90,14 @@ describe('a member', { timeout: 60_000 }, () => {
     const reading = { permissions: ['messages:read'] }
     await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, reading)
     await Promise.all([member.go('/'), owner.go('/')])
+    // Who carries what is for who may send; the figures are there all the same.
+    for (const [{ page }, columns] of [
+      [owner, 5],
+      [member, 4],
+    ] as const) {
+      await page.getByRole('row').filter({ hasText: 'Local SMS' }).waitFor()
+      expect(await page.getByRole('columnheader').count()).toBe(columns)
+    }
     for (const [path, sign, action] of WRITING) {
       await member.turn(path)
       await member.page.getByText(sign).first().waitFor()

@@ -71,6 +71,10 @@ describe('words that others wrote', { timeout: 60_000 }, () => {
     }
     await go(`/send?text=${encodeURIComponent(CORPUS[1]!)}&to=${encodeURIComponent(CORPUS[2]!)}`)
     await page.getByText('It would not go').waitFor()
+    // A year that is typed too far is told as it stands, and takes nothing of the page with it.
+    await page.getByLabel('Later').fill('12026-11-22T10:00')
+    const said = page.getByRole('region', { name: 'curl' })
+    await said.getByText('"scheduleAt": "12026-11-22T10:00"').waitFor()
     await go(`/${encodeURIComponent(CORPUS[0]!)}`)
     await page.getByText('There is no such page for you here').waitFor()
     expect(await hurt()).toBeNull()

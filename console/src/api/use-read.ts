@@ -21,10 +21,16 @@ import {
 type ReadPath = PathsWith<'get'>
 type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
 
-export type ReadOptions = {
+type PagesOptions = {
   enabled?: boolean
   /** Asks again and again while the page is looked at, in ms. */
   everyMs?: number | undefined
+}
+
+type ReadOptions<A> = {
+  enabled?: boolean
+  /** Likewise; as often as the last answer makes it worth. */
+  everyMs?: number | ((last: A | undefined) => number) | undefined
   /** What was asked before stays in sight until the answer to another question is here. */
   keepsLast?: boolean
 }
@@ -35,14 +41,21 @@ export type ReadOptions = {
  *     const wallet = useRead('/api/v2/wallet')
  *     const message = useRead('/api/v2/messages/{messageId}', { path: { messageId } })
  */
-export function useRead<P extends ReadPath>(path: P, init?: ReadInit<P>, options: ReadOptions = {}) {
+export function useRead<P extends ReadPath>(
+  path: P,
+  init?: ReadInit<P>,
+  options: ReadOptions<Answer<P, 'get'>> = {},
+) {
   const { api } = useApiContext()
+  const { everyMs } = options
   return useQuery<Answer<P, 'get'>>({
     queryKey: useKey(path, init),
     queryFn: ({ signal }) => read(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
     ...(options.keepsLast && { placeholderData: keepPreviousData }),
-    ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
+    ...(everyMs !== undefined && {
+      refetchInterval: typeof everyMs === 'number' ? everyMs : ({ state }) => everyMs(state.data),
+    }),
   })
 }
 
@@ -63,7 +76,7 @@ const MOST_PAGES = 40
 export function useReadPages<P extends PagedPath>(
   path: P,
   init: { query?: PagedQuery; path?: Record<string, string> } = {},
-  options: ReadOptions = {},
+  options: PagesOptions = {},
 ) {
   const { api } = useApiContext()
   const query = { limit: PAGE_ROWS, ...withoutEmpty(init.query ?? {}) }
@@ -136,10 +149,9 @@ export function useAction<I, R>(
   const forget = useForget()
   return useMutation<R, Error, I>({
     mutationFn: input => run(api, input),
-    onSuccess(result, input) {
-      forget(options.changes ?? [])
-      options.onDone?.(result, input)
-    },
+    // What failed may have been done all the same, or because what is shown is old.
+    onSettled: () => forget(options.changes ?? []),
+    onSuccess: (result, input) => options.onDone?.(result, input),
   })
 }
 

@@ -31,7 +31,12 @@ export function ConfirmDialog({
   const [error, setError] = useState<unknown>(null)
   const [typing, setTyping] = useState('')
 
+  /** Not while it is under way: nobody would hear that it went wrong. */
   function close(): void {
+    if (!busy) leave()
+  }
+
+  function leave(): void {
     setError(null)
     setTyping('')
     onClose()
@@ -42,7 +47,7 @@ export function ConfirmDialog({
     setError(null)
     try {
       await run()
-      close()
+      leave()
     } catch (thrown) {
       setError(thrown)
     } finally {
@@ -64,7 +69,7 @@ export function ConfirmDialog({
         )}
         <FaultNote fault={error === null ? null : faultOf(error)} />
         <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={close}>
+          <Button variant="default" disabled={busy} onClick={close}>
             Keep it
           </Button>
           <Button

@@ -25,7 +25,8 @@ const PHONE = '(max-width: 48em)'
 
 /**
  * Rows of any number: only those are drawn that are seen, and pages are fetched
- * as one comes near them. Arrows go through them, Enter opens one.
+ * as one comes near them. Arrows go through them, Enter opens one, Tab goes to
+ * what stands in it, and from there out of the list.
  */
 export function DataList<R>({
   label,
@@ -64,9 +65,10 @@ export function DataList<R>({
     },
   })
   const seen = virtual.getVirtualItems()
-  // One row alone is on the way of the Tab key, which would else never leave a list that goes on and on.
+  // One row alone is on the way of the Tab key, with what stands in it: it would else never leave a list that goes on and on.
   const [current, setCurrent] = useState<string | null>(null)
   const isCurrentDrawn = seen.some(({ key }) => key === current)
+  useEffect(() => clearTheWay(scroller.current))
   usePagesNear(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
   function onScroll(): void {
@@ -123,10 +125,10 @@ export function DataList<R>({
                   data-open={key === opened || undefined}
                   data-clickable={onOpen !== undefined || undefined}
                   style={{ ...template, transform: `translateY(${item.start}px)` }}
-                  tabIndex={onOpen && (isOnTheWay(item) ? 0 : -1)}
-                  onFocus={onOpen && (() => setCurrent(key))}
+                  tabIndex={isOnTheWay(item) ? 0 : -1}
+                  onFocus={() => setCurrent(key)}
                   onClick={onOpen && (event => isOfRow(event) && onOpen(row))}
-                  onKeyDown={onOpen && (event => onRowKey(event, () => onOpen(row)))}
+                  onKeyDown={event => onRowKey(event, onOpen && (() => onOpen(row)))}
                 >
                   {shown.map(column => (
                     <span key={column.title} role="cell" data-align={column.align}>
@@ -142,6 +144,12 @@ export function DataList<R>({
       <ListFoot read={read} />
     </div>
   )
+}
+
+/** What stands in a row is on the way of the Tab key where its row is; whoever draws it need not know. */
+function clearTheWay(list: HTMLElement | null): void {
+  for (const control of list?.querySelectorAll<HTMLElement>('[role="row"] :is(a, button)') ?? [])
+    control.tabIndex = control.closest<HTMLElement>('[role="row"]')!.tabIndex
 }
 
 /** Not a click on a button in the row, or in what such a button has opened. */
@@ -188,10 +196,10 @@ function StillLooking<R>({ read }: { read: PagedRead<R> }) {
   )
 }
 
-function onRowKey(event: KeyboardEvent<HTMLElement>, open: () => void): void {
+function onRowKey(event: KeyboardEvent<HTMLElement>, open: (() => void) | undefined): void {
   if (event.target !== event.currentTarget) return
   const { key, currentTarget } = event
-  if (key === 'Enter' || key === ' ') open()
+  if (open && (key === 'Enter' || key === ' ')) open()
   else if (key === 'ArrowDown') (currentTarget.nextElementSibling as HTMLElement | null)?.focus()
   else if (key === 'ArrowUp') (currentTarget.previousElementSibling as HTMLElement | null)?.focus()
   else return
@@ -199,7 +207,7 @@ function onRowKey(event: KeyboardEvent<HTMLElement>, open: () => void): void {
 }
 
 function ListFoot<R>({ read }: { read: PagedRead<R> }) {
-  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage, error } = read
+  const { rows, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, error } = read
   return (
     <div className={classes.foot} aria-live="polite">
       <span className="ph-num">
@@ -207,9 +215,13 @@ function ListFoot<R>({ read }: { read: PagedRead<R> }) {
         {hasNextPage ? ' so far' : rows.length === 1 ? ' row' : ' rows'}
       </span>
       {isFetchingNextPage && <Loader size={12} aria-label="Loading more" />}
-      {error !== null && hasNextPage && (
-        <Button size="compact-xs" variant="subtle" onClick={() => fetchNextPage()}>
-          The next page could not be read: try again
+      {error !== null && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          onClick={() => (hasNextPage ? fetchNextPage() : refetch())}
+        >
+          {hasNextPage ? 'The next page' : 'The list'} could not be read: try again
         </Button>
       )}
     </div>

@@ -1,15 +1,21 @@
 import { Button, CloseButton, Group, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 
 /** The filters above a list, and the way out of all of them. */
 export function FilterBar({ children, onClear }: { children: ReactNode; onClear: (() => void) | null }) {
+  // What is typed and not told yet goes, too: each time the filters begin anew.
+  const [times, setTimes] = useState(0)
+  const clear = () => {
+    setTimes(times + 1)
+    onClear?.()
+  }
   return (
     <Group gap="xs" mb="sm" role="search" aria-label="Filters">
-      {children}
+      <Fragment key={times}>{children}</Fragment>
       {onClear !== null && (
-        <Button variant="subtle" color="gray" size="sm" onClick={onClear}>
+        <Button variant="subtle" color="gray" size="sm" onClick={clear}>
           Clear filters
         </Button>
       )}

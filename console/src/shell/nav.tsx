@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
-import { type Page, SECTIONS } from '../pages.ts'
+import { type Page, SECTIONS } from '../page.ts'
 import classes from './frame.module.css'
 import { usePages } from './use-pages.ts'
 
 /** The pages that whoever is signed in may open. */
 export function Nav() {
   const [path] = useLocation()
-  const shown = usePages().filter(page => page.hidden !== true)
+  const shown = usePages()
   const here = nearest(shown, path)
   const place = useRef<HTMLAnchorElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: where one is comes into sight when that changes

@@ -26,7 +26,10 @@ export function Shortcuts() {
       const inSequence = event.timeStamp - startedMs < SEQUENCE_MS
       startedMs = Number.NEGATIVE_INFINITY
       const page = inSequence ? reachable.find(({ shortcut }) => shortcut === event.key) : undefined
-      if (page) go(page.path)
+      if (page) {
+        setOpened(false)
+        go(page.path)
+      }
       if (event.key === 'g') startedMs = event.timeStamp
       if (event.key === '?') setOpened(true)
       if (event.key === '/' && focusFilter()) event.preventDefault()

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
-import { PAGES, type Page } from '../pages.ts'
+import type { Page } from '../page.ts'
+import { PAGES } from '../pages.ts'
 import { useSession } from '../session/context.tsx'
 
 /** The pages that whoever is signed in may open, in their order. */

@@ -50,6 +50,7 @@ export function BotList() {
         }
       />
       <RegisterBot
+        title="Add the bot"
         opened={adding}
         onClose={() => setAdding(false)}
         onMade={({ id }) => {

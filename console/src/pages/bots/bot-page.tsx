@@ -3,7 +3,7 @@ import { CircleAlert, Ellipsis, KeyRound, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { BotView } from '../../../../sdk/index.ts'
-import { useAction, useReadPages } from '../../api/use-read.ts'
+import { useAction, useRead } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { CopyId } from '../../parts/copy-id.tsx'
@@ -14,7 +14,7 @@ import { Facts } from '../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { BotState } from './bot-list.tsx'
-import { BOTS } from './paths.ts'
+import { BOTS, MOST_BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
 import { Subscribers } from './subscribers.tsx'
 
@@ -22,8 +22,8 @@ const LOOK_EVERY_MS = 10_000
 
 /** One bot, and whoever started it. */
 export default function BotPage({ botId }: { botId: string }) {
-  const bots = useReadPages(BOTS, {}, { everyMs: LOOK_EVERY_MS })
-  const bot = bots.rows.find(({ id }) => id === botId)
+  const bots = useRead(BOTS, { query: { limit: MOST_BOTS } }, { everyMs: LOOK_EVERY_MS })
+  const bot = bots.data?.data.find(({ id }) => id === botId)
   const back = (
     <Anchor component={Link} href="/bots" size="sm">
       All bots
@@ -147,7 +147,7 @@ function BotMenu({ bot }: { bot: BotView }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <RegisterBot opened={asked === 'token'} onClose={close} onMade={close} />
+      <RegisterBot title="Give a new token" opened={asked === 'token'} onClose={close} onMade={close} />
       <ConfirmDialog
         opened={asked === 'delete'}
         onClose={close}

@@ -7,17 +7,18 @@ import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { BOTS } from './paths.ts'
 
-type Props = { opened: boolean; onClose: () => void; onMade: (bot: BotView) => void }
+type Props = { title: string; opened: boolean; onClose: () => void; onMade: (bot: BotView) => void }
 
-export function RegisterBot({ opened, onClose, onMade }: Props) {
+/** A bot by its token; by a token of one that is here, that one goes on with it. */
+export function RegisterBot({ title, opened, onClose, onMade }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Add a bot">
-      <RegisterForm onMade={onMade} />
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <RegisterForm title={title} onMade={onMade} />
     </Modal>
   )
 }
 
-function RegisterForm({ onMade }: Pick<Props, 'onMade'>) {
+function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
   const api = useApi()
   const forget = useForget()
   const { mode } = useSession()
@@ -26,12 +27,12 @@ function RegisterForm({ onMade }: Pick<Props, 'onMade'>) {
     send: ({ token }) => api.post('/api/v2/botapp-bots', { body: { token: token.trim() } }),
     onDone({ data: { bot } }) {
       forget([BOTS])
-      tellDone(`${bot.name} is added.`)
+      tellDone(`${bot.name} is here.`)
       onMade(bot)
     },
   })
   return (
-    <ApiForm form={form} submitLabel="Add the bot">
+    <ApiForm form={form} submitLabel={title}>
       <PasswordInput
         label="Token"
         description={

@@ -6,9 +6,8 @@ import type { InboundMessageView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
-import { EmptyNote } from '../../parts/empty-note.tsx'
+import { EmptyList } from '../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../parts/filter-bar.tsx'
-import { NothingFits } from '../../parts/nothing-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
@@ -31,6 +30,7 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
     query: { ...query, ...(createdAfter !== null && { createdAfter }) },
   })
   const [news, setNews] = useState(0)
+  const { can } = useSession()
   useInboundChanges(() => {
     inbound.freshen()
     setNews(each => each + 1)
@@ -56,37 +56,26 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
         onOpen={message => open(message.id)}
         opened={inboundId ?? null}
         empty={
-          clear ? (
-            <NothingFits
-              icon={Inbox}
-              text="Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id."
-              onClear={clear}
-            />
-          ) : (
-            <NothingYet />
-          )
+          <EmptyList
+            icon={Inbox}
+            clear={clear}
+            unfit={{
+              text: 'Who wrote is compared as a whole: a phone number as E.164, with its plus; of a bot the chat id.',
+            }}
+            title="Nobody has written yet"
+            text="Answers come here as they arrive, and to your webhooks as inbound.message. Link a phone or add a bot to be written to."
+            action={
+              can('messages:create') && (
+                <Button component={Link} href="/bots" variant="default">
+                  Add a bot
+                </Button>
+              )
+            }
+          />
         }
       />
       <ConversationPanel inboundId={inboundId ?? null} news={news} onClose={() => open(null)} />
     </Page>
-  )
-}
-
-function NothingYet() {
-  const { can } = useSession()
-  return (
-    <EmptyNote
-      icon={Inbox}
-      title="Nobody has written yet"
-      text="Answers come here as they arrive, and to your webhooks as inbound.message. Link a phone or add a bot to be written to."
-      action={
-        can('messages:create') && (
-          <Button component={Link} href="/bots" variant="default">
-            Add a bot
-          </Button>
-        )
-      }
-    />
   )
 }
 

@@ -16,7 +16,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
   const name = fileName ?? inWords(type)
 
   async function save(): Promise<void> {
-    const place = /\/inbound\/([^/]+)\/media\/(\d)$/.exec(path ?? '')
+    const place = /\/inbound\/([^/]+)\/media\/(\d+)$/.exec(path ?? '')
     if (!place) return
     setBusy(true)
     try {

@@ -1,14 +1,14 @@
 import { Anchor, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { SendHorizontal } from 'lucide-react'
-import { type KeyboardEvent, useRef } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
 import type { InboundMessageView, SendBody } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { FaultNote, useApiForm } from '../../parts/api-form.tsx'
 import { writeLink } from '../../parts/conversation.ts'
-import { newId } from '../../parts/new-id.ts'
 import { tellDone } from '../../parts/toast.tsx'
+import { useOnce } from '../../parts/use-once.ts'
 import { useSession } from '../../session/context.tsx'
 
 /** Answers in the conversation that the message came in. */
@@ -30,20 +30,15 @@ function ReplyForm({ way }: { way: Way }) {
   const api = useApi()
   const forget = useForget()
   const { mode } = useSession()
-  // The same words are one answer, however often the line breaks.
-  const once = useRef({ text: '', key: '' })
+  const once = useOnce()
   const form = useApiForm({
     initial: { text: '' },
     send({ text }) {
-      if (once.current.text !== text) once.current = { text, key: newId() }
-      return api.post('/api/v2/messages/send', {
-        body: { ...way.body, text, messageType: 'free_text' },
-        idempotencyKey: once.current.key,
-      })
+      const body = { ...way.body, text, messageType: 'free_text' as const }
+      return once(body, idempotencyKey => api.post('/api/v2/messages/send', { body, idempotencyKey }))
     },
     fieldOf: path => (path === 'content.text' || path === 'content' ? 'text' : path),
     onDone() {
-      once.current = { text: '', key: '' }
       form.fields.reset()
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
       tellDone(mode === 'test' ? 'The answer is in the sandbox.' : 'The answer is on its way.')

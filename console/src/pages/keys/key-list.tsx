@@ -144,8 +144,11 @@ function KeyDialogs({
         text={
           open?.what === 'revoke' && (
             <>
-              Programs that use <b>{open.key.name}</b> are refused within a second. There is no way back; a
-              new key is another key.
+              Programs that use{' '}
+              <b>
+                <bdi>{open.key.name}</bdi>
+              </b>{' '}
+              are refused within a second. There is no way back; a new key is another key.
             </>
           )
         }

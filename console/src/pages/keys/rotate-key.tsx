@@ -33,8 +33,11 @@ function RotateForm({ apiKey, rotate, onMade }: Props) {
   return (
     <ApiForm form={form} submitLabel="Rotate">
       <Text>
-        A new key with the same rights takes the place of <b>{apiKey.name}</b>. The old one works meanwhile,
-        so that you can change it where it is used.
+        A new key with the same rights takes the place of{' '}
+        <b>
+          <bdi>{apiKey.name}</bdi>
+        </b>
+        . The old one works meanwhile, so that you can change it where it is used.
       </Text>
       <Select
         label="The old key works"

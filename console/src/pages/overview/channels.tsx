@@ -4,60 +4,69 @@ import { useRead } from '../../api/use-read.ts'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge, type Tone } from '../../parts/status-badge.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
+import { useSession } from '../../session/context.tsx'
 import type { spanOf } from './period.ts'
 
 /** So many failures of what is known make a channel one to look at. */
 const POOR = 0.1
 
-/** How each channel does: who carries it, and how much of it arrives. */
+/** How each channel does: how much of it arrives, and for who may send, who carries it. */
 export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
+  const { can } = useSession()
+  const maySend = can('messages:create')
   const stats = useRead('/api/v2/stats', { query: { ...span, groupBy: 'channel' } })
-  const policies = useRead('/api/v2/messages/policies')
-  if (!stats.data || !policies.data)
+  const policies = useRead('/api/v2/messages/policies', undefined, { enabled: maySend })
+  if (!stats.data || (maySend && !policies.data))
     return (
       <Card title="Channels">
-        {stats.error ? <Text c="dimmed">Not readable right now.</Text> : <Skeleton h={180} />}
+        {(stats.error ?? policies.error) ? (
+          <Text c="dimmed">Not readable right now.</Text>
+        ) : (
+          <Skeleton h={180} />
+        )}
       </Card>
     )
   const totals = totalsOf(stats.data.data)
-  const carried = policies.data.data
+  const carried = policies.data?.data
   return (
     <Card title="Channels" flush>
-      <Table.ScrollContainer minWidth={420}>
-        <Table verticalSpacing={9} horizontalSpacing="md" fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Channel</Table.Th>
-              <Table.Th>Carried by</Table.Th>
-              <Table.Th ta="end">Sent</Table.Th>
-              <Table.Th ta="end">Delivered</Table.Th>
-              <Table.Th ta="end">Failed</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody className="ph-num">
-            {CHANNELS.map(channel => {
-              const own = totals.get(channel)
-              const health = healthOf(
-                own,
-                carried.filter(policy => policy.channel === channel),
-              )
-              return (
-                <Table.Tr key={channel}>
-                  <Table.Td>{channelName(channel)}</Table.Td>
+      <WideTable label="Channels" minWidth={420}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Channel</Table.Th>
+            {carried && <Table.Th>Carried by</Table.Th>}
+            <Table.Th ta="end">Sent</Table.Th>
+            <Table.Th ta="end">Delivered</Table.Th>
+            <Table.Th ta="end">Failed</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="ph-num">
+          {CHANNELS.map(channel => {
+            const own = totals.get(channel)
+            return (
+              <Table.Tr key={channel}>
+                <Table.Td>{channelName(channel)}</Table.Td>
+                {carried && (
                   <Table.Td>
-                    <StatusBadge status={health.text} tone={health.tone} label={health.text} />
+                    <Health own={own} policies={carried.filter(policy => policy.channel === channel)} />
                   </Table.Td>
-                  <Table.Td ta="end">{(own?.sent ?? 0).toLocaleString()}</Table.Td>
-                  <Table.Td ta="end">{share(own?.delivered, own)}</Table.Td>
-                  <Table.Td ta="end">{share(own && own.failed + own.undelivered, own)}</Table.Td>
-                </Table.Tr>
-              )
-            })}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+                )}
+                <Table.Td ta="end">{(own?.sent ?? 0).toLocaleString()}</Table.Td>
+                <Table.Td ta="end">{share(own?.delivered, own)}</Table.Td>
+                <Table.Td ta="end">{share(own && own.failed + own.undelivered, own)}</Table.Td>
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </WideTable>
     </Card>
   )
+}
+
+function Health(of: { own: Totals | undefined; policies: readonly ProviderMessagePolicy[] }) {
+  const { text, tone } = healthOf(of.own, of.policies)
+  return <StatusBadge status={text} tone={tone} label={text} />
 }
 
 type Totals = { sent: number; delivered: number; undelivered: number; failed: number }

@@ -30,7 +30,7 @@ export function Latest() {
       {messages.isPending && <Skeleton h={180} m="md" w="auto" />}
       {messages.error && (
         <Text c="dimmed" p="md">
-          Not readable with your role, or not right now.
+          Not readable right now.
         </Text>
       )}
       {latest?.length === 0 && (

@@ -121,9 +121,11 @@ export default function Overview() {
           <Grid.Col span={{ base: 12, lg: 7 }}>
             <Channels span={spanOf(period)} />
           </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 5 }}>
-            <Latest />
-          </Grid.Col>
+          {can('messages:read') && (
+            <Grid.Col span={{ base: 12, lg: 5 }}>
+              <Latest />
+            </Grid.Col>
+          )}
         </Grid>
       </Stack>
     </Page>

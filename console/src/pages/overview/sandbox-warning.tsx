@@ -8,8 +8,8 @@ const either = new Intl.ListFormat(undefined, { type: 'disjunction' })
 
 /** The sandbox must not pass for the real thing: told where live messages would go to it. */
 export function SandboxWarning() {
-  const { mode } = useSession()
-  const policies = useRead('/api/v2/messages/policies')
+  const { mode, can } = useSession()
+  const policies = useRead('/api/v2/messages/policies', undefined, { enabled: can('messages:create') })
   const enabled = (policies.data?.data ?? []).filter(policy => policy.enabled)
   const simulated = CHANNELS.filter(channel => {
     const own = enabled.filter(policy => policy.channel === channel)

@@ -6,6 +6,7 @@ import type {
   SingleSendBody,
 } from '../../../../sdk/index.ts'
 import { conversationFrom } from '../../parts/conversation.ts'
+import { isoOfLocal } from '../../parts/local-time.ts'
 
 /** What is filled in, as the fields hold it. */
 export type Draft = {
@@ -83,7 +84,7 @@ export function toBody(draft: Draft): SingleSendBody {
       takesFile(draft) && { attachment: { type: draft.fileType, publicUrl: draft.fileUrl } }),
     ...(sender !== '' && { sender: { id: sender } }),
     ...(officialSenderId !== '' && channel === 'official_chatapp' && { officialSenderId }),
-    ...(scheduleAt !== '' && { options: { scheduleAt: new Date(scheduleAt).toISOString() } }),
+    ...(scheduleAt !== '' && { options: { scheduleAt: isoOfLocal(scheduleAt) } }),
   }
 }
 

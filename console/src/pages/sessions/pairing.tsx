@@ -2,6 +2,7 @@ import { List, Loader, Text } from '@mantine/core'
 import type { WebSessionView } from '../../../../sdk/index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
+import { SvgImage } from '../../parts/qr-code.tsx'
 import classes from './pairing.module.css'
 
 /** What links the phone, as it is now: a code is renewed by itself. */
@@ -12,14 +13,7 @@ export function Pairing({ session }: { session: WebSessionView }) {
     <Card>
       <div className={classes.pairing}>
         <div className={classes.code} aria-live="polite">
-          {qr && (
-            <img
-              src={`data:image/svg+xml,${encodeURIComponent(qr.svg)}`}
-              alt="The code to scan with the phone"
-              width={264}
-              height={264}
-            />
-          )}
+          {qr && <SvgImage svg={qr.svg} label="The code to scan with the phone" size={264} />}
           {pairingCode && (
             <div className={classes.letters}>
               <span dir="ltr">{spaced(pairingCode.code)}</span>

@@ -20,15 +20,12 @@ const LOOK_EVERY_MS = 5_000
 const PAIRING = new Set(['connecting', 'qr', 'pairing_code'])
 
 export default function SessionPage({ name }: { name: string }) {
-  const [pairs, setPairs] = useState(true)
   const read = useRead(
     '/api/v2/chatapp-sessions/{name}',
     { path: { name } },
-    { everyMs: pairs ? PAIRING_EVERY_MS : LOOK_EVERY_MS },
+    { everyMs: last => (last && !PAIRING.has(last.data.state) ? LOOK_EVERY_MS : PAIRING_EVERY_MS) },
   )
   const session = read.data?.data
-  const pairing = session === undefined || PAIRING.has(session.state)
-  if (pairing !== pairs) setPairs(pairing)
   const back = (
     <Anchor component={Link} href="/sessions" size="sm">
       All web sessions

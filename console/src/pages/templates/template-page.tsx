@@ -17,13 +17,19 @@ import { SavedPreview } from './saved-preview.tsx'
 import { TemplateMenu } from './template-menu.tsx'
 import { TestSend } from './test-send.tsx'
 
-const LOOK_EVERY_MS = 1_000
+/** While it waits somebody may decide at any moment. */
+const WAITING_EVERY_MS = 1_000
+const LOOK_EVERY_MS = 15_000
 
 /** One template: how it stands, how it looks, and a send by it. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
   const [, go] = useLocation()
   const { can } = useSession()
-  const read = useRead('/api/v2/templates/{id}', { path: { id: templateId } }, { everyMs: LOOK_EVERY_MS })
+  const read = useRead(
+    '/api/v2/templates/{id}',
+    { path: { id: templateId } },
+    { everyMs: last => (last?.data.status === 'pending' ? WAITING_EVERY_MS : LOOK_EVERY_MS) },
+  )
   const template = read.data?.data
   if (!template) {
     return (

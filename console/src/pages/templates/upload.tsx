@@ -1,10 +1,11 @@
-import { Button, FileButton, Group, Progress, Text } from '@mantine/core'
+import { Button, Group, Progress, Text } from '@mantine/core'
 import { Paperclip, Upload, X } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { HeaderType, MediaAsset } from '../../../../sdk/index.ts'
 import { PosthornError } from '../../../../sdk/index.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
+import { ChooseFile } from '../../parts/choose-file.tsx'
 
 const ACCEPT: Record<Exclude<HeaderType, 'text'>, string> = {
   image: 'image/jpeg,image/png,image/webp',
@@ -33,19 +34,24 @@ export function HeaderUpload({
   const [name, setName] = useState('')
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
+  const upload = useRef<AbortController>(null)
+  // What is still under way then would end up in a header of another type.
+  useEffect(() => () => upload.current?.abort(), [])
 
-  async function upload(file: File | null): Promise<void> {
-    if (!file) return
+  async function take(file: File): Promise<void> {
+    const own = new AbortController()
+    upload.current = own
     setBusy(true)
     setFault(null)
     setName(file.name)
     try {
-      const asset = await send(fetch, uploadTo, file)
+      const asset = await send(fetch, uploadTo, file, own.signal)
       const fits = asset.mediaType === type
       onAsset(fits ? asset : null)
       // Its bytes say what it is, whatever it is called.
       if (!fits) setFault(`${file.name} is of type ${asset.mediaType}, not ${type}.`)
     } catch (thrown) {
+      if (own.signal.aborted) return
       onAsset(null)
       setFault(faultOf(thrown).text)
     } finally {
@@ -57,13 +63,16 @@ export function HeaderUpload({
   return (
     <div>
       <Group gap="sm">
-        <FileButton onChange={upload} accept={ACCEPT[type]}>
-          {props => (
-            <Button {...props} variant="default" size="sm" loading={busy} leftSection={<Upload size={15} />}>
-              {assetId === '' ? `Upload the ${type}` : 'Another file'}
-            </Button>
-          )}
-        </FileButton>
+        <ChooseFile
+          accept={ACCEPT[type]}
+          onFile={take}
+          variant="default"
+          size="sm"
+          loading={busy}
+          leftSection={<Upload size={15} />}
+        >
+          {assetId === '' ? `Upload the ${type}` : 'Another file'}
+        </ChooseFile>
         {assetId !== '' && (
           <Text size="sm" style={{ display: 'flex', alignItems: 'center', gap: 6 }} className="ph-truncate">
             <Paperclip size={14} aria-hidden /> <bdi>{name || 'Uploaded'}</bdi>
@@ -93,10 +102,12 @@ async function send(
   fetch: (request: Request) => Promise<Response>,
   path: UploadPath,
   file: File,
+  signal: AbortSignal,
 ): Promise<MediaAsset> {
   const form = new FormData()
   form.set('file', file)
-  const answer = await fetch(new Request(new URL(path, location.origin), { method: 'POST', body: form }))
+  const request = new Request(new URL(path, location.origin), { method: 'POST', body: form, signal })
+  const answer = await fetch(request)
   const body = await answer.json()
   if (!answer.ok) throw new PosthornError(answer.status, body)
   return body.data.asset

@@ -2,8 +2,8 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { Braces } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import type { ApiForm } from '../../parts/api-form.tsx'
-import type { Draft } from './draft.ts'
-import { type Piece, piecesOf, placesOf } from './places.ts'
+import { type Draft, placesIn } from './draft.ts'
+import { type Piece, piecesOf } from './places.ts'
 import classes from './words-field.module.css'
 
 /** The words, their placeholders coloured behind them, and a button that puts in the next one. */
@@ -20,10 +20,10 @@ export function WordsField({
   foot?: ReactNode
 }) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const { words, emailSubject } = fields.values
+  const { words } = fields.values
 
   function insertPlace(): void {
-    const place = `{{${placesOf(words, emailSubject) + 1}}}`
+    const place = `{{${placesIn(fields.values) + 1}}}`
     const { selectionStart: from = words.length, selectionEnd: to = words.length } = field.current ?? {}
     fields.setFieldValue('words', words.slice(0, from) + place + words.slice(to))
     field.current?.focus()

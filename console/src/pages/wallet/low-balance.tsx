@@ -28,13 +28,14 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
     },
   })
   return (
-    <ApiForm form={form} submitLabel="Set the threshold">
+    // Nothing is no amount, and would be 0: never.
+    <ApiForm form={form} submitLabel="Set the threshold" disabled={form.fields.values.lowBalance === ''}>
       <NumberInput
         label={`Tell below, in ${wallet.currency}`}
         description="Webhook endpoints are told by wallet.low, once each time the balance falls below this. 0 is never."
         min={0}
         decimalScale={6}
-        thousandSeparator=" "
+        thousandSeparator=","
         data-autofocus
         {...form.fields.getInputProps('lowBalance')}
       />

@@ -3,6 +3,7 @@ import type { EventType, WebhookReplayed, WebhookView } from '../../../../sdk/in
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { isoOfLocal, localTime } from '../../parts/local-time.ts'
 import { tellDone } from '../../parts/toast.tsx'
 import { EVENT_TYPES } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
@@ -30,7 +31,7 @@ function Fields({ webhook, onClose }: Props) {
       types: [] as EventType[],
     },
     async send({ from, to, types }) {
-      const range = { from: isoOf(from), to: isoOf(to), ...(types.length > 0 && { types }) }
+      const range = { from: isoOfLocal(from), to: isoOfLocal(to), ...(types.length > 0 && { types }) }
       let queued = 0
       let cursor: string | null = null
       do {
@@ -75,15 +76,4 @@ function Fields({ webhook, onClose }: Props) {
       />
     </ApiForm>
   )
-}
-
-/** As the field writes it: by the clock of whoever looks. */
-function localTime(ms: number): string {
-  const at = new Date(ms)
-  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
-
-function isoOf(local: string): string {
-  const at = new Date(local)
-  return Number.isNaN(at.getTime()) ? local : at.toISOString()
 }
