@@ -5,7 +5,7 @@ import { jsonOf, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import { unsendable, withoutPlus } from './http/sms.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
-import { explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
+import { DUPLICATE, explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
 import { readReports, statusOf } from './infobip/reports.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 
@@ -63,7 +63,7 @@ function openLink(config: InfobipConfig, io: Io): Link {
     const { answer, code } = await line.ask(logOf(attemptId), signal)
     if (answer === null) return { kind: 'unknown', detail: `Infobip’s log was not reached (${code}).` }
     const results = answer.status === 200 ? jsonOf(answer.body)?.['results'] : null
-    const found = Array.isArray(results) ? results.find(each => each?.messageId === attemptId) : undefined
+    const found = Array.isArray(results) ? results.find(isOf(attemptId)) : undefined
     return found === undefined ? NOT_FOUND : outcomeOfLog(found.status, attemptId)
   }
 
@@ -85,6 +85,12 @@ function openLink(config: InfobipConfig, io: Io): Link {
     test: async signal => checkOf(await line.ask(logOf('posthorn-test'), signal)),
     close: line.close,
   }
+}
+
+/** Not the repeat of it that was refused for its id. */
+function isOf(attemptId: string) {
+  return (each: { messageId?: unknown; status?: unknown } | null) =>
+    each?.messageId === attemptId && statusOf(each.status)?.id !== DUPLICATE
 }
 
 /** A message that was refused has its place in the log too. Whatever came later is told by its receipts. */
@@ -131,8 +137,16 @@ function readAnswer(answer: Answer, message: Outgoing, { apiKey }: InfobipConfig
     const named = typeof messageId === 'string' && messageId !== ''
     return { outcome: { kind: 'accepted', providerId: named ? messageId.slice(0, 200) : message.attemptId } }
   }
+  if (id === DUPLICATE) return { outcome: SENT_BEFORE }
   if (!REFUSING.has(groupId)) return verdictOfStatus(answer, nowMs)
   return verdictOfMeaning(STATUS_CODES[String(id)] ?? REFUSED, String(id), answer, nowMs)
+}
+
+/** The id is our attempt's: whatever repeated the request, the first of the two was taken, or is in the log. */
+const SENT_BEFORE: Outcome = {
+  kind: 'unknown',
+  detail: STATUS_CODES[DUPLICATE]!.text,
+  providerCode: String(DUPLICATE),
 }
 
 const TAKEN = new Set<number>([GROUP.accepted, GROUP.pending, GROUP.delivered])

@@ -55,6 +55,17 @@ describe('what is known of a request', () => {
     expect(peer.requests).toHaveLength(1)
   })
 
+  test('what HTTP cannot carry never left', async () => {
+    const peer = await startHttpPeer(() => OK)
+    const client = clientOf(peer)
+    const headers = { 'X-Key': 'a\nb' }
+    expect(await client.exchange({ ...POST, headers }, never())).toEqual({
+      kind: 'unsent',
+      code: 'ERR_INVALID_CHAR',
+    })
+    expect(peer.requests).toHaveLength(0)
+  })
+
   test('a TLS that never gets done is given up after 5 s, and nothing left', async () => {
     const clock = createFakeClock()
     const peer = await startMutePeer()

@@ -48,6 +48,12 @@ describe('a template that can never be filled is refused when it is given', () =
       { request: { ...request, headers: { X: '{{secret.nope}}' } } },
       'secret.nope',
     ],
+    ['a header that is none', { request: { ...request, headers: { 'X Key': 'x' } } }, 'request.headers'],
+    [
+      'a header that cannot be written',
+      { probe: { url: request.url, headers: { 'X-Key': 'ключ' } } },
+      'probe.headers',
+    ],
     ['two bodies', { request: { ...request, xml: '<a/>' } }, 'one body'],
     ['a GET with a body', { request: { ...request, method: 'GET' } }, 'GET'],
     ['a probe of another host', { probe: { url: 'https://gateway.example.com.evil.example/' } }, 'probe'],

@@ -94,6 +94,12 @@ export const infobipExchanges: readonly Exchange<InfobipConfig>[] = [
     link: 'up',
   },
   {
+    name: 'a repeat of what it has by this id: the first of the two may have been taken',
+    answer: answer(5, 23),
+    outcome: { kind: 'unknown', providerCode: '23' },
+    link: 'up',
+  },
+  {
     name: 'a refusal that is not known',
     answer: answer(5, 9_999),
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '9999' },

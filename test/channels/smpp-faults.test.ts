@@ -1,5 +1,8 @@
 import { connect, createServer } from 'node:net'
+import { Duplex } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import { COMMAND, createPduWriter, writeShortMessage } from '../../src/channels/smpp/pdu.ts'
+import { openSession } from '../../src/channels/smpp/session.ts'
 import { createCertificate } from '../support/certificate.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { freePort } from '../support/loopback.ts'
@@ -330,5 +333,65 @@ describe('the connection', () => {
     await expect(
       new Promise((resolve, reject) => probe.on('connect', resolve).on('error', reject)),
     ).rejects.toThrow()
+  })
+})
+
+describe('a centre that tells and does not listen', () => {
+  const MESSAGE = {
+    serviceType: '',
+    sourceTon: 1,
+    sourceNpi: 1,
+    source: '491701234567',
+    destTon: 0,
+    destNpi: 0,
+    dest: '70123',
+    esmClass: 0,
+    registeredDelivery: 0,
+    dataCoding: 0,
+    udh: null,
+    body: Buffer.from('Hello'),
+  }
+  const WHO = {
+    systemId: 'a',
+    password: 'b',
+    systemType: '',
+    interfaceVersion: 0x34,
+    addressTon: 0,
+    addressNpi: 0,
+    addressRange: '',
+  }
+  const BOUND = Buffer.from('0000001180000009000000000000000100', 'hex')
+
+  /** Takes nothing of what is written to it. */
+  function deafSocket() {
+    const socket = new Duplex({ read() {}, write() {} })
+    return Object.assign(socket, { setNoDelay() {}, destroySoon: () => socket.destroy() })
+  }
+
+  it('is given up when it does not answer enquire_link, however many answers wait for it', async () => {
+    const clock = createFakeClock()
+    const socket = deafSocket()
+    const closed: string[] = []
+    const session = openSession(socket as never, {
+      clock,
+      log: { info() {}, warn() {}, debug() {} },
+      responseTimeoutMs: 10_000,
+      enquireLinkMs: 30_000,
+      onDelivery: async () => 0,
+      onRoom() {},
+      onClosing() {},
+      onClosed: reason => closed.push(reason),
+    })
+    const bound = session.bind(COMMAND.bindTransceiver, WHO)
+    socket.push(BOUND)
+    expect(await bound).toEqual({ kind: 'bound' })
+    const writer = createPduWriter()
+    for (let number = 1; number <= 80_000; number++) {
+      writeShortMessage(writer, COMMAND.deliverSm, number, MESSAGE)
+    }
+    socket.push(writer.take())
+    await turnsUntil(() => socket.writableLength > 1_048_576)
+    await clock.advance(80_000)
+    expect(closed).toEqual(['no answer to enquire_link'])
   })
 })

@@ -1,3 +1,4 @@
+import { storable } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
 import { entryOf } from '../http/table.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
@@ -22,7 +23,7 @@ export function createAnswerReader(form: AnswerForm, secrets: readonly string[])
     if (code != null && answer.status < 500) return verdictOfCode(answer, code, nowMs)
     const success = answer.status >= 200 && answer.status < 300
     if (success && id !== null && id !== '' && saysTaken(status, error)) {
-      return { outcome: { kind: 'accepted', providerId: id.slice(0, LONGEST_ID) } }
+      return { outcome: { kind: 'accepted', providerId: storable(id, LONGEST_ID) } }
     }
     const said = quotable(at(form.errorText), message, secrets)
     const named = shortened(error ?? (isRefusal(status) ? status : null))

@@ -1,14 +1,15 @@
-import { namesIn, PLACEHOLDERS } from './template.ts'
+import { isHeaderText, namesIn, PLACEHOLDERS } from './template.ts'
 
 /** What is looked at; the schema has checked the shapes. */
 type Checked = {
-  request: { method?: string; url: string; form?: unknown; json?: unknown; xml?: unknown }
+  request: { method?: string; url: string; headers?: Headers; form?: unknown; json?: unknown; xml?: unknown }
   answer: { format: string; id: string; status?: string; error?: string; errorText?: string }
   receipts?: { proof: { by: string; secret?: string } }
   inbound?: { proof: { by: string; secret?: string } }
-  probe?: { url: string }
+  probe?: { url: string; headers?: Headers }
   secrets?: Record<string, string>
 }
+type Headers = Record<string, string>
 
 /** Why no message could ever be sent with this configuration, for the operator; null where it can. */
 export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
@@ -22,12 +23,26 @@ export function faultOf({ request, answer, receipts, inbound, probe, secrets = {
   const unsealed = namesIn(probe).find(name => !sealed.includes(name))
   if (unsealed !== undefined) return `probe: there is no secret {{${unsealed}}}`
   if (probe && originOf(probe.url) !== originOf(request.url)) return 'probe: must ask the host of request.url'
+  for (const [name, { headers = {} }] of Object.entries({ request, ...(probe && { probe }) })) {
+    const fault = headerFault(headers)
+    if (fault !== null) return `${name}.headers: ${fault}`
+  }
   for (const [name, form] of Object.entries({ receipts, inbound })) {
     const secret = form?.proof.secret
     if (secret !== undefined && !Object.hasOwn(secrets, secret))
       return `${name}.proof: there is no secret ${secret}`
   }
   return answer.format === 'text' ? expressionFault(answer) : null
+}
+
+/** As HTTP writes them (RFC 9110, 5.6.2). */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+function headerFault(headers: Headers): string | null {
+  const strange = Object.keys(headers).find(name => !HEADER_NAME.test(name))
+  if (strange !== undefined) return `"${strange}" is no name of a header`
+  const broken = Object.entries(headers).find(([, value]) => !isHeaderText(value))
+  return broken ? `${broken[0]} has characters that no header can have` : null
 }
 
 function originOf(url: string): string {

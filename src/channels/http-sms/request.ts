@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/client.ts'
 import { withoutPlus } from '../http/sms.ts'
 import type { Outgoing } from '../provider.ts'
 import type { HttpSmsConfig } from './config.ts'
-import { fill, fillFields, fillJson, fillXml, type Values } from './template.ts'
+import { fill, fillFields, fillJson, fillXml, isHeaderText, type Values } from './template.ts'
 
 export type RequestMaker = {
   /** The request for one message; null where one of its values cannot stand in a header or the address. */
@@ -19,7 +19,7 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
     const values = { ...valuesOf(message, config.from ?? null, receiptUrl), ...sealed }
     const path = pathOf(request.url, request.query ?? {}, values)
     const headers = fillFields(request.headers ?? {}, values)
-    if (path === null || Object.values(headers).some(value => /[^\t\x20-\x7e]/.test(value))) return null
+    if (path === null || !Object.values(headers).every(isHeaderText)) return null
     const body = bodyOf(request, values)
     // A type that the operator names wins.
     const named = Object.keys(headers).some(name => name.toLowerCase() === 'content-type')

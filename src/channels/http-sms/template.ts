@@ -66,6 +66,11 @@ export function fillXml(text: string, values: Values): string {
   return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))!
 }
 
+/** Whether a header can hold it. */
+export function isHeaderText(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text)
+}
+
 function same(value: string): string {
   return value
 }

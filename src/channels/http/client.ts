@@ -78,10 +78,22 @@ export function createHttpClient(options: {
     return (secure ? https : http).request({ ...target, method, path, headers: named })
   }
 
+  /** Why there is no request: a path or a header that HTTP cannot carry is refused before anything leaves. */
+  function tryToStart(request: HttpRequest): http.ClientRequest | string {
+    try {
+      return start(request)
+    } catch (error) {
+      if (isStreamed(request.body)) request.body.bytes.destroy()
+      return codeOf(error as Error)
+    }
+  }
+
   function exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
     return new Promise(resolve => {
       if (signal.aborted) return resolve({ kind: 'unsent', code: 'ABORTED' })
-      const outgoing = start(request)
+      const started = tryToStart(request)
+      if (typeof started === 'string') return resolve({ kind: 'unsent', code: started })
+      const outgoing = started
       let connected = false
       let stopConnecting = (): void => {}
 

@@ -11,6 +11,9 @@ export const GROUP = {
   rejected: 5,
 } as const
 
+/** A message by this id was there already. */
+export const DUPLICATE = 23
+
 /**
  * Statuses that refuse a message at once, by their id. Source: Infobip's message status codes,
  * https://www.infobip.com/docs/developer-resources/api-fundamentals/message-status-codes.

@@ -1,4 +1,5 @@
 import type { Channel } from '../../contract/enums.ts'
+import { entryOf } from '../http/table.ts'
 import type { Receipt, RejectCode } from '../provider.ts'
 
 /** What the sandbox does with a message, decided by its recipient alone. */
@@ -94,5 +95,5 @@ const MEANINGS: Readonly<Record<string, string>> = {
 }
 
 export function explainCode(code: string): string | null {
-  return MEANINGS[code] ?? null
+  return entryOf(MEANINGS, code) ?? null
 }

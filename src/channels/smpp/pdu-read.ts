@@ -46,6 +46,9 @@ const HEADERS: readonly number[] = [
   COMMAND.alertNotification,
 ]
 
+/** The specification has 64; what a stranger sends beyond this is no id. */
+const LONGEST_ID_BYTES = 200
+
 /** Reads one whole PDU, as a framer cuts it. */
 export function readPdu(frame: Buffer): Pdu {
   const command = frame.readUInt32BE(4)
@@ -89,7 +92,7 @@ function readResponseId(frame: Buffer, status: number): string | null {
   if (frame.length === HEADER_BYTES) return ''
   const end = frame.indexOf(0, HEADER_BYTES)
   if (end < 0) return status === 0 ? null : ''
-  return frame.toString('latin1', HEADER_BYTES, end)
+  return frame.toString('latin1', HEADER_BYTES, Math.min(end, HEADER_BYTES + LONGEST_ID_BYTES))
 }
 
 /** Walks over a body; once it has run past the end it stays `failed` and yields nothing. */

@@ -197,8 +197,13 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       deps.responseTimeoutMs,
     )
     if (state === 'closed') return
-    if (received === before && !paused) return destroy('no answer to enquire_link')
+    if (received === before && !isBusy()) return destroy('no answer to enquire_link')
     cancelEnquire = clock.after(deps.enquireLinkMs, enquire)
+  }
+
+  /** Nothing is read since we have too much to store; not where the far side does not read our answers. */
+  function isBusy(): boolean {
+    return paused && deliveries > RESUME_DELIVERIES
   }
 
   async function unbind(): Promise<void> {

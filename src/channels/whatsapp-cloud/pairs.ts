@@ -60,9 +60,12 @@ export function createPairs(clock: Pick<Clock, 'monotonic'>): Pairs {
     },
     refused(to) {
       const pair = pairOf(to)
+      const nowMs = clock.monotonic()
+      // What was under way together is refused together: that is one refusal.
+      if (pair.restsUntilMs > nowMs) return Math.ceil(pair.restsUntilMs - nowMs)
       const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, LONGEST_REST_MS)
       pair.refusals++
-      pair.restsUntilMs = clock.monotonic() + restMs
+      pair.restsUntilMs = nowMs + restMs
       return restMs
     },
   }

@@ -1,3 +1,4 @@
+import { entryOf } from '../http/table.ts'
 import type { Outcome } from '../provider.ts'
 
 /** A rest where nobody says how long: whoever goes on is banned. */
@@ -19,12 +20,12 @@ const REFUSALS: Readonly<Record<string, { words: string; outcome: 'retry' | 'res
 type RejectedAs = 'RECIPIENT_REJECTED' | 'MESSAGE_REJECTED' | 'SENDER_REJECTED'
 
 export function explainCode(code: string): string | null {
-  return REFUSALS[code]?.words ?? null
+  return entryOf(REFUSALS, code)?.words ?? null
 }
 
 /** A refusal proves that the message was not taken. */
 export function refusalOf(code: string): Outcome {
-  const { words, outcome } = REFUSALS[code] ?? {
+  const { words, outcome } = entryOf(REFUSALS, code) ?? {
     words: 'WhatsApp refused the message',
     outcome: 'MESSAGE_REJECTED',
   }

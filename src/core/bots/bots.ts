@@ -29,6 +29,7 @@ import {
 } from './store.ts'
 import { tokenContext } from './tokens.ts'
 import { viewBot } from './view.ts'
+import { within } from './within.ts'
 
 /** The bots of an account. An unknown one is NOT_FOUND, one of another account too. */
 export type Bots = {
@@ -91,10 +92,10 @@ export function createBots(deps: BotsDeps): Bots {
   }
 
   function identify(connectionId: ConnectionId | null, token: string): Promise<PlatformAnswer<BotIdentity>> {
-    const signal = AbortSignal.timeout(IDENTIFY_MS)
-    if (connectionId === null) return platforms.atUsual(platform => platform.identify(token, signal))
-    const platform = platforms.get(connectionId)
-    return platform ? platform.bots.identify(token, signal) : Promise.resolve(CLOSED)
+    return within(deps.clock, IDENTIFY_MS, async signal => {
+      if (connectionId === null) return platforms.atUsual(platform => platform.identify(token, signal))
+      return platforms.get(connectionId)?.bots.identify(token, signal) ?? CLOSED
+    })
   }
 
   async function keep(

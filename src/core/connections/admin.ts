@@ -17,7 +17,7 @@ import type { Channel } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import type { Seal } from '../../infra/seal.ts'
+import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
@@ -162,8 +162,23 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
     provider: ProviderFacts,
     faults: Faults,
   ): Config {
-    const merged = mergeConfig({ ...before.config, ...openSecrets(before) }, given)
+    const merged = mergeConfig({ ...before.config, ...openKept(before, given, faults) }, given)
     return checkConfig(provider.config, merged, deps.explain, faults)
+  }
+
+  /** The secrets that stay. One that another master key had sealed, which is lost, can only be given anew. */
+  function openKept(before: ConnectionRow, given: Config, faults: Faults): Config {
+    const stays = Object.entries(before.secrets ?? {}).filter(([field]) => !Object.hasOwn(given, field))
+    const opened = stays.flatMap(([field, sealed]) => {
+      try {
+        return [[field, openSecret(before.id, field, sealed)]]
+      } catch (error) {
+        if (!(error instanceof SealBroken)) throw error
+        faults.add(`config.${field}`, 'does not open by this master key: give it again, or null')
+        return []
+      }
+    })
+    return Object.fromEntries(opened)
   }
 
   function sealConfig(id: ConnectionId, config: Config, provider: ProviderFacts) {
@@ -176,11 +191,12 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 
   function openSecrets(row: ConnectionRow): Config {
-    const opened = Object.entries(row.secrets ?? {}).map(([field, sealed]) => [
-      field,
-      JSON.parse(seal.open(Buffer.from(sealed, 'base64'), secretFieldContext(row.id, field)).toString()),
-    ])
-    return Object.fromEntries(opened)
+    const sealed = Object.entries(row.secrets ?? {})
+    return Object.fromEntries(sealed.map(([field, value]) => [field, openSecret(row.id, field, value)]))
+  }
+
+  function openSecret(id: ConnectionId, field: string, sealed: string): unknown {
+    return JSON.parse(seal.open(Buffer.from(sealed, 'base64'), secretFieldContext(id, field)).toString())
   }
 
   async function openConfig(id: ConnectionId): Promise<OpenConfig | null> {

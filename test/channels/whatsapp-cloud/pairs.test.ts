@@ -56,6 +56,16 @@ test('a refusal makes the recipient wait, each one in a row for longer', async (
   expect(pairs.refused('+1')).toBe(1_000)
 })
 
+test('what was under way together is refused together, which counts once', async () => {
+  const clock = createFakeClock()
+  const pairs = createPairs(clock)
+  expect(pairs.refused('+1')).toBe(1_000)
+  await clock.advance(400)
+  for (let nth = 0; nth < 20; nth++) expect(pairs.refused('+1')).toBe(600)
+  await clock.advance(600)
+  expect(pairs.refused('+1')).toBe(4_000)
+})
+
 test('keeps some recipients in view, not all of them', () => {
   const pairs = createPairs(createFakeClock())
   for (let nth = 0; nth < BURST; nth++) pairs.take('+1')

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConnectionCreate } from '../../../src/contract/admin.ts'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
-import type { AccountId, ConnectionId } from '../../../src/lib/ids.ts'
+import { createSeal } from '../../../src/infra/seal.ts'
+import { type AccountId, type ConnectionId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
 
@@ -108,6 +110,26 @@ describe('a connection', () => {
     )
     expect(created.config).toEqual({ host: 'h', from: 'a@example.com' })
     expect(await storedText()).not.toContain('pasword')
+  })
+
+  test('whose secret no master key opens takes another one', async () => {
+    const { id } = await rooms.connectionAdmin.create(smtp())
+    const lost = createSeal(Buffer.alloc(32, 1), createRandom()).seal('"x"', `connection:${id}:password`)
+    await database.db.query({
+      name: 'connections_lose',
+      text: 'update connections set secrets = $2 where id = $1',
+      values: [
+        toUuid(id as ConnectionId),
+        Buffer.from(JSON.stringify({ password: lost.toString('base64') })),
+      ],
+    })
+    const { update, openConfig } = rooms.connectionAdmin
+    await expect(update(id, { config: { host: 'other.example.com' } })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'config.password' }],
+    })
+    await update(id, { config: { password: 'another' } })
+    expect(await openConfig(id as ConnectionId)).toMatchObject({ config: { password: 'another' } })
   })
 
   test('of an account is 404 where there is no such account', async () => {
