@@ -1,4 +1,5 @@
 import type { Channel } from '../contract/enums.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Io, Link, LinkLog, LinkState, Provider } from './provider.ts'
 
@@ -16,6 +17,7 @@ export type LinkSpec = {
 export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState }
 
 export type LinksDeps = {
+  clock: Pick<Clock, 'after'>
   providers: ReadonlyMap<string, Provider>
   /** The whole configuration, secrets included; for the opening alone. Null when the connection is gone. */
   openConfig(id: ConnectionId): Promise<Record<string, unknown> | null>
@@ -40,6 +42,10 @@ export type Links = {
   close(): Promise<void>
 }
 
+/** Until a configuration that could not be read is read again: twice as long each time. */
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+
 /** Holds one open link per connection, and keeps them in step with the configuration. */
 export function createLinks(deps: LinksDeps): Links {
   const links = new Map<ConnectionId, OpenLink>()
@@ -49,6 +55,8 @@ export function createLinks(deps: LinksDeps): Links {
   /** Replaced links, until what is on its way over them has its answer. */
   const closing = new Set<Promise<void>>()
   let closed = false
+  let pauseMs = FIRST_PAUSE_MS
+  let cancelAgain = (): void => {}
 
   function sync(specs: readonly LinkSpec[]): Promise<void> {
     turn = turn
@@ -59,12 +67,22 @@ export function createLinks(deps: LinksDeps): Links {
 
   async function bring(specs: readonly LinkSpec[]): Promise<void> {
     if (closed) return
+    cancelAgain()
     const wanted = new Map(specs.filter(isWanted).map(spec => [spec.id, spec]))
     const stale = [...links.values()].filter(open => wanted.get(open.id)?.revision !== open.revision)
     for (const open of stale) links.delete(open.id)
-    for (const spec of wanted.values()) if (!links.has(spec.id)) await open(spec)
+    let unread = false
+    for (const spec of wanted.values()) if (!links.has(spec.id)) unread = !(await open(spec)) || unread
     deps.changed()
     for (const open of stale) retire(open)
+    if (unread && !closed) tryAgain(specs)
+    else pauseMs = FIRST_PAUSE_MS
+  }
+
+  /** No change of a connection would tell that the store is back. */
+  function tryAgain(specs: readonly LinkSpec[]): void {
+    cancelAgain = deps.clock.after(pauseMs, () => void sync(specs))
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
   function retire(open: OpenLink): void {
@@ -80,12 +98,22 @@ export function createLinks(deps: LinksDeps): Links {
     return (spec.enabled || spec.provider === 'sandbox') && deps.providers.has(spec.provider)
   }
 
-  async function open(spec: LinkSpec): Promise<void> {
+  /** False where its configuration could not be read, which may pass; one that does not work waits for a change. */
+  async function open(spec: LinkSpec): Promise<boolean> {
+    try {
+      const config = await deps.openConfig(spec.id)
+      if (config) await openWith(spec, config)
+      return true
+    } catch (error) {
+      complain(spec, error)
+      return false
+    }
+  }
+
+  async function openWith(spec: LinkSpec, config: Record<string, unknown>): Promise<void> {
     const supplier = deps.providers.get(spec.provider)!
     let state: LinkState = { state: 'connecting', detail: '' }
     try {
-      const config = await deps.openConfig(spec.id)
-      if (!config) return
       const link = await supplier.open(
         config,
         deps.io(spec, next => {
@@ -94,11 +122,12 @@ export function createLinks(deps: LinksDeps): Links {
       )
       links.set(spec.id, { ...spec, link, supplier, state: () => state })
     } catch (error) {
-      deps.log.warn(
-        { err: error, connectionId: spec.id, provider: spec.provider },
-        'a connection could not be opened',
-      )
+      complain(spec, error)
     }
+  }
+
+  function complain({ id, provider }: LinkSpec, error: unknown): void {
+    deps.log.warn({ err: error, connectionId: id, provider }, 'a connection could not be opened')
   }
 
   return {
@@ -127,6 +156,7 @@ export function createLinks(deps: LinksDeps): Links {
     },
     async close() {
       closed = true
+      cancelAgain()
       await turn
       const open = [...links.values()]
       links.clear()

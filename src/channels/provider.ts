@@ -25,7 +25,7 @@ export type RejectCode = (typeof REJECT_CODES)[number]
 /** What became of one attempt. Failure is a value; a throw counts as `unknown`. */
 export type Outcome =
   /** The provider took it: the hold is captured. */
-  | { kind: 'accepted'; providerId: string; parts?: number; code?: string }
+  | { kind: 'accepted'; providerId: string; parts?: number; code?: string; pieces?: Pieces }
   /** Refused for good: the hold is released, the next connection may be tried. */
   | {
       kind: 'rejected'
@@ -49,7 +49,19 @@ export type Outcome =
       providerCode?: string
     }
   /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
-  | { kind: 'unknown'; detail: string; providerCode?: string }
+  | { kind: 'unknown'; detail: string; providerCode?: string; pieces?: Pieces }
+
+/**
+ * What the provider calls the parts of a message that it has taken, where each has receipts of its own: the message is
+ * delivered when `total` of them are, and undelivered with the first that is not.
+ */
+export type Pieces = {
+  /** What the message itself goes by, its `providerId`: no part's id. */
+  whole: string
+  ids: readonly string[]
+  /** More than there are ids where some parts were never taken. */
+  total: number
+}
 
 /** How a provider behaves towards Posthorn; `GET /messages/policies` prints it. */
 export type ProviderPolicy = {

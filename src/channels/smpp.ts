@@ -9,7 +9,6 @@ import type {
   ProviderPolicy,
   Receipt,
 } from './provider.ts'
-import { createPartGroups } from './shared/part-groups.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { explainStatus } from './smpp/explain.ts'
 import { readMessage } from './smpp/inbound.ts'
@@ -56,7 +55,6 @@ const SPARE_ID_BYTES = 12
 function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
-  const groups = createPartGroups()
 
   /** The status to answer with; a rejection makes the centre try again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
@@ -65,10 +63,10 @@ function openLink(config: SmppConfig, io: Io): Link {
     return STATUS.ok
   }
 
-  /** Null while the receipts of other parts must follow, and for one that says nothing. */
+  /** Null for one that says nothing. */
   function receiptIn(delivery: Delivery): Receipt | null {
     const read = readReceipt(delivery)
-    if (read) return groups.apply(toReceipt(read, ids.resolve(read)))
+    if (read) return toReceipt(read, ids.resolve(read))
     io.log.warn({}, 'smpp: a receipt without an id or a known state was acknowledged')
     return null
   }
@@ -95,7 +93,6 @@ function openLink(config: SmppConfig, io: Io): Link {
     pool,
     clock: io.clock,
     ids,
-    groups,
     onLate: tellLate,
     firstReference: io.random.bytes(1)[0]!,
   })

@@ -6,8 +6,8 @@ import { jsonOf, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import { NO_SENDER, unsendable, withoutPlus } from './http/sms.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
-import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
-import { createPartGroups, type PartGroup } from './shared/part-groups.ts'
+import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { fragmentOf, wholeOf } from './shared/pieces.ts'
 import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
 import { type Proof, readReceipt, SIGNATURE_METHODS } from './vonage/receipts.ts'
 
@@ -42,8 +42,7 @@ export type VonageConfig = Static<typeof Config>
 
 /**
  * SMS by Vonage's SMS API. Its `client-ref` is carried along and not deduped by. A message of
- * many parts has an id for each, and goes by its last one's; a receipt speaks for it once all
- * have come (`shared/part-groups.ts`).
+ * many parts has an id, and receipts, for each.
  */
 export const vonageProvider: Provider<VonageConfig> = {
   key: 'vonage',
@@ -60,7 +59,6 @@ function openLink(config: VonageConfig, io: Io): Link {
   const { concurrency, ...rate } = laneOf(config)
   const origin = new URL(config.baseUrl ?? BASE_URL)
   const base = pathOf(origin)
-  const groups = createPartGroups()
   const proof = proofOf(config, io)
   const callback = callbackOf(proof, io)
   const line = openLine({ name: 'vonage', origin, connections: concurrency, io })
@@ -77,32 +75,7 @@ function openLink(config: VonageConfig, io: Io): Link {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
       body: bodyOf(message, from, config, callback),
     }
-    const group = groups.begin()
-    let ended = false
-    const end = (id: string | null): void => {
-      if (!ended) group.end(id)
-      ended = true
-    }
-    const read = (answer: Answer): Verdict => {
-      const verdict = readAnswer(answer, message, config, group, io.clock.now())
-      // In the moment in which the answer is read: the receipts may stand right behind it.
-      end(verdict.outcome.kind === 'accepted' ? verdict.outcome.providerId : null)
-      return verdict
-    }
-    const outcome = await line.submit(request, read, signal)
-    end(null)
-    return outcome
-  }
-
-  async function receive(request: Parameters<NonNullable<Link['receive']>>[0]): Promise<InboundAnswer> {
-    const read = readReceipt(request, proof)
-    if (read.kind !== 'taken') return read
-    return {
-      ...read,
-      inbound: read.inbound
-        .map(each => (each.kind === 'receipt' ? groups.apply(each) : each))
-        .filter(each => each !== null),
-    }
+    return line.submit(request, answer => readAnswer(answer, message, config, io.clock.now()), signal)
   }
 
   const account = Buffer.from(`${config.apiKey}:${config.apiSecret}`).toString('base64')
@@ -116,7 +89,7 @@ function openLink(config: VonageConfig, io: Io): Link {
     concurrency,
     ...rate,
     send,
-    receive,
+    receive: async request => readReceipt(request, proof),
     test: async signal => checkOf(await line.ask(balance, signal)),
     close: line.close,
   }
@@ -152,22 +125,13 @@ function bodyOf(message: Outgoing, from: string, config: VonageConfig, callback:
 
 type Part = { status: string; id: string; words: unknown }
 
-function readAnswer(
-  answer: Answer,
-  message: Outgoing,
-  config: VonageConfig,
-  group: PartGroup,
-  nowMs: number,
-): Verdict {
+function readAnswer(answer: Answer, message: Outgoing, config: VonageConfig, nowMs: number): Verdict {
   const parts = answer.status === 200 ? partsOf(answer) : null
   if (parts === null) return verdictOfStatus(answer, nowMs)
-  const taken = parts.filter(part => part.status === '0' && part.id !== '')
-  for (const part of taken) group.taken(part.id)
-  if (taken.length === parts.length) {
-    return { outcome: { kind: 'accepted', providerId: taken.at(-1)!.id, parts: parts.length } }
-  }
-  const failed = parts.find(part => !taken.includes(part))!
-  if (taken.length > 0) return partlyTaken(taken.length, parts.length, failed)
+  const taken = parts.filter(part => part.status === '0').map(part => part.id)
+  const failed = parts.find(part => part.status !== '0')
+  if (!failed) return { outcome: { kind: 'accepted', ...wholeOf(taken), parts: parts.length } }
+  if (taken.length > 0) return partlyTaken(taken, parts.length, failed)
   return refusal(answer, failed, message, config, nowMs)
 }
 
@@ -186,10 +150,11 @@ function partsOf({ body }: Answer): Part[] | null {
 }
 
 /** "Accepted" would hide the missing parts, and "rejected" give back the money for those that were taken. */
-function partlyTaken(taken: number, total: number, failed: Part): Verdict {
+function partlyTaken(taken: readonly string[], total: number, failed: Part): Verdict {
   const why = SUBMIT_CODES[failed.status]?.text ?? `status ${failed.status}`
-  const detail = `${taken} of ${total} parts were taken, then: ${why}`
-  return { outcome: { kind: 'unknown', detail, providerCode: failed.status } }
+  const detail = `${taken.length} of ${total} parts were taken, then: ${why}`
+  const pieces = fragmentOf(taken, total)
+  return { outcome: { kind: 'unknown', detail, providerCode: failed.status, pieces } }
 }
 
 function refusal(

@@ -4,6 +4,7 @@ import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
+import { sweepParts } from '../core/outbox/parts-store.ts'
 import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAttachments } from '../core/outbox/store.ts'
@@ -65,6 +66,11 @@ export function listChores(
       name: 'sweep provider ids',
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
+    },
+    {
+      name: 'sweep parts of messages',
+      everyMs: 10 * MINUTE_MS,
+      run: () => sweepAll(() => sweepParts(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep inbound ids',

@@ -1,5 +1,6 @@
 import type { LinkSpec, Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState } from '../channels/provider.ts'
+import { Problem } from '../contract/errors.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
@@ -66,11 +67,19 @@ export function createInbox(
 }
 
 /** Stored before it is answered: what the provider is told that we have, we have. */
-export function createInboundDoor(links: Links, inbox: Inbox, { botDoor }: BotRooms): InboundDoor {
+export function createInboundDoor(
+  links: Links,
+  inbox: Inbox,
+  { botDoor }: BotRooms,
+  isWanted: (provider: string, id: ConnectionId) => Promise<boolean>,
+): InboundDoor {
   return {
     async receive(provider, connectionId, request) {
       if (provider === BOTS) return botDoor.receive(connectionId, request)
-      const open = isId('cnn', connectionId) ? links.get(connectionId) : undefined
+      if (!isId('cnn', connectionId)) return { kind: 'unknown' }
+      const open = links.get(connectionId)
+      // One that is being opened by this node: the provider comes again.
+      if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
       if (open?.provider !== provider || !open.enabled || !open.link.receive) return { kind: 'unknown' }
       const answer = await open.link.receive(request)
       if (answer.kind !== 'taken') return answer

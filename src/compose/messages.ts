@@ -3,7 +3,7 @@ import type { Provider } from '../channels/provider.ts'
 import type { ConnectionState } from '../contract/admin.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { snapshotOf } from '../core/connections/snapshot.ts'
-import { selectAllConnections } from '../core/connections/store.ts'
+import { selectAllConnections, selectConnection } from '../core/connections/store.ts'
 import { createAccept, SENDS } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { createBatches } from '../core/messages/batches.ts'
@@ -11,6 +11,7 @@ import { createConclude } from '../core/messages/conclude.ts'
 import { createEstimate } from '../core/messages/estimate.ts'
 import { createFailover } from '../core/messages/failover.ts'
 import { createIdempotency } from '../core/messages/idempotency.ts'
+import { createMessageParts } from '../core/messages/parts.ts'
 import { createMessages } from '../core/messages/read.ts'
 import { createReceipts } from '../core/messages/receipts.ts'
 import { createSend } from '../core/messages/send.ts'
@@ -73,6 +74,7 @@ export function createMessageRooms(
     ...(links.get(id)?.retryPolicy ?? POLICY_OF_THE_GONE),
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
+  const parts = createMessageParts({ db, clock, stopping })
   const conclude = createConclude({
     clock,
     ids,
@@ -80,6 +82,7 @@ export function createMessageRooms(
     log,
     seal,
     settle,
+    parts,
     waiters,
     stopping,
     failover: { after: (item, attempt, outcome) => failover.after(item, attempt, outcome) },
@@ -92,12 +95,14 @@ export function createMessageRooms(
     ids,
     stopping,
     settle,
+    parts,
     conclude,
     handOver: item => dispatcher.push(item, false),
     observe: metrics.receipt,
   })
   const inbox = createInbox(receipts, consent, templates, bots)
   const links: Links = createLinks({
+    clock,
     providers,
     log,
     io(spec, report) {
@@ -207,7 +212,10 @@ export function createMessageRooms(
     ioOf: (spec: LinkSpec) => createIo(base, inbox, bots, spec, () => {}),
     dispatcher,
     reconciler,
-    inbound: createInboundDoor(links, inbox, bots),
+    inbound: createInboundDoor(links, inbox, bots, async (provider, id) => {
+      const row = await selectConnection(db, id)
+      return row?.provider === provider && row.enabled
+    }),
     inboundFiles: createInboundFileRoom(base, links, providers),
     send,
     sendBatch,

@@ -240,20 +240,6 @@ describe('vonage', () => {
     expect(readReceipt(call({ method: 'GET', query: 't=receipt-token' }), byToken).kind).toBe('malformed')
   })
 
-  test('a message of two parts is delivered when both are, by the last one’s id', async () => {
-    const part = (id: string) => ({ status: '0', 'message-id': id })
-    const body = JSON.stringify({ 'message-count': '2', messages: [part('0A1'), part('0A2')] })
-    const peer = await startHttpPeer(() => ({ status: 200, body }))
-    const link = await vonageFixture.provider.open(vonageFixture.configFor(peer.url), createIo())
-    const delivered = (id: string) =>
-      link.receive!(call({ method: 'GET', query: form({ ...DLR, messageId: id, t: 'receipt-token' }) }))
-    await settled(link.send(outgoing(1, { ...SMS, text: 'x'.repeat(200) }), never()), 'send()')
-    expect(receipts(await delivered('0A2'))).toEqual([])
-    expect(receipts(await delivered('0A1'))).toMatchObject([{ providerId: '0A2', status: 'delivered' }])
-    await link.close()
-    await peer.close()
-  })
-
   test('an address that is too long for it is not handed out, and that is said', async () => {
     const peer = await startHttpPeer(() => vonageFixture.taken(1))
     const io = { ...createIo(), receiptUrl: `https://${'a'.repeat(60)}.example.org/webhooks/x/cnn_1` }

@@ -1,6 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Receipt } from '../../src/channels/provider.ts'
-import { createPartGroups } from '../../src/channels/shared/part-groups.ts'
 import { TLV } from '../../src/channels/smpp/pdu.ts'
 import { createReceiptIds } from '../../src/channels/smpp/receipt-ids.ts'
 import { isReceipt, readReceipt } from '../../src/channels/smpp/receipts.ts'
@@ -112,6 +110,17 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('', [id('1'), state(5), network]))).toMatchObject({ providerCode: '3:260' })
   })
 
+  it('that ends with a NUL', () => {
+    expect(readReceipt(delivery('id:1\0 stat:DELIVRD err:000\0'))).toMatchObject({
+      id: '1',
+      providerCode: null,
+    })
+    expect(readReceipt(delivery('stat:UNDELIV err:045 id:1\0'))).toMatchObject({
+      id: '1',
+      providerCode: '045',
+    })
+  })
+
   it('in UCS-2, and in message_payload', () => {
     const ucs2 = Buffer.from('id:7 stat:DELIVRD', 'utf16le').swap16()
     expect(readReceipt(delivery('', [], { dataCoding: 8, body: ucs2 }))).toMatchObject({ id: '7' })
@@ -220,96 +229,6 @@ describe('the id of a receipt', () => {
     const ids = createReceiptIds('auto')
     for (let number = 1_000_000; number < 1_100_000; number++) ids.submitted(number.toString(16))
     expect(ids.resolve(read('1099999'))).toBe((1_099_999).toString(16))
-  })
-})
-
-describe('receipts of parts', () => {
-  const receipt = (providerId: string, status: Receipt['status'] = 'delivered'): Receipt => ({
-    kind: 'receipt',
-    providerId,
-    status,
-    atMs: null,
-    providerCode: null,
-    detail: null,
-  })
-
-  function grouped(...ids: string[]) {
-    const groups = createPartGroups()
-    const group = groups.begin()
-    for (const one of ids) group.taken(one)
-    group.end(ids.at(-1)!)
-    return groups
-  }
-
-  it('make the message delivered when the last of them comes, in any order', () => {
-    for (const order of [
-      ['a', 'b', 'c'],
-      ['c', 'a', 'b'],
-      ['c', 'b', 'a'],
-    ]) {
-      const groups = grouped('a', 'b', 'c')
-      const passed = order.map(one => groups.apply(receipt(one)))
-      expect(passed.slice(0, 2)).toEqual([null, null])
-      expect(passed[2]).toMatchObject({ providerId: 'c', status: 'delivered' })
-    }
-  })
-
-  it('make it undelivered with the first that failed, and stay silent after that', () => {
-    const groups = grouped('a', 'b', 'c')
-    expect(groups.apply(receipt('a', 'undelivered'))).toMatchObject({
-      providerId: 'c',
-      status: 'undelivered',
-    })
-    expect(groups.apply(receipt('b'))).toBeNull()
-    expect(groups.apply(receipt('c'))).toBeNull()
-  })
-
-  it('may come twice: a repeated one counts once, and the final one is repeated', () => {
-    const groups = grouped('a', 'b')
-    expect(groups.apply(receipt('a'))).toBeNull()
-    expect(groups.apply(receipt('a'))).toBeNull()
-    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b' })
-    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b' })
-  })
-
-  it('pass on an interim state of the last part alone', () => {
-    const groups = grouped('a', 'b')
-    expect(groups.apply(receipt('a', 'sent'))).toBeNull()
-    expect(groups.apply(receipt('b', 'sent'))).toMatchObject({ providerId: 'b', status: 'sent' })
-  })
-
-  it('may come while others are still being submitted, and even before their own answer', () => {
-    const groups = createPartGroups()
-    const group = groups.begin()
-    expect(groups.apply(receipt('a'))).toMatchObject({ providerId: 'a' })
-    group.taken('a')
-    group.taken('b')
-    expect(groups.apply(receipt('b'))).toBeNull()
-    group.taken('c')
-    group.end('c')
-    expect(groups.apply(receipt('c'))).toMatchObject({ providerId: 'c', status: 'delivered' })
-  })
-
-  it('a part that failed before the message had an id is told with the next receipt', () => {
-    const groups = createPartGroups()
-    const group = groups.begin()
-    group.taken('a')
-    expect(groups.apply(receipt('a', 'undelivered'))).toBeNull()
-    group.taken('b')
-    group.end('b')
-    expect(groups.apply(receipt('b'))).toMatchObject({ providerId: 'b', status: 'undelivered' })
-  })
-
-  it('are kept to ourselves where the message never became whole', () => {
-    const groups = createPartGroups()
-    const group = groups.begin()
-    group.taken('a')
-    group.end(null)
-    expect(groups.apply(receipt('a'))).toBeNull()
-  })
-
-  it('of other messages pass as they are', () => {
-    expect(grouped('a', 'b').apply(receipt('z'))).toEqual(receipt('z'))
   })
 })
 
@@ -424,17 +343,6 @@ describe('over the wire', () => {
     for (const store of pending) store()
     expect(await outcome).toMatchObject({ kind: 'accepted' })
     await smsc.acknowledged(10_000)
-  })
-
-  it('a long message is delivered when all its parts are', async () => {
-    const { smsc, test, link } = await open()
-    await link.send(sms({ text: 'a'.repeat(400) }), never())
-    for (const part of ['id-2', 'id-3', 'id-1']) {
-      smsc.deliver({ esm_class: 4, short_message: `id:${part} stat:DELIVRD err:000` })
-    }
-    await smsc.acknowledged(3)
-    expect(test.inbound).toMatchObject([{ providerId: 'id-3', status: 'delivered' }])
-    expect(test.inbound).toHaveLength(1)
   })
 
   it('ids in hexadecimal are matched with decimal ones right behind the answer', async () => {

@@ -131,12 +131,13 @@ describe('a refusal', () => {
 describe('a message of several parts', () => {
   const LONG = 'a'.repeat(400)
 
-  it('goes in order with one reference, and is named by its last part', async () => {
+  it('goes in order with one reference, and by the ids of all its parts', async () => {
     const { link, smsc } = await open()
     expect(await link.send(sms({ text: LONG }), never())).toEqual({
       kind: 'accepted',
-      providerId: 'id-3',
+      providerId: 'id-1,id-2,id-3',
       parts: 3,
+      pieces: { whole: 'id-1,id-2,id-3', ids: ['id-1', 'id-2', 'id-3'], total: 3 },
     })
     const headers = smsc.submits.map(submit => [...submit.udh!])
     const reference = headers[0]![2]!
@@ -147,6 +148,22 @@ describe('a message of several parts', () => {
     ])
     expect(smsc.submits.map(submit => submit.text).join('')).toBe(LONG)
     expect(smsc.submits.every(submit => submit['esm_class'] === 0x40)).toBe(true)
+  })
+
+  it('goes by one id where the centre gives all its parts the same', async () => {
+    const { link } = await open(() => ({ id: 'one' }))
+    expect(await link.send(sms({ text: LONG }), never())).toEqual({
+      kind: 'accepted',
+      providerId: 'one',
+      parts: 3,
+    })
+  })
+
+  it('goes by the first and the last id where all of them are too long', async () => {
+    const { link } = await open((_submit, nth) => ({ id: `${nth}`.padStart(64, '0') }))
+    const outcome = await link.send(sms({ text: 'a'.repeat(600) }), never())
+    const [first, last] = ['1', '4'].map(nth => nth.padStart(64, '0'))
+    expect(outcome).toMatchObject({ providerId: `${first},…,${last}`, pieces: { total: 4 } })
   })
 
   it('has another reference than the one before', async () => {
@@ -175,7 +192,7 @@ describe('a message of several parts', () => {
     // One timer watches over the answers; the other is the pause before the next try.
     await turnsUntil(() => clock.pending() === timers + 2)
     await clock.advance(1000)
-    expect(await outcome).toEqual({ kind: 'accepted', providerId: 'id-4', parts: 3 })
+    expect(await outcome).toMatchObject({ kind: 'accepted', providerId: 'id-1,id-3,id-4', parts: 3 })
     expect(smsc.submits.map(submit => submit.udh![4])).toEqual([1, 2, 2, 3])
   })
 
@@ -185,6 +202,7 @@ describe('a message of several parts', () => {
       kind: 'unknown',
       detail: '2 of 3 parts were taken, then: refused with ESME_RSUBMITFAIL',
       providerCode: '0x00000045',
+      pieces: { whole: 'id-1,id-2,…', ids: ['id-1', 'id-2'], total: 3 },
     })
     expect(smsc.submits).toHaveLength(3)
   })

@@ -82,14 +82,19 @@ export const vonageExchanges: readonly Exchange<VonageConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
-    name: 'many parts go by the last one’s id',
+    name: 'many parts go by all their ids',
     answer: answer({ status: '0', id: '0A1' }, { status: '0', id: '0A2' }),
-    outcome: { kind: 'accepted', providerId: '0A2', parts: 2 },
+    outcome: {
+      kind: 'accepted',
+      providerId: '0A1,0A2',
+      parts: 2,
+      pieces: { whole: '0A1,0A2', ids: ['0A1', '0A2'], total: 2 },
+    },
   },
   {
     name: 'a part that was not taken behind one that was',
     answer: answer({ status: '0', id: '0A1' }, { status: '1', text: 'Throttled' }),
-    outcome: { kind: 'unknown', providerCode: '1' },
+    outcome: { kind: 'unknown', providerCode: '1', pieces: { whole: '0A1,…', ids: ['0A1'], total: 2 } },
   },
   refusal('1', { kind: 'throttled', afterMs: 1_000 }),
   refusal('2', { kind: 'rejected', code: 'MESSAGE_REJECTED' }),

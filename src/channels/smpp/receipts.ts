@@ -95,10 +95,11 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
   return FIELD[name].exec(text)?.[1] ?? ''
 }
 
+/** Some centres end the text with a NUL. */
 const FIELD = {
-  id: /\bid:\s*(\S{1,64})/i,
+  id: /\bid:\s*([^\s\0]{1,64})/i,
   stat: /\bstat:\s*(\w{1,20})/i,
-  err: /\berr:\s*(\S{1,20})/i,
+  err: /\berr:\s*([^\s\0]{1,20})/i,
 } as const
 
 /** `err` of the text, else network_error_code as `type:code`; null where neither says anything. */

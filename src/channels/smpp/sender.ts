@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
-import type { PartGroup, PartGroups } from '../shared/part-groups.ts'
+import { fragmentOf, wholeOf } from '../shared/pieces.ts'
 import type { SmppSettings } from './config.ts'
 import { toShortMessages } from './encode.ts'
 import type { SubmitAnswer } from './in-flight.ts'
@@ -14,7 +14,6 @@ export type SenderDeps = {
   pool: Pool
   clock: Clock
   ids: ReceiptIds
-  groups: PartGroups
   /** Told of an outcome that was unknown when the send was answered. */
   onLate(message: Outgoing, outcome: Outcome): void
   /** Where the references of long messages begin. */
@@ -36,7 +35,7 @@ const PART_PAUSE_MS = 1000
  * money for those that were taken.
  */
 export function createSender(deps: SenderDeps) {
-  const { settings, pool, clock, ids, groups } = deps
+  const { settings, pool, clock, ids } = deps
   let reference = deps.firstReference
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
@@ -64,21 +63,13 @@ export function createSender(deps: SenderDeps) {
     attemptId: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const group = groups.begin()
-    let providerId = ''
-    for (const [index, part] of parts.entries()) {
-      const isLast = index === parts.length - 1
-      const outcome = await submitPart(part, index === 0 ? 1 : PART_TRIES, attemptId, signal, answer => {
-        noteId(answer)
-        if (isTaken(answer)) noteTaken(group, nameOf(answer.messageId, attemptId), isLast)
-      })
-      if (outcome.kind !== 'accepted') {
-        group.end(null)
-        return index === 0 ? outcome : partlyTaken(index, parts.length, outcome)
-      }
-      providerId = outcome.providerId
+    const taken: string[] = []
+    for (const part of parts) {
+      const outcome = await submitPart(part, taken.length === 0 ? 1 : PART_TRIES, attemptId, signal)
+      if (outcome.kind === 'accepted') taken.push(outcome.providerId)
+      else return taken.length === 0 ? outcome : partlyTaken(taken, parts.length, outcome)
     }
-    return { kind: 'accepted', providerId, parts: parts.length }
+    return { kind: 'accepted', ...wholeOf(taken), parts: parts.length }
   }
 
   async function submitPart(
@@ -86,10 +77,9 @@ export function createSender(deps: SenderDeps) {
     tries: number,
     attemptId: string,
     signal: AbortSignal,
-    onAnswer: (answer: SubmitAnswer) => void,
   ): Promise<Outcome> {
     for (let tried = 1; ; tried++) {
-      const outcome = toOutcome(await pool.submit(part, signal, onAnswer), attemptId)
+      const outcome = toOutcome(await pool.submit(part, signal, noteId), attemptId)
       const notNow = outcome.kind === 'retry' || outcome.kind === 'throttled'
       if (!notNow || tried >= tries || signal.aborted) return outcome
       await pause(outcome.afterMs ?? PART_PAUSE_MS, signal)
@@ -124,18 +114,21 @@ function isTaken(answer: SubmitAnswer): answer is Taken {
   return answer.kind === 'answer' && answer.status === STATUS.ok
 }
 
-function noteTaken(group: PartGroup, id: string, isLast: boolean): void {
-  group.taken(id)
-  if (isLast) group.end(id)
-}
-
 /** Some centres take a message without giving it an id; no receipt will ever match this one. */
 function nameOf(messageId: string, attemptId: string): string {
   return messageId === '' ? `unnamed-${attemptId}` : messageId
 }
 
-function partlyTaken(taken: number, total: number, outcome: Exclude<Outcome, { kind: 'accepted' }>): Outcome {
-  const providerCode = outcome.providerCode === undefined ? {} : { providerCode: outcome.providerCode }
-  const why = outcome.detail ?? outcome.kind
-  return { kind: 'unknown', detail: `${taken} of ${total} parts were taken, then: ${why}`, ...providerCode }
+function partlyTaken(
+  taken: readonly string[],
+  total: number,
+  outcome: Exclude<Outcome, { kind: 'accepted' }>,
+): Outcome {
+  const { providerCode, detail: why = outcome.kind } = outcome
+  return {
+    kind: 'unknown',
+    detail: `${taken.length} of ${total} parts were taken, then: ${why}`,
+    ...(providerCode !== undefined && { providerCode }),
+    pieces: fragmentOf(taken, total),
+  }
 }

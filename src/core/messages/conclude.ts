@@ -1,4 +1,4 @@
-import type { LinkLog, Outcome } from '../../channels/provider.ts'
+import type { LinkLog, Outcome, Pieces } from '../../channels/provider.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { sealWords } from '../outbox/stored-content.ts'
 import type { Failover, Onward } from './failover.ts'
+import type { MessageParts } from './parts.ts'
 import type { Settle } from './settle.ts'
 import { type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
@@ -39,6 +40,7 @@ export type ConcludeDeps = {
   random: Random
   log: LinkLog
   settle: Settle
+  parts: Pick<MessageParts, 'note'>
   seal: Pick<Seal, 'seal'>
   waiters: Waiters
   failover: Failover
@@ -50,12 +52,13 @@ export type ConcludeDeps = {
   optedOut(item: OutboxItem, providerCode: string | null): Promise<void>
 }
 
-/** The one way from an outcome to what it does: opt-out, failover, settlement, and the waiting sender. */
+/** The one way from an outcome to what it does: opt-out, parts, failover, settlement, and the waiting sender. */
 export function createConclude(deps: ConcludeDeps): Conclude {
   const { clock, log, settle, waiters } = deps
 
   async function attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion> {
     if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
+    if ('pieces' in outcome && outcome.pieces) await noteParts(item, outcome.pieces)
     const onward = await goOn(item, attempt, outcome)
     if (onward.kind === 'moved') return onward
     return write(item, attempt, outcome, onward.tries)
@@ -66,6 +69,16 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     const note = () => deps.optedOut(item, providerCode)
     await patiently(clock, () => !deps.stopping(), note).catch(error => {
       log.warn({ err: error, messageId: item.id }, 'that a recipient has opted out could not be written down')
+    })
+  }
+
+  /** Before it is settled: no receipt of a part finds the message without the others. */
+  async function noteParts({ id, connectionId }: OutboxItem, pieces: Pieces): Promise<void> {
+    await deps.parts.note(connectionId, pieces).catch(error => {
+      log.warn(
+        { err: error, messageId: id },
+        'the parts of a message could not be written down; it stays sent',
+      )
     })
   }
 

@@ -3,12 +3,13 @@ import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
-import { storableTime } from '../../lib/storable.ts'
+import { storable, storableTime } from '../../lib/storable.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 import type { Conclude } from './conclude.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
+import type { MessageParts } from './parts.ts'
 import type { Settle } from './settle.ts'
 import { PUBLIC_CODE } from './transitions.ts'
 
@@ -27,11 +28,17 @@ export type ReceiptsDeps = {
   /** True while stopping: then nobody waits for a database that is away. */
   stopping(): boolean
   settle: Settle
+  parts: Pick<MessageParts, 'heard'>
   conclude: Conclude
   /** Holds a message, not begun, that goes on over another connection. */
   handOver(item: OutboxItem): void
   observe(status: string, fate: 'applied' | 'no change'): void
 }
+
+/** More than any provider's id of a message has, and any word of its own on a receipt is worth. */
+const LONGEST_ID = 500
+const LONGEST_CODE = 100
+const LONGEST_DETAIL = 500
 
 export function createReceipts(deps: ReceiptsDeps): Receipts {
   const { settle, ids } = deps
@@ -51,7 +58,17 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     })
   }
 
-  /** What moved nothing may be parked, because the answer to its submit never came. */
+  /** What moved nothing is of a part, or parked because the answer to its submit never came; whether it is the former. */
+  async function takeParked(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
+    const providerIds = receipts.map(({ providerId }) => providerId)
+    const areParts = providerIds.length === 0 ? [] : await deps.parts.heard(connectionId, providerIds)
+    await noteAttempts(
+      connectionId,
+      receipts.filter((_, at) => !areParts[at]),
+    )
+    return areParts
+  }
+
   async function noteAttempts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<void> {
     const echoes = receipts.flatMap(({ attemptId, providerId }) => {
       const known = attemptId === undefined ? null : readAttemptId(attemptId)
@@ -86,17 +103,27 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
 
   return {
     async take(connectionId, inbound) {
-      const receipts = inbound.filter(each => each.kind === 'receipt')
+      const receipts = inbound.filter(each => each.kind === 'receipt').map(inBounds)
       const moved = await Promise.all(receipts.map(receipt => takeReceipt(connectionId, receipt)))
-      await noteAttempts(
-        connectionId,
-        receipts.filter((_, at) => !moved[at]),
-      )
+      const parked = receipts.filter((_, at) => !moved[at])
+      const areParts = await takeParked(connectionId, parked)
+      const parts = new Set(parked.filter((_, at) => areParts[at]))
       receipts.forEach((receipt, at) => {
-        deps.observe(receipt.status, moved[at] ? 'applied' : 'no change')
+        deps.observe(receipt.status, moved[at] || parts.has(receipt) ? 'applied' : 'no change')
       })
     },
     takeLate,
+  }
+}
+
+/** What the store cannot hold would be told again and again, and never be stored. */
+function inBounds(receipt: Receipt): Receipt {
+  const { providerId, providerCode, detail } = receipt
+  return {
+    ...receipt,
+    providerId: storable(providerId, LONGEST_ID),
+    providerCode: providerCode === null ? null : storable(providerCode, LONGEST_CODE),
+    detail: detail === null ? null : storable(detail, LONGEST_DETAIL),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { joinParkedParts } from './parts-store.ts'
 
 /** An unknown message whose provider is to be asked what became of it. */
 export type Lookup = {
@@ -70,6 +71,7 @@ export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void>
 
 /** Gives parked receipts to messages that are known by now; how many. */
 export async function applyParked(db: Db, nowMs: number): Promise<number> {
+  await joinParkedParts(db, nowMs)
   await db.query({
     name: 'adopt_echoes',
     text: `select case when exists (select 1 from parked_receipts where message_id is not null) then adopt_echoes() end`,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Outcome } from '../../../src/channels/provider.ts'
+import type { Outcome, Pieces } from '../../../src/channels/provider.ts'
 import type { AccountSnapshot } from '../../../src/contract/caller.ts'
 import { type Conclude, createConclude } from '../../../src/core/messages/conclude.ts'
 import { createFailover, type FailoverDeps } from '../../../src/core/messages/failover.ts'
@@ -18,6 +18,8 @@ let clock: FakeClock
 let ids: ReturnType<typeof createIds>
 let item: OutboxItem
 let settled: SettleRow[]
+let noted: Pieces[]
+let failsToNote: boolean
 let optOuts: (string | null)[]
 /** So many of the next calls find the database away. */
 let away: number
@@ -47,6 +49,8 @@ beforeEach(() => {
     content: { text: 'Sale', subject: null, html: false, attachment: null, context: null },
   }
   settled = []
+  noted = []
+  failsToNote = false
   optOuts = []
   away = 0
   stopping = false
@@ -62,6 +66,13 @@ beforeEach(() => {
       },
       receipt: async () => false,
       idle: async () => {},
+    },
+    parts: {
+      async note(_, pieces) {
+        if (failsToNote) throw new Error('no')
+        expect(settled).toHaveLength(noted.length)
+        noted.push(pieces)
+      },
     },
     seal: { seal: plain => Buffer.from(plain) },
     waiters: createWaiters(),
@@ -92,6 +103,23 @@ describe('that a recipient has opted out', () => {
     stopping = true
     await conclude.attempt(item, 1, refused)
     expect([optOuts, settled.length]).toEqual([[], 1])
+  })
+})
+
+describe('what its provider calls the parts of a message', () => {
+  const pieces = { whole: 'a,b', ids: ['a', 'b'], total: 2 }
+  const accepted: Outcome = { kind: 'accepted', providerId: 'a,b', parts: 2, pieces }
+
+  test('is noted before the message is settled, whether all of them were taken or not', async () => {
+    await conclude.attempt(item, 1, accepted)
+    await conclude.attempt(item, 2, { kind: 'unknown', detail: '1 of 2', pieces })
+    expect([noted, settled.length]).toEqual([[pieces, pieces], 2])
+  })
+
+  test('keeps no message from being settled', async () => {
+    failsToNote = true
+    await conclude.attempt(item, 1, accepted)
+    expect(settled).toMatchObject([{ kind: 'sent', providerId: 'a,b' }])
   })
 })
 
@@ -178,6 +206,7 @@ describe('an answer that came late', () => {
       ids,
       stopping: () => stopping,
       settle: { attempt: async () => null, receipt: async () => false, idle: async () => {} },
+      parts: { heard: async () => [] },
       conclude,
       handOver() {},
       observe() {},

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Receipt } from '../../../src/channels/provider.ts'
 import {
   acceptSends,
   beginAttempts,
   type SettleRow,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
+import { createMessageParts } from '../../../src/core/messages/parts.ts'
+import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
+import { noteParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
 import { sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
@@ -236,6 +240,145 @@ describe('a receipt that says refused after all', () => {
     await settle.receipt(receipt('there', 'delivered'))
     expect(await settle.receipt(receipt('there', 'failed'))).toBe(false)
     expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
+  })
+})
+
+describe('a message that its provider has taken apart', () => {
+  type Node = ReturnType<typeof node>
+
+  function node() {
+    const parts = createMessageParts({ db: database.db, clock, stopping: () => false })
+    const own = createSettle({ db: database.db, clock, node: () => NODE, stopping: () => false })
+    const receipts = createReceipts({
+      db: database.db,
+      clock,
+      ids,
+      stopping: () => false,
+      settle: own,
+      parts,
+      conclude: {} as never,
+      handOver() {},
+      observe() {},
+    })
+    return { parts, receipts }
+  }
+
+  const hear = (at: Node, providerId: string, status = 'delivered', more: object = {}) =>
+    at.receipts.take(connectionId, [
+      {
+        kind: 'receipt',
+        providerId,
+        status,
+        atMs: null,
+        providerCode: null,
+        detail: null,
+        ...more,
+      } as Receipt,
+    ])
+
+  async function shown(id: MessageId) {
+    const { rows } = await database.db.query<{ status: string; provider_code: string | null }>({
+      name: 'settle_parts_shown',
+      text: 'select status, provider_code from messages where account_id = $1 and id = $2',
+      values: [toUuid(account), toUuid(id)],
+    })
+    return rows[0]
+  }
+
+  /** Sent, in parts that go by `<id>-a`, `<id>-b` and `<id>-c`. */
+  async function sentInParts(at: Node, total = 3) {
+    const [id] = await accepted(1)
+    const partIds = ['a', 'b', 'c'].map(letter => `${id}-${letter}`)
+    const whole = partIds.join()
+    await at.parts.note(connectionId, { whole, ids: partIds, total })
+    await settle.attempt(outcome(id!, { providerId: whole, answer: 'sent' }))
+    return { id: id!, partIds: partIds as [string, string, string] }
+  }
+
+  test('is delivered when all its parts are, in any order and whichever node hears of them', async () => {
+    const [here, there] = [node(), node()]
+    const { id, partIds } = await sentInParts(here)
+    const [a, b, c] = partIds
+    await hear(there, c)
+    await hear(here, b, 'sent')
+    await hear(here, a)
+    await hear(there, a)
+    expect(await shown(id)).toMatchObject({ status: 'sent' })
+    await hear(here, b)
+    expect(await shown(id)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('and when two nodes hear of the last two at once', async () => {
+    const [here, there] = [node(), node()]
+    const { id, partIds } = await sentInParts(here)
+    await hear(here, partIds[0])
+    await Promise.all([hear(here, partIds[1]), hear(there, partIds[2])])
+    expect(await shown(id)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('and when they were heard of before its answer', async () => {
+    const at = node()
+    const [id] = await accepted(1)
+    const ids = [`${id}-a`, `${id}-b`]
+    await hear(at, ids[1]!)
+    await hear(at, ids[0]!)
+    await at.parts.note(connectionId, { whole: ids.join(), ids, total: 2 })
+    await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
+    expect(await shown(id!)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('and when whoever noted them died right after', async () => {
+    const at = node()
+    const [id] = await accepted(1)
+    const ids = [`${id}-a`, `${id}-b`]
+    for (const each of ids) await hear(at, each)
+    await noteParts(database.db, clock.now(), [{ connectionId, wholeId: ids.join(), partIds: ids, total: 2 }])
+    await settle.attempt(outcome(id!, { providerId: ids.join(), answer: 'sent' }))
+    expect(await shown(id!)).toMatchObject({ status: 'sent' })
+    await applyParked(database.db, clock.now())
+    expect(await shown(id!)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('is undelivered with the first part that is not, and stays so', async () => {
+    const at = node()
+    const { id, partIds } = await sentInParts(at)
+    await hear(at, partIds[0])
+    await hear(at, partIds[1], 'undelivered', { providerCode: '045' })
+    expect(await shown(id)).toEqual({ status: 'undelivered', provider_code: '045' })
+    await hear(at, partIds[1])
+    await hear(at, partIds[2])
+    expect(await shown(id)).toEqual({ status: 'undelivered', provider_code: '045' })
+  })
+
+  test('is never delivered where some of it was not taken', async () => {
+    const at = node()
+    const { id, partIds } = await sentInParts(at, 4)
+    for (const partId of partIds) await hear(at, partId)
+    expect(await shown(id)).toMatchObject({ status: 'sent' })
+  })
+
+  test('ids that come round again are another message’s; after a week they are nobody’s', async () => {
+    const at = node()
+    const { id: first, partIds } = await sentInParts(at)
+    const [second] = await accepted(1)
+    await at.parts.note(connectionId, { whole: `${second}`, ids: partIds.slice(0, 2), total: 2 })
+    await settle.attempt(outcome(second!, { providerId: `${second}`, answer: 'sent' }))
+    await hear(at, partIds[0])
+    await hear(at, partIds[1])
+    expect([await shown(first), await shown(second!)]).toMatchObject([
+      { status: 'sent' },
+      { status: 'delivered' },
+    ])
+    expect(await sweepParts(database.db, clock.now(), 1_000)).toBe(0)
+    expect(await sweepParts(database.db, clock.now() + 1, 1_000)).toBeGreaterThan(0)
+    expect(await at.parts.heard(connectionId, partIds)).toEqual([false, false, false])
+  })
+
+  test('a receipt with what no store can hold is taken without it', async () => {
+    const [id] = await accepted(1)
+    await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
+    await hear(node(), `${id}\0`, 'undelivered', { providerCode: '000\0', detail: '\0' })
+    expect(await shown(id!)).toEqual({ status: 'undelivered', provider_code: '000' })
   })
 })
 

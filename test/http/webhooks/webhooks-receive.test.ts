@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Links } from '../../../src/channels/links.ts'
+import { createInboundDoor } from '../../../src/compose/link-io.ts'
 import type { InboundDoor, InboundRequest } from '../../../src/contract/inbound.ts'
 import { webhooksReceive, webhooksReceiveByGet } from '../../../src/http/routes/webhooks-receive.ts'
 import { DatabaseUnavailable } from '../../../src/infra/db.ts'
@@ -179,6 +181,15 @@ describe('who is let in', () => {
   test('a disabled connection: 404', async () => {
     const id = await connect('twilio', twilioFixture.configFor(peer.url), { enabled: false })
     expect((await app.during(tell(callback(id), STATUS))).status).toBe(404)
+  })
+
+  test('one that this node has not opened yet is not unknown: the provider comes again', async () => {
+    const links = { get: () => undefined } as unknown as Links
+    const isWanted = async (provider: string) => provider === 'twilio'
+    const door = createInboundDoor(links, {} as never, {} as never, isWanted)
+    const receive = (provider: string) => door.receive(provider, connectionId, {} as InboundRequest)
+    await expect(receive('twilio')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await receive('vonage')).toEqual({ kind: 'unknown' })
   })
 
   test('more than 3 MiB: 413', async () => {

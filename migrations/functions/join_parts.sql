@@ -1,0 +1,62 @@
+drop function if exists join_parts;
+
+-- What the receipts of parts make of their message: delivered when all its parts are, undelivered with the
+-- first that was not. They name no message, and so are parked; here they are taken from there. Called behind
+-- the commit that parks one, and behind the one that notes parts: whichever is later sees what both wrote.
+-- Returns the places of those ids that are parts.
+create function join_parts(p_now timestamptz, p_connection uuid[], p_part_id text[]) returns setof integer
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+declare
+  w record;
+  v_failed boolean;
+  v_at timestamptz;
+  v_code text;
+  v_detail text;
+begin
+  if not exists (select 1 from message_parts) then
+    return;
+  end if;
+  return query
+    select i.n::integer from unnest(p_connection, p_part_id) with ordinality as i (connection, part_id, n)
+      join message_parts m on m.connection_id = i.connection and m.part_id = i.part_id;
+  for w in
+    select distinct m.connection_id, m.whole_id
+      from unnest(p_connection, p_part_id) as i (connection, part_id)
+      join message_parts m on m.connection_id = i.connection and m.part_id = i.part_id
+     order by m.connection_id, m.whole_id
+  loop
+    -- Of two nodes that hear of parts of one message the second waits here, and sees what the first one did.
+    perform 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
+      order by m.part_id for update;
+    with gone as (
+      delete from parked_receipts p using message_parts m
+       where m.connection_id = w.connection_id and m.whole_id = w.whole_id
+         and p.connection_id = m.connection_id and p.provider_id = m.part_id
+      returning p.id, p.provider_id, p.status, p.at, p.provider_code, p.detail
+    ), final as (
+      select distinct on (g.provider_id) g.provider_id, g.at, g.provider_code, g.detail,
+             case when g.status in ('delivered', 'read') then 'delivered' else 'undelivered' end as status
+        from gone g where g.status <> 'sent' order by g.provider_id, g.id
+    ), told as (
+      update message_parts m set status = f.status from final f
+       where m.connection_id = w.connection_id and m.part_id = f.provider_id and m.status is null
+      returning f.status, f.at, f.provider_code, f.detail
+    )
+    select bool_or(t.status = 'undelivered'), max(t.at),
+           max(t.provider_code) filter (where t.status = 'undelivered'),
+           max(t.detail) filter (where t.status = 'undelivered')
+      into v_failed, v_at, v_code, v_detail from told t;
+    continue when v_failed is null;
+    continue when not v_failed and exists (
+      select 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
+      having count(*) filter (where m.status = 'delivered') < max(m.total));
+    perform apply_receipts(p_now, array[w.connection_id], array[w.whole_id],
+      array[case when v_failed then 'undelivered' else 'delivered' end], array[v_at], array[v_code],
+      array[null::text], array[v_detail], array[uuid_at(p_now)]);
+  end loop;
+end $$;

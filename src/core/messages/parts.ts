@@ -1,0 +1,56 @@
+import type { Pieces } from '../../channels/provider.ts'
+import { createBatcher } from '../../infra/batch.ts'
+import type { Db } from '../../infra/db.ts'
+import { patiently } from '../../infra/patiently.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
+import { joinParts, noteParts, type PartRef, type Whole } from '../outbox/parts-store.ts'
+
+/**
+ * Messages that providers take apart: receipts come for each part, on any node and in any order, statuses are of
+ * the whole.
+ */
+export type MessageParts = {
+  /** Resolves once stored: from then on the receipts of all parts together speak for the message. */
+  note(connectionId: ConnectionId, pieces: Pieces): Promise<void>
+  /** Receipts that moved nothing are parked by now: which of them are of parts, and have been given to their messages. */
+  heard(connectionId: ConnectionId, providerIds: readonly string[]): Promise<boolean[]>
+}
+
+export type MessagePartsDeps = {
+  db: Db
+  clock: Clock
+  /** True while stopping: then nobody waits for a database that is away. */
+  stopping(): boolean
+}
+
+export function createMessageParts({ db, clock, stopping }: MessagePartsDeps): MessageParts {
+  const notes = createBatcher<Whole, undefined>({
+    async flush(wholes) {
+      await whenThere(() => noteParts(db, clock.now(), wholes))
+      // What came before is parked.
+      const refs = wholes.flatMap(({ connectionId, partIds }) =>
+        partIds.map(partId => ({ connectionId, partId })),
+      )
+      await whenThere(() => joinParts(db, clock.now(), refs))
+      return new Array(wholes.length)
+    },
+  })
+  const joins = createBatcher<PartRef, boolean>({
+    async flush(refs) {
+      const parts = await whenThere(() => joinParts(db, clock.now(), refs))
+      return refs.map((_, at) => parts.has(at))
+    },
+  })
+
+  function whenThere<T>(work: () => Promise<T>): Promise<T> {
+    return patiently(clock, () => !stopping(), work)
+  }
+
+  return {
+    note: (connectionId, { whole, ids, total }) =>
+      notes.add({ connectionId, wholeId: whole, partIds: ids, total }),
+    heard: (connectionId, providerIds) =>
+      Promise.all(providerIds.map(partId => joins.add({ connectionId, partId }))),
+  }
+}

@@ -1,0 +1,79 @@
+import type { Db } from '../../infra/db.ts'
+import { bareArray, textArray } from '../../infra/pg-array.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type ConnectionId, toUuid } from '../../lib/ids.ts'
+import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
+
+/** A message that its provider has taken apart. */
+export type Whole = {
+  connectionId: ConnectionId
+  /** What the message itself goes by: no part's id. */
+  wholeId: string
+  partIds: readonly string[]
+  total: number
+}
+
+export type PartRef = { connectionId: ConnectionId; partId: string }
+
+/** An id that has come round again is another message's by now. */
+export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[]): Promise<void> {
+  const parts = wholes.flatMap(whole => whole.partIds.map(partId => ({ ...whole, partId })))
+  await db.query({
+    name: 'message_parts_note',
+    // In one order, so that two who do it never wait in a circle.
+    text: `insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
+           select distinct on (i.connection_id, i.part_id) i.connection_id, i.part_id, i.whole_id, i.total, $5::timestamptz
+             from unnest($1::uuid[], $2::text[], $3::text[], $4::smallint[]) with ordinality
+               as i (connection_id, part_id, whole_id, total, n)
+            order by i.connection_id, i.part_id, i.n desc
+           on conflict (connection_id, part_id) do update
+             set whole_id = excluded.whole_id, total = excluded.total, status = null, noted_at = excluded.noted_at`,
+    values: [
+      bareArray(parts.map(part => toUuid(part.connectionId))),
+      textArray(parts.map(part => part.partId)),
+      textArray(parts.map(part => part.wholeId)),
+      bareArray(parts.map(part => part.total)),
+      toIso(nowMs),
+    ],
+  })
+}
+
+/** Gives what is parked for these parts to their messages; the places of those that are parts. */
+export async function joinParts(db: Db, nowMs: number, parts: readonly PartRef[]): Promise<Set<number>> {
+  const { rows } = await db.query<{ item: number }>({
+    name: 'join_parts',
+    text: 'select item from join_parts($1,$2,$3) as item',
+    values: [
+      toIso(nowMs),
+      bareArray(parts.map(part => toUuid(part.connectionId))),
+      textArray(parts.map(part => part.partId)),
+    ],
+  })
+  return new Set(rows.map(({ item }) => item - 1))
+}
+
+/** The same for whatever is parked: a node may have died before it did so. */
+export async function joinParkedParts(db: Db, nowMs: number): Promise<void> {
+  await db.query({
+    name: 'join_parked_parts',
+    // Row by row, whatever the planner thinks: the parts of a week are more than what is parked.
+    text: `select join_parts($1, array_agg(f.connection_id), array_agg(f.provider_id))
+             from (select p.connection_id, p.provider_id from parked_receipts p
+                    cross join lateral (select 1 from message_parts m
+                                         where m.connection_id = p.connection_id and m.part_id = p.provider_id limit 1) m
+                    where exists (select 1 from message_parts) limit 1000) f`,
+    values: [toIso(nowMs)],
+  })
+}
+
+/** Forgets parts that were noted before a time: no receipt comes after that. At most `limit`; how many. */
+export async function sweepParts(db: Db, notedBeforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_message_parts',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `delete from message_parts where ctid = any (array(
+             select ctid from message_parts where noted_at < $1 limit $2))`,
+    values: [toIso(notedBeforeMs), limit],
+  })
+  return rowCount ?? 0
+}

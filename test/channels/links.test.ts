@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { createLinks, type LinkSpec } from '../../src/channels/links.ts'
+import type { Link, Provider } from '../../src/channels/provider.ts'
+import type { AccountId, ConnectionId } from '../../src/lib/ids.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+const ID = 'cnn_00000000000000000000000001' as ConnectionId
+const SPEC: LinkSpec = {
+  id: ID,
+  accountId: 'acc_00000000000000000000000001' as AccountId,
+  provider: 'carrier',
+  channels: ['int_sms'],
+  enabled: true,
+  revision: 1,
+  retryPolicy: { maxAttempts: 3, backoffMs: 1_000 },
+}
+
+/** A carrier whose configuration can be read from the nth try on. */
+function open(readableFrom: number, link: () => Promise<Link> = async () => LINK) {
+  const clock = createFakeClock()
+  let reads = 0
+  const links = createLinks({
+    clock,
+    providers: new Map([['carrier', { key: 'carrier', open: link } as unknown as Provider]]),
+    async openConfig() {
+      if (++reads < readableFrom) throw new Error('the store is away')
+      return {}
+    },
+    io: () => ({}) as never,
+    log: { info() {}, warn() {}, debug() {} },
+    changed() {},
+  })
+  return { clock, links, reads: () => reads }
+}
+
+const LINK: Link = {
+  concurrency: 1,
+  send: async () => ({ kind: 'unknown', detail: '' }),
+  async close() {},
+}
+
+test('a connection whose configuration could not be read is opened later, without any change', async () => {
+  const { clock, links, reads } = open(3)
+  await links.sync([SPEC])
+  expect(links.get(ID)).toBeUndefined()
+  await clock.advance(1_000)
+  expect([reads(), links.get(ID)]).toEqual([2, undefined])
+  await clock.advance(1_999)
+  expect(reads()).toBe(2)
+  await clock.advance(1)
+  expect(links.get(ID)).toMatchObject({ id: ID, link: LINK })
+  expect(clock.pending()).toBe(0)
+})
+
+test('what does not work waits for a change, and nobody tries again once they are closed', async () => {
+  const broken = open(1, async () => {
+    throw new Error('from is not a mail address')
+  })
+  await broken.links.sync([SPEC])
+  expect([broken.links.get(ID), broken.clock.pending()]).toEqual([undefined, 0])
+
+  const { clock, links, reads } = open(Number.POSITIVE_INFINITY)
+  await links.sync([SPEC])
+  await links.close()
+  await clock.advance(600_000)
+  expect(reads()).toBe(1)
+})
