@@ -53,6 +53,7 @@ export function clientCommand(command: ClientCommand): Run {
     const { values, positionals } = parse(command, args)
     if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
     if (positionals.length !== command.words) throw misuse(command, 'wrong number of words')
+    process.stdout.on('error', endWhereNobodyReads)
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
       const answer = await command.ask(invocationOf(command, client, positionals, values))
@@ -65,6 +66,12 @@ export function clientCommand(command: ClientCommand): Run {
       throw error
     }
   }
+}
+
+/** Whoever reads may have heard enough, as `head` has: that is no fault, and nothing is left to say. */
+function endWhereNobodyReads(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
 }
 
 function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {

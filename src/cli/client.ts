@@ -139,13 +139,20 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
     // A body that could not be made is no server's fault.
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
     if (cause instanceof Refusal) throw cause
-    const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
-    throw new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
+    throw unanswered(url, cause)
   }
 }
 
+function unanswered(url: string, cause: unknown): Refusal {
+  const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
+  return new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
+}
+
 async function readAnswer(response: Response, url: string): Promise<Body> {
-  const text = await response.text()
+  // A line can break in the middle of an answer, too.
+  const text = await response.text().catch(cause => {
+    throw unanswered(url, cause)
+  })
   try {
     return JSON.parse(text) as Body
   } catch (cause) {

@@ -53,6 +53,20 @@ test('messages are followed as they change, until there were enough of them', as
   expect(JSON.parse(out)).toMatchObject({ messageId, text: 'This one' })
 })
 
+test('whoever reads no further, as head does, ends it without a word', async () => {
+  const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_API_KEY: account.testKey }
+  const child = spawn(process.execPath, [BIN, 'listen', '--to', '+12025552097'], { env })
+  let err = ''
+  child.stderr.on('data', text => {
+    err += text
+  })
+  await once(child.stderr, 'data')
+  child.stdout.destroy()
+  await account.send({ to: '+12025552097', text: 'To nobody' })
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(err).toBe('Listening.\n')
+})
+
 function file(name: string, text: string): string {
   const path = join(dir, name)
   writeFileSync(path, text)
@@ -78,6 +92,11 @@ test('a file is sent, followed to its end, and found again by the same command',
   const shown = await posthorn('status', job.id)
   expect(shown.out).toContain(job.id)
   expect(shown.out).toContain('completed')
+
+  // What was tried with the test key has not been sent for real.
+  const words = ['send', people, '--rate', '10', '--name', 'October', '--detach', '--json']
+  const real = await posthorn(...words, '--key', account.liveKey)
+  expect((JSON.parse(real.out) as BulkJob).id).not.toBe(job.id)
 })
 
 test('templates take their values from the columns', async () => {
@@ -133,6 +152,13 @@ test('rows that are not valid are shown, and the command fails', async () => {
 test.each([
   ['a column that is none', 'to,phone\n1,2\n', 'no column "phone"'],
   ['no column to', 'text\nhi\n', 'no column "to"'],
+  ['a column twice', 'to,text,text\n+12025552001,hi,ho\n', 'two columns "text"'],
+  [
+    'a gap in the variables',
+    'to,template,variable1,variable3\n+12025552001,t,a,b\n',
+    'no column "variable2"',
+  ],
+  ['variables of no template', 'to,text,variable1\n+12025552001,hi,a\n', 'no column "template"'],
   ['too few fields', 'to,text\n+12025552001\n', 'line 2'],
   ['a quote without an end', 'to,text\n+12025552001,"hi\n', 'quote'],
 ])('a file with %s is refused before anything is sent', async (name, text, words) => {

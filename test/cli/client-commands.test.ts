@@ -11,9 +11,10 @@ import { insertSender } from '../../src/core/senders/store.ts'
 import { createLog } from '../../src/infra/log.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { type AccountId, createIds } from '../../src/lib/ids.ts'
+import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { startHttpPeer } from '../support/http-peer.ts'
 
 const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
@@ -303,7 +304,16 @@ describe('for people, posthorn', () => {
       code: 1,
       err: expect.stringContaining('CONFLICT'),
     })
-    expect((await posthorn(['member', 'remove', id])).code).toBe(0)
+    const { key } = await json(['key', 'create', account.id, '--name', 'Till'])
+    await database.db.query({
+      name: 't_made_by',
+      text: `update api_keys set made_by_type = 'user', made_by_id = $1 where id = $2`,
+      values: [toUuid(id), toUuid(key.id)],
+    })
+    const removed = await posthorn(['member', 'remove', id])
+    expect(removed.code).toBe(0)
+    const row = `${key.id} +${account.id} +Till +live +owner`
+    expect(removed.out).toMatch(new RegExp(`^Keys that they made go on:\\n.*\\n${row}$`, 'm'))
     expect((await posthorn(['member', 'list', '--find', 'ann@'])).out).not.toContain('ann@')
   })
 
@@ -397,6 +407,13 @@ describe('posthorn ends with', () => {
       code: 1,
       err: expect.stringContaining('No server answers at http://127.0.0.1:1'),
     })
+    const half = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"success"'
+    const peer = await startHttpPeer(() => ({ raw: half }))
+    expect(await posthorn(['account', 'list', '--url', peer.url])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(new RegExp(`^posthorn: No server answers at ${peer.url}: .*\\n$`)),
+    })
+    await peer.close()
   })
 
   test('0 and its usage on --help', async () => {
