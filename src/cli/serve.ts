@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { startApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
+import { LEAST_TOKEN_CHARACTERS } from '../http/auth.ts'
 import { CONSOLE_DIR } from '../infra/console-build.ts'
 import { createConsoleFiles } from '../infra/console-files.ts'
 import { createLog, type Log } from '../infra/log.ts'
@@ -114,12 +115,11 @@ async function start(
   }
 }
 
-/** Anybody may guess at it, as often as the network lets them. */
-const LEAST_TOKEN_CHARACTERS = 16
-
 function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Log): void {
   if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
-    log.warn('POSTHORN_OPERATOR_TOKEN is short enough to be guessed: give it 16 characters at least')
+    log.warn(
+      `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: give it ${LEAST_TOKEN_CHARACTERS} characters at least`,
+    )
   }
   if (masterKeyPrevious !== undefined) {
     log.info('two master keys open: posthorn rotate-master-key lets POSTHORN_MASTER_KEY_PREVIOUS be left out')

@@ -157,6 +157,7 @@ export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
     {
       name: 'forget bulk jobs',
+      byAge: true,
       everyMs: HOUR_MS,
       run: async () => {
         if (config.bulkKeepMs !== null) await forgetJobs(db, clock.now() - config.bulkKeepMs)

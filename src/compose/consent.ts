@@ -36,7 +36,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
 export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
   return [
     { name: 'apply parked opt-outs', everyMs: 1_000, run: optOuts.applyParked },
-    { name: 'sweep parked opt-outs', everyMs: 3_600_000, run: optOuts.sweepParked },
+    { name: 'sweep parked opt-outs', byAge: true, everyMs: 3_600_000, run: optOuts.sweepParked },
   ]
 }
 

@@ -40,16 +40,19 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
     {
       name: 'sweep recipients of codes',
+      byAge: true,
       everyMs: 5 * MINUTE_MS,
       run: () => sweepAllTurns(db, clock.now()),
     },
     {
       name: 'sweep fraud tallies',
+      byAge: true,
       everyMs: HOUR_MS,
       run: () => sweepAll(() => sweepTallies(db, clock.now() - TALLIES_KEEP_MS, MANY), MANY),
     },
     {
       name: 'sweep verification blocks',
+      byAge: true,
       everyMs: HOUR_MS,
       run: () => sweepAll(() => sweepBlocks(db, clock.now() - BLOCKS_KEEP_MS, MANY), MANY),
     },

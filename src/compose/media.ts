@@ -23,7 +23,7 @@ export function createMediaRooms(base: Foundation, files: FileStore = chooseFile
   const sweep = createMediaSweep({ db, clock, files, keepMs: config.mediaKeepMs })
   return {
     media: createMedia({ db, clock, ids, files, previews, guarded, log }),
-    mediaChore: { name: 'sweep media', everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
+    mediaChore: { name: 'sweep media', byAge: true, everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
   }
 }
 

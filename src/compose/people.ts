@@ -50,6 +50,7 @@ export function createPeopleRooms(
   }
   return {
     access,
+    attempts,
     cookies,
     sessions,
     invitations,
@@ -110,7 +111,12 @@ export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog
   return [
     { name: 'note session use', everyMs: 10 * SECOND_MS, run: sessions.flushSeen },
     { name: 'note late changes', everyMs: SECOND_MS, run: auditLog.flush },
-    { name: 'sweep sessions', everyMs: HOUR_MS, run: sessions.sweep },
-    { name: 'sweep invitations', everyMs: HOUR_MS, run: () => sweepInvitations(db, clock.now()) },
+    { name: 'sweep sessions', byAge: true, everyMs: HOUR_MS, run: sessions.sweep },
+    {
+      name: 'sweep invitations',
+      byAge: true,
+      everyMs: HOUR_MS,
+      run: () => sweepInvitations(db, clock.now()),
+    },
   ]
 }

@@ -69,6 +69,7 @@ const SWEEP_EVERY_MS = 3_600_000
 export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
   return {
     name: 'sweep template names',
+    byAge: true,
     everyMs: SWEEP_EVERY_MS,
     run: () => sweepNames(db, clock.now() - CLAIM_LASTS_MS),
   }

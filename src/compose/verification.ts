@@ -93,6 +93,7 @@ export function listVerificationChores(
     { name: 'read what was learned of channels', everyMs: REFRESH_EVERY_MS, run: learned.refresh },
     {
       name: 'sweep what was learned of channels',
+      byAge: true,
       everyMs: HOUR_MS,
       run: () => sweepLearned(db, clock.now() - LEARNED_KEEP_MS),
     },

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { KeyMode, Permission } from '../contract/enums.ts'
 import { invalid, Problem } from '../contract/errors.ts'
+import { type Attempts, asOperator } from '../core/people/attempts.ts'
 import type { SessionCookies } from './session-cookies.ts'
 
 /** Who holds a key. Answers at once where it knows; null for keys that are not, or no longer, valid. */
@@ -146,31 +147,59 @@ export function requireOwner(caller: Caller): void {
   if (caller.role !== 'owner') throw new Problem('FORBIDDEN', 'Only the owner of the account may do that.')
 }
 
-/** The operator's token, or an operator who is signed in; throws UNAUTHORIZED or FORBIDDEN. */
+/** What the server knows of the operator's token. */
+export type OperatorToken = {
+  /** SHA-256. */
+  hash: Buffer
+  /** So short that somebody may come upon it. */
+  guessable: boolean
+}
+
+/** A shorter one can be guessed by whoever tries for long enough. */
+export const LEAST_TOKEN_CHARACTERS = 16
+
+export function knowOperatorToken(token: string): OperatorToken {
+  return { hash: hashToken(token), guessable: token.length < LEAST_TOKEN_CHARACTERS }
+}
+
+type OperatorAccess = { operatorToken: OperatorToken; people: PeopleAccess; attempts: Attempts }
+
+/**
+ * The operator's token, or an operator who is signed in; throws UNAUTHORIZED or FORBIDDEN, and RATE_LIMITED
+ * after too many wrong tokens from one place.
+ */
 export function authenticateOperator(
   request: FastifyRequest,
-  tokenHash: Buffer,
-  people: PeopleAccess,
+  { operatorToken, people, attempts }: OperatorAccess,
 ): void | Promise<void> {
   // Of a bearer token alone: a proxy in front may ask for a password of its own, by that header too.
   const hasToken = /^Bearer\b/i.test(request.headers.authorization ?? '')
   if (hasToken || people.cookies.read(request.headers.cookie) === null) {
-    return requireOperatorToken(request, tokenHash)
+    return requireOperatorToken(request, operatorToken, attempts)
   }
   return authenticatePerson(request, people).then(who => {
     if (!who.operator) throw new Problem('FORBIDDEN', 'Only the operator may do that.')
   })
 }
 
-/** `Authorization: Bearer <operator token>`, compared by hash in constant time; throws UNAUTHORIZED. */
-function requireOperatorToken(request: FastifyRequest, tokenHash: Buffer): void {
+/** `Authorization: Bearer <operator token>`, compared by hash in constant time. */
+function requireOperatorToken(request: FastifyRequest, known: OperatorToken, attempts: Attempts): void {
   const token = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (token === undefined || !timingSafeEqual(hashToken(token), tokenHash)) {
-    throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.')
-  }
+  if (token === undefined) throw noOperator()
+  const isRight = timingSafeEqual(hashToken(token), known.hash)
+  // Nobody guesses a long one: whoever has it comes in, whatever others try from the same address.
+  if (isRight && !known.guessable) return
+  const chance = asOperator(request.ip)
+  attempts.take(chance)
+  if (!isRight) throw noOperator()
+  attempts.back(chance)
 }
 
-/** SHA-256 of an operator token: what the server is given instead of the token. */
+function noOperator(): Problem {
+  return new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.')
+}
+
+/** SHA-256 of an operator token. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }

@@ -6,7 +6,7 @@ import type { Asset } from '../core/media/asset.ts'
 import type { Media } from '../core/media/media.ts'
 import { toProblem } from './errors.ts'
 import { toBody } from './form-body.ts'
-import { UnreadableBody } from './json-body.ts'
+import { refusePacked, UnreadableBody } from './json-body.ts'
 import { type FileSink, type Form, readForm } from './multipart.ts'
 import type { FormSpec, Route, Upload } from './route.ts'
 
@@ -33,7 +33,7 @@ export function acceptForms(scope: FastifyInstance, media: FormMedia): void {
     if (!form) throw new Problem('UNSUPPORTED_MEDIA_TYPE')
     const fields = new Map<string, string>()
     try {
-      refusePacked(request)
+      refusePacked(request.headers)
       const limits = { fileFields: form.files, mostBytes: FORM_LIMIT_BYTES }
       const read = await readForm(request.raw, limits, sinkOf(request, media))
       for (const [name, value] of read.fields) fields.set(name, value)
@@ -48,15 +48,6 @@ export function acceptForms(scope: FastifyInstance, media: FormMedia): void {
 function bodyOf(fields: ReadonlyMap<string, string>, form: FormSpec, schema: TObject | undefined): unknown {
   if (form.toBody) return form.toBody(fields)
   return schema && toBody(fields, schema)
-}
-
-function refusePacked({ headers }: FastifyRequest): void {
-  const encoding = headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity') return
-  const message = 'must be absent: compressed bodies are not understood'
-  throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
-    details: [{ path: 'Content-Encoding', message }],
-  })
 }
 
 /** Whoever calls is known: keys are checked before a byte of a body is read. The operator's files are the platform's. */

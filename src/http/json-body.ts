@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid, Problem, unreadable } from '../contract/errors.ts'
 import { type JsonFault, parseJson } from '../lib/json-source.ts'
 
@@ -18,7 +18,7 @@ export class UnreadableBody {
   }
 }
 
-const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/
+const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /** JSON is the only body that is understood; anything else is a 415. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -42,11 +42,25 @@ export function leaveBodies(app: FastifyInstance): void {
 
 /** Throws a 415 for a body that is not plain JSON. */
 export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
-  if (isPacked(headers)) throw packed()
+  refusePacked(headers)
   if (JSON_TYPES.test(headers['content-type'] ?? '')) return
   throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
     details: [{ path: 'Content-Type', message: 'must be application/json' }],
   })
+}
+
+/** Throws a 415 for a compressed body. */
+export function refusePacked(headers: FastifyRequest['headers']): void {
+  if (isPacked(headers)) throw packed()
+}
+
+/** Where no body is asked for, none is held against a schema; one that cannot be read is refused all the same. */
+export function refuseUnreadable(
+  { body }: FastifyRequest,
+  _reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  done(body instanceof UnreadableBody ? body.problem : undefined)
 }
 
 function isPacked(headers: FastifyRequest['headers']): boolean {

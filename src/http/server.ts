@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import type { TObject } from 'typebox'
+import type { Attempts } from '../core/people/attempts.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import { type AuditTrail, audited } from './audited.ts'
@@ -14,16 +15,18 @@ import {
   authenticateOperator,
   authenticatePerson,
   type Keys,
+  type OperatorToken,
   type PeopleAccess,
   requireActive,
   requireOwner,
   requirePermission,
   requireSameSite,
 } from './auth.ts'
+import { takeBareAnswers } from './bare-answers.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
-import { acceptAnyBody, acceptJsonBodies, leaveBodies } from './json-body.ts'
+import { acceptAnyBody, acceptJsonBodies, leaveBodies, refuseUnreadable } from './json-body.ts'
 import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -42,8 +45,9 @@ export type ServerDeps = {
   people: PeopleAccess
   /** Where changes are noted. */
   audit: AuditTrail
-  /** SHA-256 of the operator's token; see `hashToken`. */
-  operatorTokenHash: Buffer
+  operatorToken: OperatorToken
+  /** Bounds guesses at it. */
+  attempts: Attempts
   metrics: HttpMeter
   /** Live nodes, this one included: each deals out its share of the rates. */
   nodeCount(): number
@@ -80,6 +84,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const onError = createErrorHandler(deps.log)
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
+  takeBareAnswers(app)
   acceptJsonBodies(app)
   // Where nothing answers, the body is nobody's, however large.
   app.setErrorHandler((error, request, reply) =>
@@ -165,7 +170,7 @@ function createFastify(
     // Whoever is connected while we drain still gets a real answer.
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: parseQuery },
     clientErrorHandler: createClientErrorHandler(ids),
     frameworkErrors: (error, request, reply) => {
@@ -209,10 +214,15 @@ function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: G
     schema,
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     onRequest: gates,
+    ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
     ...(form && { config: { form, formSchema: route.schema.body as TObject } }),
     handler: form ? withForm(form, route, handler, deps.media) : (handler as never),
   })
+}
+
+function takesNoBody({ method, schema, form, rawBody, streamed }: Route): boolean {
+  return method !== 'GET' && !schema.body && !form && !rawBody && !streamed
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -256,7 +266,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
     ]
   }
   if ('operator' in auth) {
-    return [gate(request => authenticateOperator(request, deps.operatorTokenHash, deps.people))]
+    return [gate(request => authenticateOperator(request, deps))]
   }
   const { permission, ownersOnly } = auth
   const group = route.rateGroup ?? 'api'

@@ -6,6 +6,8 @@ import { type Loop, startLoop } from './loop.ts'
 export type Chore = {
   name: string
   everyMs: number
+  /** It goes by how old things are, and waits while this machine's clock cannot be trusted. */
+  byAge?: true
   run(): Promise<unknown>
 }
 
@@ -21,12 +23,19 @@ export async function sweepAll(sweepPage: () => Promise<number>, pageSize: numbe
 const WARN_AFTER_MS = 30_000
 const WARN_AT_LEAST_EVERY_MS = 3_600_000
 
+type ChoresDeps = {
+  clock: Clock
+  log: LinkLog
+  /** Rejects while this machine's clock cannot be trusted. */
+  checkClock(): Promise<void>
+}
+
 /**
  * Runs each chore at its pace. One that fails is tried again at its next time; one
  * that goes on failing is warned of, again and again at ever longer pauses, until it works.
  */
-export function startChores(chores: readonly Chore[], clock: Clock, log: LinkLog): { stop(): Promise<void> } {
-  const loops = chores.map(chore => startChore(chore, clock, log))
+export function startChores(chores: readonly Chore[], deps: ChoresDeps): { stop(): Promise<void> } {
+  const loops = chores.map(chore => startChore(chore, deps))
   return {
     async stop() {
       await Promise.all(loops.map(loop => loop.stop()))
@@ -34,7 +43,7 @@ export function startChores(chores: readonly Chore[], clock: Clock, log: LinkLog
   }
 }
 
-function startChore({ name, everyMs, run }: Chore, clock: Clock, log: LinkLog): Loop {
+function startChore({ name, everyMs, byAge, run }: Chore, { clock, log, checkClock }: ChoresDeps): Loop {
   /** The failures since it last worked. */
   let failing: { sinceMs: number; times: number; warnAfterMs: number } | null = null
 
@@ -54,6 +63,7 @@ function startChore({ name, everyMs, run }: Chore, clock: Clock, log: LinkLog): 
     clock,
     everyMs,
     async round() {
+      if (byAge) await checkClock()
       await run()
       if (failing && failing.warnAfterMs > WARN_AFTER_MS) log.info({ chore: name }, 'a chore works again')
       failing = null

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { createClockCheck } from '../../src/infra/clock-check.ts'
 import { createDatabase, DatabaseUnavailable } from '../../src/infra/db.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 /** An error event that nobody hears would end the process, and this run with it. */
@@ -28,6 +30,19 @@ test('a connection that is lost between two statements of a transaction fails th
     expect((await db.query({ name: 'before', text: 'select 1' })).rows).toHaveLength(1)
   } finally {
     await db.close()
+    await database.drop()
+  }
+})
+
+test('its clock is what the machine’s own is held against', async () => {
+  const database = await createTestDatabase()
+  try {
+    const check = (aheadMs: number) =>
+      createClockCheck({ db: database.db, clock: { now: () => systemClock.now() + aheadMs } })()
+    await check(0)
+    await expect(check(86_400_000)).rejects.toThrow('1440 min ahead of')
+    await expect(check(-600_000)).rejects.toThrow('10 min behind')
+  } finally {
     await database.drop()
   }
 })

@@ -11,6 +11,8 @@ let clock: FakeClock
 let said: [number, string][]
 let broken: Set<string>
 let runs: number
+let clockIsOff: boolean
+let swept: number
 let stop: () => Promise<void>
 
 beforeEach(() => {
@@ -18,6 +20,8 @@ beforeEach(() => {
   said = []
   broken = new Set()
   runs = 0
+  clockIsOff = false
+  swept = 0
   const note = (level: string) => () => void said.push([clock.monotonic() / MINUTE_MS, level])
   const log = {
     debug() {},
@@ -33,7 +37,15 @@ beforeEach(() => {
       if (broken.has(name)) throw new Error(name)
     },
   })
-  ;({ stop } = startChores([chore('often', 1_000), chore('seldom', 10 * MINUTE_MS)], clock, log))
+  const sweep = { name: 'sweep', everyMs: MINUTE_MS, byAge: true, run: async () => void swept++ } as const
+  const checkClock = async () => {
+    if (clockIsOff) throw new Error('the clock of this machine is 1440 min ahead')
+  }
+  ;({ stop } = startChores([chore('often', 1_000), chore('seldom', 10 * MINUTE_MS), sweep], {
+    clock,
+    log,
+    checkClock,
+  }))
 })
 afterEach(() => stop())
 
@@ -74,4 +86,16 @@ test('after a day of it, there is still a word every hour', async () => {
   const before = said.length
   await clock.advance(2 * HOUR_MS)
   expect(said.length - before).toBe(2)
+})
+
+test('one that goes by age waits, and is warned of, while the clock of the machine is wrong', async () => {
+  await clock.advance(MINUTE_MS)
+  const before = swept
+  expect(before).toBeGreaterThan(0)
+  clockIsOff = true
+  await clock.advance(2 * MINUTE_MS)
+  expect([swept, said.map(([, level]) => level)]).toEqual([before, ['warn']])
+  clockIsOff = false
+  await clock.advance(MINUTE_MS)
+  expect([swept, said.at(-1)![1]]).toEqual([before + 1, 'info'])
 })

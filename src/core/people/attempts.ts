@@ -23,6 +23,8 @@ type ChanceKind = keyof typeof RATES
 const RATES = {
   // A whole office may come from one.
   address: { burst: 30, perSecond: 1 / 4 },
+  // The operator's token, likewise.
+  operator: { burst: 30, perSecond: 1 / 4 },
   // Of one login from one place, or of somebody who is signed in.
   login: { burst: 10, perSecond: 1 / 60 },
   // From all unknown browsers together: whoever guesses from everywhere leaves no more than this.
@@ -64,6 +66,11 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
 
 export function fromAddress(ip: string): Chance {
   return ['address', networkOf(ip)]
+}
+
+/** Of whoever shows a token as the operator's. */
+export function asOperator(ip: string): Chance {
+  return ['operator', networkOf(ip)]
 }
 
 /** What somebody counts against who says that this login is theirs; `browser` where it is known of old. */

@@ -95,6 +95,39 @@ describe('the operator', () => {
     expect(answer.status).toBe(status)
   })
 
+  it('is guessed at so often from one place, and then waited for', async () => {
+    const clock = createFakeClock()
+    frame = await startFrame({ clock })
+    const ask = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const { status, body } = await frame.call('GET', '/demo/admin', { key: null, headers })
+      return [status, body['retryAfterSeconds']]
+    }
+    for (let guess = 0; guess < 30; guess++) {
+      // What is right counts for nothing.
+      expect(await ask(OPERATOR_TOKEN)).toEqual([200, undefined])
+      expect(await ask(`guess-${guess}`)).toEqual([401, undefined])
+    }
+    expect(await ask('another')).toEqual([429, 4])
+    // It could be a guess as well: so short a token may be come upon.
+    expect(await ask(OPERATOR_TOKEN)).toEqual([429, 4])
+    await clock.advance(4_000)
+    expect(await ask(OPERATOR_TOKEN)).toEqual([200, undefined])
+    const none = await frame.call('GET', '/demo/admin', { key: null })
+    expect(none.status).toBe(401)
+  })
+
+  it('with a token that nobody can guess is kept out by nobody', async () => {
+    const operatorToken = 'a-token-of-twenty-letters'
+    frame = await startFrame({ clock: createFakeClock(), operatorToken })
+    const ask = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      return (await frame.call('GET', '/demo/admin', { key: null, headers })).status
+    }
+    for (let guess = 0; guess < 30; guess++) expect(await ask(`guess-${guess}`)).toBe(401)
+    expect([await ask('another'), await ask(operatorToken)]).toEqual([429, 200])
+  })
+
   it('is not whoever holds a key, nor the other way round', async () => {
     frame = await startFrame()
     expect((await frame.call('GET', '/demo/admin')).status).toBe(401)

@@ -158,6 +158,18 @@ describe('what is no request at all', () => {
     expect(answer.head).toContain(`X-Request-Id: ${answer.body['requestId']}`)
   })
 
+  it('is told so in the usual body where it names no host, which only HTTP/1.1 has to', async () => {
+    const lines = (version: string) =>
+      `GET /demo/items/a HTTP/${version}\r\nX-API-Key: ${KEY}\r\nConnection: close`
+    const answer = splitRaw(await sendRaw(frame.port, `${lines('1.1')}\r\n\r\n`))
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'Host' }] })
+    expect(answer.head.toLowerCase()).toContain(`x-request-id: ${answer.body['requestId']}`)
+    expect(splitRaw(await sendRaw(frame.port, `${lines('1.0')}\r\n\r\n`)).status).toBe(200)
+    const expecting = `${lines('1.1')}\r\nHost: x\r\nExpect: the-unknown\r\n\r\n`
+    expect(splitRaw(await sendRaw(frame.port, expecting)).status).toBe(200)
+  })
+
   it('is a 431 when its headers are too large', async () => {
     const answer = splitRaw(
       await sendRaw(frame.port, `GET / HTTP/1.1\r\n${close}X: ${'x'.repeat(20_000)}\r\n\r\n`),

@@ -156,6 +156,7 @@ describe('what passes', () => {
   it.each([
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
+    'application/json ; charset=utf-8',
     'application/vnd.posthorn+json',
     'Application/JSON',
   ])('understands the content type %s', async type => {
@@ -197,6 +198,16 @@ describe('what is not even JSON', () => {
     const answer = await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })
     expect(answer.status).toBe(415)
     expect(answer.body['details']).toMatchObject([{ path: 'Content-Encoding' }])
+  })
+
+  it.each([
+    ['text/plain', '{}', 415],
+    ['application/json', '{"to"', 400],
+    ['application/json', '{}', 200],
+    ['application/json', '', 200],
+  ])('nor is it let through where no body is asked for: %s %j is a %i', async (type, body, status) => {
+    const answer = await frame.call('PUT', '/demo/items/a', { body, headers: { 'content-type': type } })
+    expect(answer.status).toBe(status)
   })
 
   it.each([

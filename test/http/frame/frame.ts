@@ -3,8 +3,9 @@ import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { createAttempts } from '../../../src/core/people/attempts.ts'
 import type { AuditTrail } from '../../../src/http/audited.ts'
-import { hashToken, type Keys, type PeopleAccess } from '../../../src/http/auth.ts'
+import { type Keys, knowOperatorToken, type PeopleAccess } from '../../../src/http/auth.ts'
 import type { FormMedia } from '../../../src/http/forms.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { createServer } from '../../../src/http/server.ts'
@@ -60,6 +61,7 @@ export async function startFrame(
     media?: FormMedia
     people?: PeopleAccess
     audit?: AuditTrail
+    operatorToken?: string
   } = {},
 ): Promise<Frame> {
   const log: Frame['log'] = []
@@ -73,7 +75,8 @@ export async function startFrame(
     keys: options.keys ?? keysOf({ [KEY]: caller() }),
     people: options.people ?? NOBODY,
     audit: options.audit ?? { note: async () => {} },
-    operatorTokenHash: hashToken(OPERATOR_TOKEN),
+    operatorToken: knowOperatorToken(options.operatorToken ?? OPERATOR_TOKEN),
+    attempts: createAttempts({ clock: options.clock ?? systemClock }),
     metrics: {
       httpRequest: (method, route, status, seconds) => void requests.push({ method, route, status, seconds }),
     },

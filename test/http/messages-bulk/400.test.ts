@@ -228,6 +228,8 @@ describe('other refusals', () => {
   test('another type than JSON', async () => {
     const answer = await createBulk(app, account, '{}', { headers: { 'content-type': 'text/csv' } })
     expect([answer.status, answer.body['code']]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    const headers = { 'content-type': 'Application/JSON ; charset=utf-8' }
+    expect((await createBulk(app, account, '[]', { headers })).body['code']).toBe('INVALID_REQUEST_BODY')
   })
 
   test('a body beyond the limit: by its length, and while it comes', async () => {
