@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { DEFAULT_LIMIT, type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
+import { readTime } from '../../contract/filters.ts'
 import {
   ANY_EVENT,
   type DeliveryQuery,
@@ -12,7 +13,6 @@ import {
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import {
   type DeliveryRow,
   type EventRange,
@@ -118,12 +118,6 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
     after: body.cursor === undefined ? null : readReplayCursor(body.cursor),
     types: types.includes(ANY_EVENT) ? null : types,
   }
-}
-
-function readTime(text: string, path: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time with a zone, as in 2030-01-31T09:00:00Z')
-  return atMs
 }
 
 function readListCursor(cursor: string): number {
