@@ -1,3 +1,4 @@
+import { type Id, isId, type Prefix } from '../lib/ids.ts'
 import { invalid } from './errors.ts'
 
 /** What a list is asked for; `limit` is filled in by the schema of the query. */
@@ -18,6 +19,12 @@ export function readCursor(cursor: string, fits: (words: string[]) => boolean): 
   const storable = words.every(word => !word.includes('\0'))
   if (!storable || !fits(words)) throw invalid('cursor', 'not a cursor of this list')
   return words
+}
+
+/** Where a list by id goes on; null at its beginning. Throws VALIDATION_ERROR for a cursor that is not of this list. */
+export function readIdCursor<P extends Prefix>(prefix: P, cursor: string | undefined): Id<P> | null {
+  if (cursor === undefined) return null
+  return readCursor(cursor, words => words.length === 1 && isId(prefix, words[0]!))[0] as Id<P>
 }
 
 /** One page of what was read one row further than asked for. */

@@ -14,7 +14,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
@@ -131,8 +131,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   }
 
   async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<AdminAccount>> {
-    const before = cursor === undefined ? null : readListCursor(cursor)
-    const rows = await listAccounts(db, before, limit + 1)
+    const rows = await listAccounts(db, readIdCursor('acc', cursor), limit + 1)
     const nowMs = clock.now()
     return pageOf(
       rows,
@@ -189,10 +188,6 @@ export function readAccountId(id: string): AccountId {
 
 export function unknownAccount(): never {
   throw new Problem('NOT_FOUND', 'Account not found')
-}
-
-function readListCursor(cursor: string): AccountId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('acc', id ?? ''))[0] as AccountId
 }
 
 /** Amounts carry no currency of their own: another one would make new money of old. */

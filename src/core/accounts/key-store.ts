@@ -6,6 +6,9 @@ import { type AccountId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
 
 export type KeyId = Id<'key'>
 
+/** More than that anybody looks through page by page. */
+const MOST_TOLD = 500
+
 /** A key as the store knows it: never the key itself. Times in ms since the epoch. */
 export type KeyRow = {
   id: KeyId
@@ -69,14 +72,26 @@ export async function selectKeyByHash(db: Db, hash: string): Promise<KeyRow | nu
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The newest first. */
+/** The newest first, and no more than anybody looks through; `pageKeys` has them all. */
 export async function listKeys(db: Db, accountId: AccountId): Promise<KeyRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'keys_of_account',
-    text: `select ${COLUMNS} from api_keys where account_id = $1 order by id desc`,
+    text: `select ${COLUMNS} from api_keys where account_id = $1 order by id desc limit ${MOST_TOLD}`,
     values: [toUuid(accountId)],
   })
   return rows.map(toRow)
+}
+
+/** Those that work at that time. */
+export async function countKeys(db: Db, accountId: AccountId, atMs: number): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'keys_count',
+    text: `select count(*)::integer as n from api_keys
+      where account_id = $1 and revoked_at is null
+        and (expires_at is null or expires_at > to_timestamp($2::bigint / 1000.0))`,
+    values: [toUuid(accountId), atMs],
+  })
+  return rows[0]!.n
 }
 
 /** A page of them, the newest first; with `activeAtMs` those alone that work at that time. */
@@ -146,9 +161,6 @@ export async function listKeysMadeBy(
   })
   return rows.map(toRow)
 }
-
-/** More than that anybody revokes by the list of all. */
-const MOST_TOLD = 500
 
 /**
  * Within a transaction: what it invited goes with it. A key that was revoked before keeps its time. Null

@@ -9,12 +9,21 @@ import type { AccountId, Ids } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import type { Random } from '../../lib/random.ts'
 import { hashApiKey, makeApiKey, prefixOf } from './api-key.ts'
-import { expireKey, insertKey, type KeyId, type KeyRow, revokeKey, selectKey } from './key-store.ts'
+import {
+  countKeys,
+  expireKey,
+  insertKey,
+  type KeyId,
+  type KeyRow,
+  revokeKey,
+  selectKey,
+} from './key-store.ts'
 
 /** A key, and itself in the clear this once. */
 export type NewKey = { key: KeyRow; apiKey: string }
 
 export type NewKeys = {
+  /** CONFLICT where an account has as many as it may. */
   add(
     db: Db,
     accountId: AccountId,
@@ -36,6 +45,9 @@ export type NewKeys = {
   ): Promise<(NewKey & { previous: KeyRow }) | null>
 }
 
+/** Of an account, those that work. */
+const MOST_KEYS = 500
+
 /** A day: long enough to move what uses the old one. */
 export const OVERLAP_SECONDS = 86_400
 
@@ -55,6 +67,9 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
     expiresAtMs: number | null,
     madeBy: Actor | null,
   ): Promise<NewKey> {
+    if ((await countKeys(tx, accountId, clock.now())) >= MOST_KEYS) {
+      throw new Problem('CONFLICT', `An account has at most ${MOST_KEYS} keys that work: revoke some.`)
+    }
     const apiKey = makeApiKey(input.mode, random)
     const key: KeyRow = {
       id: ids.next('key'),
@@ -90,8 +105,8 @@ export function createNewKeys({ db, clock, ids, random, changes }: NewKeysDeps):
         mayTouch(old)
         const ended = old.revokedAtMs !== null || (old.expiresAtMs !== null && old.expiresAtMs <= clock.now())
         if (ended) throw new Problem('CONFLICT', 'The key has ended: make a new one.')
-        const made = await add(tx, accountId, old, old.expiresAtMs, madeBy)
-        return { ...made, previous: await end(tx, old, overlapSeconds) }
+        const previous = await end(tx, old, overlapSeconds)
+        return { ...(await add(tx, accountId, old, old.expiresAtMs, madeBy)), previous }
       })
       changes.publish('api_keys', accountId)
       return rotated

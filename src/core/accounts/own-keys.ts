@@ -6,7 +6,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import type { Changes } from '../../infra/changes.ts'
@@ -14,7 +14,7 @@ import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
 import { requireHolding } from './holding.ts'
-import { type KeyId, pageKeys, revokeKey, selectKey } from './key-store.ts'
+import { pageKeys, revokeKey, selectKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { viewKey } from './views.ts'
 
@@ -45,7 +45,7 @@ export type OwnKeysDeps = {
 export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): OwnKeys {
   return {
     async list({ account }, { limit = DEFAULT_LIMIT, cursor, active }) {
-      const before = cursor === undefined ? null : readKeyCursor(cursor)
+      const before = readIdCursor('key', cursor)
       const activeAtMs = active ? clock.now() : null
       const rows = await pageKeys(db, account.id, { activeAtMs, before }, limit + 1)
       return pageOf(rows, limit, viewKey, row => writeCursor(row.id))
@@ -85,8 +85,4 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
       return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
     },
   }
-}
-
-function readKeyCursor(cursor: string): KeyId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('key', id ?? ''))[0] as KeyId
 }

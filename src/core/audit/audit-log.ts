@@ -1,15 +1,15 @@
 import type { AdminAuditEntry, AdminAuditQuery, AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { invalid } from '../../contract/errors.ts'
+import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Ids, isId, timeOf } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { AuditNote } from './note.ts'
-import { type AuditFilter, type AuditId, type AuditRow, insertEntry, listEntries } from './store.ts'
+import { type AuditFilter, type AuditRow, insertEntry, listEntries } from './store.ts'
 
 /** Who changed what. It only grows. */
 export type AuditLog = {
@@ -61,8 +61,7 @@ export function createAuditLog({ db, ids, log }: AuditLogDeps): AuditLog {
   }
 
   async function read(filter: AuditFilter, { cursor, limit }: { cursor?: string; limit: number }) {
-    const before = cursor === undefined ? null : readAuditCursor(cursor)
-    return listEntries(db, filter, before, limit + 1)
+    return listEntries(db, filter, readIdCursor('aud', cursor), limit + 1)
   }
 
   return {
@@ -85,24 +84,14 @@ function filterOf({ action, actorId, from, to }: AuditQuery): Omit<AuditFilter, 
   return {
     action: action ?? null,
     actorId: actorId === undefined ? null : readActor(actorId),
-    fromMs: from === undefined ? null : readTime('from', from),
-    toMs: to === undefined ? null : readTime('to', to),
+    fromMs: from === undefined ? null : readTime(from, 'from'),
+    toMs: to === undefined ? null : readTime(to, 'to'),
   }
 }
 
 function readActor(id: string): AuditFilter['actorId'] {
   if (isId('usr', id) || isId('key', id)) return id
   throw invalid('actorId', 'must be an id, as in usr_… or key_…')
-}
-
-function readTime(path: string, text: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
-  return atMs
-}
-
-function readAuditCursor(cursor: string): AuditId {
-  return readCursor(cursor, words => words.length === 1 && isId('aud', words[0]!))[0] as AuditId
 }
 
 function view(row: AuditRow): AuditEntry {

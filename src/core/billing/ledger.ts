@@ -1,10 +1,9 @@
 import { type Page, readCursor, writeCursor } from '../../contract/cursor.ts'
-import { invalid } from '../../contract/errors.ts'
+import { readTime } from '../../contract/filters.ts'
 import type { LedgerEntry, LedgerQuery, LedgerType } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, firstUuidAt, fromUuid, timeOf } from '../../lib/ids.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { type LedgerSpan, selectHorizon, selectUsages, type Usage } from './ledger-store.ts'
 
@@ -17,8 +16,8 @@ export type Ledger = {
   list(account: { id: AccountId; currency: string }, query: LedgerQuery): Promise<Page<LedgerEntry>>
 }
 
-/** Where a page starts: at a usage, of which this many entries were shown before. */
-type Place = { uuid: string | null; shown: number }
+/** Where a page starts: at a usage, of which this many entries, the oldest, are still to be shown; 0 is all of them. */
+type Place = { uuid: string | null; left: number }
 
 /** Messages that one page looks at, so that it costs the same on any history. */
 const MAX_SCANNED = 5_000
@@ -30,9 +29,9 @@ export function createLedger({ db }: { db: Db }): Ledger {
     query: LedgerQuery,
   ): Promise<Page<LedgerEntry>> {
     const { limit, cursor } = query
-    const place = cursor === undefined ? { uuid: null, shown: 0 } : readPlace(cursor)
+    const place = cursor === undefined ? { uuid: null, left: 0 } : readPlace(cursor)
     const { usages, horizon } = await read(account.id, spanOf(query, place.uuid), limit + 1)
-    const entries = usages.flatMap(usage => expand(usage, account.currency)).slice(place.shown)
+    const entries = usages.flatMap(usage => leftOf(expand(usage, account.currency), place))
     const data = entries.slice(0, limit)
     return {
       success: true,
@@ -64,12 +63,6 @@ function spanOf({ source, createdAfter, createdBefore }: LedgerQuery, upTo: stri
   }
 }
 
-function readTime(text: string, path: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time')
-  return atMs
-}
-
 type Expanded = { entry: LedgerEntry; place: Place }
 
 /** The movements of one usage, the latest first. */
@@ -84,7 +77,12 @@ function expand(usage: Usage, currency: string): Expanded[] {
     createdAt: toIso(createdAtMs),
   })
   const entries = movementsOf(usage).map(([type, amount, atMs]) => entry(type, amount, atMs))
-  return entries.map((each, shown) => ({ entry: each, place: { uuid: usage.uuid, shown } }))
+  return entries.map((each, at) => ({ entry: each, place: { uuid: usage.uuid, left: entries.length - at } }))
+}
+
+/** Counted from the oldest: what came to a usage between two pages would shift the others, and one would be told twice. */
+function leftOf(entries: Expanded[], { uuid, left }: Place): Expanded[] {
+  return left > 0 && entries[0]?.place.uuid === uuid ? entries.slice(-left) : entries
 }
 
 type Movement = [type: LedgerType, amount: number, atMs: number]
@@ -118,12 +116,12 @@ function outcomeOf({ money, amount, moneyAtMs, sentAtMs }: Usage): Movement[] {
 }
 
 function placeOf(next: Expanded | undefined): string | null {
-  return next ? writeCursor(next.place.uuid!, String(next.place.shown)) : null
+  return next ? writeCursor(next.place.uuid!, String(next.place.left)) : null
 }
 
 function readPlace(cursor: string): Place {
-  const fits = ([uuid, shown, ...rest]: string[]) =>
-    UUID.test(uuid ?? '') && /^[0-9]{1,3}$/.test(shown ?? '') && rest.length === 0
-  const [uuid, shown] = readCursor(cursor, fits)
-  return { uuid: uuid!, shown: Number(shown) }
+  const fits = ([uuid, left, ...rest]: string[]) =>
+    UUID.test(uuid ?? '') && /^[0-9]{1,3}$/.test(left ?? '') && rest.length === 0
+  const [uuid, left] = readCursor(cursor, fits)
+  return { uuid: uuid!, left: Number(left) }
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../../contract/caller.ts'
 import { invalid } from '../../contract/errors.ts'
+import { readTime } from '../../contract/filters.ts'
 import type { MessageStats, MessageStatsQuery, MessageStatsRow } from '../../contract/stats.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
-import { parseIsoTime } from '../../lib/iso-time.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { type Counts, countWaiting, foldDeltas, sumTotals, type TotalRow } from './total-store.ts'
 
@@ -69,9 +69,9 @@ function readRange(
   nowMs: number,
 ): { fromMs: number; toMs: number } {
   const stepMs = interval === 'hour' ? HOUR_MS : DAY_MS
-  const endMs = Math.min(to === undefined ? nowMs + 1 : readTime('to', to), LATEST_MS)
+  const endMs = Math.min(to === undefined ? nowMs + 1 : readTime(to, 'to'), LATEST_MS)
   const toMs = Math.ceil(endMs / stepMs) * stepMs
-  const beginMs = Math.max(from === undefined ? toMs - DAY_MS : readTime('from', from), EARLIEST_MS)
+  const beginMs = Math.max(from === undefined ? toMs - DAY_MS : readTime(from, 'from'), EARLIEST_MS)
   const fromMs = Math.floor(beginMs / stepMs) * stepMs
   if (fromMs >= toMs) throw invalid('from', 'must be before to')
   const most = MOST_DAYS[interval]
@@ -79,12 +79,6 @@ function readRange(
     throw invalid('from', `must be at most ${most} days before to, by the ${interval}`)
   }
   return { fromMs, toMs }
-}
-
-function readTime(path: string, text: string): number {
-  const atMs = parseIsoTime(text)
-  if (atMs === null) throw invalid(path, 'must be an ISO 8601 time, as in 2030-01-31T09:00:00Z')
-  return atMs
 }
 
 function sumOf(rows: readonly TotalRow[]): Counts {

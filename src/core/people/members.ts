@@ -5,7 +5,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import type { KeyRole, Permission } from '../../contract/enums.ts'
@@ -139,8 +139,7 @@ export function createMembers(deps: MembersDeps): Members {
 
   return {
     async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : (readIdCursor('usr', cursor) as UserId)
-      const rows = await listMembers(db, caller.account.id, before, limit + 1)
+      const rows = await listMembers(db, caller.account.id, readIdCursor('usr', cursor), limit + 1)
       return pageOf(rows, limit, viewMember, row => writeCursor(row.id))
     },
     update,
@@ -155,7 +154,7 @@ export function createMembers(deps: MembersDeps): Members {
     },
     removeIn,
     async listInvitations(caller, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : (readIdCursor('inv', cursor) as InvitationRow['id'])
+      const before = readIdCursor('inv', cursor)
       const rows = await listInvitations(db, caller.account.id, before, limit + 1)
       return pageOf(
         rows,
@@ -234,11 +233,6 @@ function viewMember(row: MemberRow): Member {
     lastSeenAt: row.lastSeenAtMs === null ? null : toIso(row.lastSeenAtMs),
     joinedAt: toIso(row.joinedAtMs),
   }
-}
-
-/** The one word of a cursor; throws VALIDATION_ERROR for one that is not of this list. */
-export function readIdCursor(prefix: 'usr' | 'inv', cursor: string): string {
-  return readCursor(cursor, words => words.length === 1 && isId(prefix, words[0]!))[0]!
 }
 
 function readUserId(id: string): UserId {

@@ -1,5 +1,12 @@
 import type { Actor } from '../../contract/actor.ts'
-import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readIdCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type {
@@ -33,7 +40,6 @@ import {
   keepAnOwner,
   type Members,
   permissionsOf,
-  readIdCursor,
   unknownInvitation,
   viewInvitation,
   viewMadeKey,
@@ -193,7 +199,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
 
   return {
     async list({ limit = DEFAULT_LIMIT, cursor, accountId, q }) {
-      const before = cursor === undefined ? null : (readIdCursor('usr', cursor) as UserId)
+      const before = readIdCursor('usr', cursor)
       const of = {
         id: null,
         accountId: accountId === undefined ? null : await readAccount(accountId),
@@ -207,8 +213,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     remove,
     reset,
     async listInvitations({ limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : (readIdCursor('inv', cursor) as InvitationRow['id'])
-      const rows = await listInvitations(db, null, before, limit + 1)
+      const rows = await listInvitations(db, null, readIdCursor('inv', cursor), limit + 1)
       return pageOf(
         rows,
         limit,

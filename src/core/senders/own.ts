@@ -1,5 +1,12 @@
 import type { Caller } from '../../contract/caller.ts'
-import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readIdCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SmsSenderRequest, SmsSenderView } from '../../contract/sender.ts'
 import type { Database } from '../../infra/db.ts'
@@ -10,6 +17,7 @@ import { callbackContext } from './callback.ts'
 import { checkSenderName } from './name.ts'
 import {
   clearDefault,
+  countOwnSenders,
   insertSender,
   pageOwnSenders,
   type SenderCallback,
@@ -18,11 +26,14 @@ import {
   selectOwnSender,
   setDefault,
 } from './store.ts'
-import { readSenderCursor, unknownSender, viewSender } from './view.ts'
+import { unknownSender, viewSender } from './view.ts'
 
 /** The SMS sender names that an account asks for and uses. */
 export type OwnSenders = {
-  /** Pending until the operator decides. VALIDATION_ERROR for a name that is none or stands already. */
+  /**
+   * Pending until the operator decides. VALIDATION_ERROR for a name that is none or stands already, CONFLICT
+   * where an account has as many as it may.
+   */
   request(caller: Caller, body: SmsSenderRequest): Promise<SmsSenderView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<SmsSenderView>>
@@ -37,6 +48,9 @@ export type OwnSendersDeps = {
   /** Why a callback URL may not be used, or null. */
   checkUrl(url: string): string | null
 }
+
+/** All of them are shown with the account, and held in memory by each node that it sends over. */
+const MOST_SENDERS = 500
 
 export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): OwnSenders {
   /** Both or neither; the secret sealed for this sender alone. */
@@ -55,6 +69,9 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
       checkSenderName(body.name)
       const id = ids.next('snd')
       const callback = readCallback(id, body)
+      if ((await countOwnSenders(db, caller.account.id)) >= MOST_SENDERS) {
+        throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
+      }
       const sender: SenderRow = {
         id,
         accountId: caller.account.id,
@@ -69,8 +86,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
     },
 
     async list(caller, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : readSenderCursor(cursor)
-      const rows = await pageOwnSenders(db, caller.account.id, before, limit + 1)
+      const rows = await pageOwnSenders(db, caller.account.id, readIdCursor('snd', cursor), limit + 1)
       return pageOf(rows, limit, viewSender, row => writeCursor(row.id))
     },
 

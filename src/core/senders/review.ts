@@ -1,5 +1,12 @@
 import type { AdminSender, SenderCreate } from '../../contract/admin.ts'
-import { DEFAULT_LIMIT, type Page, type PageQuery, pageOf, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  type PageQuery,
+  pageOf,
+  readIdCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { SenderStatus, SmsSenderView } from '../../contract/sender.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -13,11 +20,12 @@ import {
   decideSender,
   insertSender,
   listSenders,
+  lockPlatformDefault,
   type SenderRow,
   selectOwnSenders,
   selectSender,
 } from './store.ts'
-import { readSenderCursor, unknownSender, viewSender } from './view.ts'
+import { unknownSender, viewSender } from './view.ts'
 
 /** The operator's review of SMS sender names, and the platform's own names. */
 export type SenderReview = {
@@ -52,7 +60,10 @@ export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps):
       reason: null,
       webhookConfigured: false,
     }
-    if (sender.isDefault) await clearDefault(tx, PLATFORM)
+    if (sender.isDefault) {
+      await lockPlatformDefault(tx)
+      await clearDefault(tx, PLATFORM)
+    }
     if (!(await insertSender(tx, sender))) throw invalid('name', 'stands already')
     return viewForAdmin(sender)
   }
@@ -73,12 +84,11 @@ export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps):
 
   return {
     async list({ limit = DEFAULT_LIMIT, cursor, status, accountId }) {
-      const before = cursor === undefined ? null : readSenderCursor(cursor)
       const filter = {
         status: status ?? null,
         accountId: accountId === undefined ? null : readAccountId(accountId),
       }
-      const rows = await listSenders(db, filter, before, limit + 1)
+      const rows = await listSenders(db, filter, readIdCursor('snd', cursor), limit + 1)
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
     },
     ofAccount: async accountId => (await selectOwnSenders(db, accountId)).map(viewSender),

@@ -40,6 +40,15 @@ export async function selectOwnSenders(db: Db, accountId: AccountId): Promise<Se
   return rows.map(toRow)
 }
 
+export async function countOwnSenders(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'senders_count',
+    text: 'select count(*)::integer as n from sms_senders where account_id = $1',
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.n
+}
+
 /** A page of the account's own, the newest first; `before` is the last id of the page before. */
 export async function pageOwnSenders(
   db: Db,
@@ -125,6 +134,18 @@ export async function setDefault(db: Db, accountId: AccountId, id: SenderId): Pr
     name: 'sender_set_default',
     text: 'update sms_senders set is_default = true where account_id = $1 and id = $2',
     values: [toUuid(accountId), toUuid(id)],
+  })
+}
+
+/** Any constant: the platform has no row that could be held. */
+const PLATFORM_DEFAULT_LOCK = 7_068_103
+
+/** Until the transaction ends: of two that choose the platform's default, the second finds the first one's. */
+export async function lockPlatformDefault(db: Db): Promise<void> {
+  await db.query({
+    name: 'sender_platform_default_lock',
+    text: 'select pg_advisory_xact_lock($1)',
+    values: [PLATFORM_DEFAULT_LOCK],
   })
 }
 

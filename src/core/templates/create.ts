@@ -12,13 +12,13 @@ import { dropFetched, readHeaderFile, type TemplateMedia } from './header-file.t
 import type { Line, TemplateOwner } from './lines.ts'
 import type { Approvers } from './official.ts'
 import { claimName, dropName } from './official-store.ts'
-import type { TemplateDraft } from './spec.ts'
+import type { TemplateDraft, TemplateSpec } from './spec.ts'
 import {
-  countTemplates,
   insertTemplate,
   setDefaultTemplate,
   type TemplateRow,
   templateExists,
+  weighTemplates,
 } from './store.ts'
 import { nextCheckAt } from './transitions.ts'
 
@@ -62,7 +62,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     const [said, file] = await readHeaderFile(deps.media, owner.accountId, body)
     try {
       const draft = draftTemplate(said, file)
-      await refuseBeyond(db, owner.accountId)
+      await refuseBeyond(db, owner.accountId, draft.spec)
       if (draft.provider !== 'official_provider') {
         return await store(newRow(owner, draft, 'active'), makeDefault)
       }
@@ -136,21 +136,27 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 }
 
 /** One account's templates are listed whole, and held in memory by each node that it sends over. */
-export const MOST_TEMPLATES = 5_000
+const MOST_TEMPLATES = 5_000
+/** Of all their words together; an e-mail may have half of one. */
+const MOST_MEGABYTES = 16
 
 /** One after the other, for the last place. What the provider has by now is stored beyond it. */
-async function takeRoom(tx: Db, { accountId, official }: TemplateRow): Promise<void> {
+async function takeRoom(tx: Db, { accountId, official, spec }: TemplateRow): Promise<void> {
   if (official) return
   await lockAccount(tx, accountId)
-  await refuseBeyond(tx, accountId)
+  await refuseBeyond(tx, accountId, spec)
 }
 
-async function refuseBeyond(db: Db, accountId: AccountId): Promise<void> {
-  if ((await countTemplates(db, accountId)) < MOST_TEMPLATES) return
-  throw new Problem(
-    'CONFLICT',
-    `An account has at most ${MOST_TEMPLATES.toLocaleString('en')} templates: delete what is not needed.`,
-  )
+async function refuseBeyond(db: Db, accountId: AccountId, added: TemplateSpec): Promise<void> {
+  const { templates, bytes } = await weighTemplates(db, accountId)
+  if (templates >= MOST_TEMPLATES) throw beyond(`${MOST_TEMPLATES.toLocaleString('en')} templates`)
+  if (bytes + Buffer.byteLength(JSON.stringify(added)) > MOST_MEGABYTES * 1_000_000) {
+    throw beyond(`${MOST_MEGABYTES} MB of templates`)
+  }
+}
+
+function beyond(most: string): Problem {
+  return new Problem('CONFLICT', `An account has at most ${most}: delete what is not needed.`)
 }
 
 function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {

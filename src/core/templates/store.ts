@@ -142,13 +142,18 @@ export async function templateExists(
   return rows.length > 0
 }
 
-export async function countTemplates(db: Db, accountId: AccountId): Promise<number> {
-  const { rows } = await db.query<{ n: number }>({
-    name: 'templates_count',
-    text: 'select count(*)::integer as n from templates where account_id = $1',
+/** How many an account has, and what they weigh together, in bytes. */
+export async function weighTemplates(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ templates: number; bytes: number }> {
+  const { rows } = await db.query<{ templates: number; bytes: number }>({
+    name: 'templates_weigh',
+    text: `select count(*)::integer as templates, coalesce(sum(octet_length(spec::text)), 0)::bigint as bytes
+      from templates where account_id = $1`,
     values: [toUuid(accountId)],
   })
-  return rows[0]!.n
+  return rows[0]!
 }
 
 /** False when the account has one of this name, language and provider. */

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMIT, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { DEFAULT_LIMIT, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
   PLATFORM_SENDER,
@@ -30,7 +30,6 @@ import {
   selectTemplate,
   setDefaultTemplate,
   type TemplateFilter,
-  type TemplateId,
   type TemplateRow,
 } from './store.ts'
 import { isUsable } from './transitions.ts'
@@ -110,7 +109,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
 
   async function list(accountId: AccountId, query: TemplateQuery): Promise<List> {
     const filter = readFilter(query, await deps.senders.forAccount(accountId))
-    const before = query.cursor === undefined ? null : readListCursor(query.cursor)
+    const before = readIdCursor('tpl', query.cursor)
     // A cursor alone is a page too.
     const limit = query.limit ?? (before === null ? null : DEFAULT_LIMIT)
     const rows = await listTemplates(db, accountId, filter, before, limit === null ? null : limit + 1)
@@ -210,8 +209,4 @@ function readSender(asked: string | undefined, { own }: AccountSenders): Connect
   throw new Problem('NOT_FOUND', 'Official sender not found', {
     details: [{ path: 'officialSenderId', message: 'Official sender not found' }],
   })
-}
-
-function readListCursor(cursor: string): TemplateId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isTemplateId(id ?? ''))[0] as TemplateId
 }

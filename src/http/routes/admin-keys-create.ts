@@ -18,7 +18,7 @@ export const adminKeysCreate = (deps: { accountAdmin: AccountAdmin }) =>
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
       body: KeyCreate,
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'CONFLICT'],
       response: { 201: success(Type.Object({ key: AdminKey, apiKey: Type.String() })) },
     },
     handler: async (request, reply) => {

@@ -15,6 +15,7 @@ export const apiKeysCreate = (deps: { ownKeys: OwnKeys }) =>
       description: '`apiKey` is in this answer alone. A key grants nothing that whoever makes it lacks: 403.',
       tags: ['API keys'],
       body: ApiKeyCreate,
+      errors: ['CONFLICT'],
       response: { 201: success(ApiKeyMade) },
     },
     handler: async (request, reply) => {

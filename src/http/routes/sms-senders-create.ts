@@ -15,6 +15,7 @@ export const smsSendersCreate = (deps: { ownSenders: OwnSenders }) =>
       description: 'By owners alone. The name is pending until the operator has reviewed it.',
       tags: ['SMS senders'],
       body: SmsSenderRequest,
+      errors: ['CONFLICT'],
       response: {
         201: Type.Object({
           success: Type.Literal(true),

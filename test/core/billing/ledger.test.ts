@@ -151,6 +151,20 @@ describe('the ledger', () => {
     ])
   })
 
+  test('tells nothing twice of a message whose money moves on between two pages', async () => {
+    const account = await newAccount(10)
+    const id = await addMessage(account.id, { amount: 5_000, money: 'captured' })
+    const first = await rooms.ledger.list(account, { limit: 1 })
+    expect(first.data).toMatchObject([{ type: 'capture' }])
+    await database.db.query({
+      name: 'test_refund',
+      text: `update messages set money = 'released' where account_id = $1 and id = $2`,
+      values: [toUuid(account.id), toUuid(id)],
+    })
+    const rest = await rooms.ledger.list(account, { limit: 5, cursor: first.nextCursor! })
+    expect(rest.data.map(({ type }) => type)).toEqual(['hold', 'credit'])
+  })
+
   test('leaves out what the wallet did not pay', async () => {
     const account = await newAccount(0)
     await addMessage(account.id, { amount: 5, money: 'captured', funding: 'pool' })

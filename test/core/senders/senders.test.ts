@@ -3,6 +3,7 @@ import type { SenderStatus } from '../../../src/contract/sender.ts'
 import { insertSender } from '../../../src/core/senders/store.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
 
 let database: TestDatabase
@@ -101,6 +102,27 @@ describe('a platform sender', () => {
       code: 'VALIDATION_ERROR',
       details: [{ path: 'name' }],
     })
+  })
+
+  test('is the default after another one that was chosen at the same moment', async () => {
+    const { senderReview } = rooms
+    const blocked = async () => {
+      const { rows } = await database.db.query({
+        name: 'test_blocked',
+        text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      })
+      return rows.length
+    }
+    let second: Promise<unknown> = Promise.resolve()
+    await database.db.transaction(async tx => {
+      await senderReview.createPlatformIn(tx, { name: 'AtOnce1', isDefault: true })
+      second = senderReview.createPlatform({ name: 'AtOnce2', isDefault: true })
+      second.catch(() => {})
+      await lookUntil(blocked, waiting => waiting > 0, 10_000)
+    })
+    expect(await second).toMatchObject({ name: 'AtOnce2', isDefault: true })
+    const { data } = await senderReview.list({ status: 'approved', limit: 500 })
+    expect(data.filter(each => each.isDefault && each.accountId === null)).toHaveLength(1)
   })
 
   test.each(['ab', 'a'.repeat(12), 'Bad!', '12', '1'.repeat(16), '...'])(

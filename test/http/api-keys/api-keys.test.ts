@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/contract/api-key.ts'
 import { PERMISSIONS, type Permission } from '../../../src/contract/enums.ts'
 import { listRoutes } from '../../../src/http/routes.ts'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { join, type Visitor } from '../../support/console.ts'
 import { type Caller, DEMANDS, expectedOf, type Holding } from './who-may.ts'
@@ -36,6 +37,27 @@ async function create(body: object, by = account.liveKey): Promise<Made> {
 }
 
 describe('API keys of an account', () => {
+  test('are 500 at most, those that work', async () => {
+    await app.db.query({
+      name: 'fill_keys',
+      text: `insert into api_keys (account_id, id, name, prefix, hash, mode, role, permissions)
+        select $1, uuid_at(now() - n * interval '1 hour'), 'n', 'ph_live_', decode(md5(n::text), 'hex'), 'live', 'member', '{}'
+          from generate_series(1, 498) n`,
+      values: [toUuid(account.id as AccountId)],
+    })
+    const body = { name: 'Shop', mode: 'live', permissions: [] }
+    const refused = await keys('POST', '', body)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'CONFLICT'])
+    const [last] = data<ApiKey[]>(await keys('GET', '?limit=1'))
+    expect((await keys('POST', `/${last!.id}/rotate`, {})).status).toBe(409)
+    expect((await keys('POST', `/${last!.id}/rotate`, { overlapSeconds: 0 })).status).toBe(201)
+    const [next] = data<ApiKey[]>(await keys('GET', '?active=true&limit=1'))
+    expect((await keys('DELETE', `/${next!.id}`)).status).toBe(200)
+    expect((await keys('POST', '', body)).status).toBe(201)
+    const { keys: told } = data<{ keys: ApiKey[] }>(await app.admin('GET', `/accounts/${account.id}`))
+    expect(told).toHaveLength(500)
+  })
+
   test('are made, listed and revoked; a key is shown once', async () => {
     const expiresAt = new Date(app.now() + 60_000).toISOString()
     const { key, apiKey } = await create({ name: '<script>', permissions: ['messages:read'], expiresAt })

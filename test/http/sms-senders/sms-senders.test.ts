@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Receiver, startReceiver, verify } from '../../support/receiver.ts'
 
@@ -40,6 +41,18 @@ async function approved(name: string, of = account): Promise<string> {
 }
 
 describe('POST /api/v2/sms-senders', () => {
+  test('is refused where an account has 500 names', async () => {
+    const full = await app.createAccount()
+    await app.db.query({
+      name: 'fill_senders',
+      text: `insert into sms_senders (account_id, id, name, status)
+        select $1, uuid_at(now()), 'Name ' || n, 'pending' from generate_series(1, 500) n`,
+      values: [toUuid(full.id as AccountId)],
+    })
+    const refused = await request({ name: 'Another' }, full.liveKey)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'CONFLICT'])
+  })
+
   test('answers 201 with a pending name, and never with the secret', async () => {
     const answer = await request({
       name: 'Acme Shop',

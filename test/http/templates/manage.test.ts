@@ -278,4 +278,16 @@ describe('an account with as many as it may have', () => {
     // What another account has is none of its business.
     await createTemplateCalls(app, await app.createAccount()).made(SMS)
   })
+
+  test('makes no more once they weigh as much as they may', async () => {
+    const heavy = createTemplateCalls(app, await app.createAccount())
+    const { id } = await heavy.made({ ...SMS, name: 'heavy' })
+    await app.db.query({
+      name: 'weigh_down',
+      text: `update templates set spec = json_build_object('content', repeat('x', 15999900)) where id = $1`,
+      values: [toUuid(id as `tpl_${string}`)],
+    })
+    const refused = await heavy.create({ ...SMS, name: 'another' })
+    expect(refused.body).toMatchObject({ code: 'CONFLICT', error: expect.stringContaining('16 MB') })
+  })
 })
