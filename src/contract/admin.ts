@@ -56,7 +56,7 @@ export const AccountCreate = Type.Object({
   plan: Type.Optional(PlanInput),
   balance: Type.Optional(Amount),
   quietHours: Type.Optional(nullable(QuietHoursView)),
-  verification: Type.Optional(VerificationSettingsUpdate),
+  verification: Type.Optional(nullable(VerificationSettingsUpdate)),
 })
 export type AccountCreate = Static<typeof AccountCreate>
 

@@ -35,6 +35,7 @@ export const CATALOGUE = {
   VERIFICATION_ALREADY_USED: { status: 409, text: 'The code was used already.' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'The request body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'This content type is not understood here.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, text: 'The file has nothing in this range.' },
   RATE_LIMITED: { status: 429, text: 'Too many requests.' },
   VERIFICATION_ATTEMPTS_EXHAUSTED: { status: 429, text: 'Too many wrong codes were given.' },
   RESEND_TOO_SOON: { status: 429, text: 'A new code was sent not long ago.' },

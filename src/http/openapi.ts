@@ -89,7 +89,7 @@ function toOperation(route: Route): Json {
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...toRequestBody(route),
-    responses: { ...toSuccesses(route), ...toErrors(route) },
+    responses: { ...toSuccesses(route), ...toErrors(route), default: OTHER_ANSWER },
   }
 }
 
@@ -178,6 +178,15 @@ function asJson(schema: unknown): Json {
   return { 'application/json': { schema } }
 }
 
+/** What may become of any request, whatever it asks for. */
+const OTHER_ANSWER: Json = {
+  description:
+    'Anything else, in the same body: `REQUEST_TIMEOUT` (408), `HEADERS_TOO_LARGE` (431), `INTERNAL_ERROR` (500), ' +
+    '`SERVICE_UNAVAILABLE` (503).',
+  headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+  content: asJson({ $ref: '#/components/schemas/Error' }),
+}
+
 /** One answer per status, listing its codes. */
 function toErrors(route: Route): Json {
   const byStatus = Map.groupBy(errorCodes(route), code => CATALOGUE[code].status)
@@ -198,15 +207,17 @@ function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
 }
 
 /** What access, validation and limits bring, and what the route itself names. */
-function errorCodes({ method, auth, schema, form, streamed }: Route): ErrorCode[] {
+function errorCodes({ method, auth, schema, rawBody }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
-  if (schema.body || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
-  if (form) codes.add('VALIDATION_ERROR')
-  if (schema.body || form || streamed) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  // Where no body is asked for, one that comes must be one all the same.
+  const mayHaveBody = method !== 'GET'
+  if (mayHaveBody || schema.params || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
+  if (mayHaveBody) codes.add('PAYLOAD_TOO_LARGE')
+  if (mayHaveBody && !rawBody) codes.add('UNSUPPORTED_MEDIA_TYPE')
   if (schema.params) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
   if (!('public' in auth) || auth.sameSite) codes.add('FORBIDDEN')
-  const isCounted = 'session' in auth ? method !== 'GET' : !('public' in auth || 'operator' in auth)
+  const isCounted = 'session' in auth ? method !== 'GET' : !('public' in auth)
   if (isCounted) codes.add('RATE_LIMITED')
   return [...codes].sort((left, right) => CATALOGUE[left].status - CATALOGUE[right].status)
 }

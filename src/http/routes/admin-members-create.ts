@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { success } from '../../contract/envelope.ts'
 import { MembershipCreate, Person } from '../../contract/member.ts'
 import type { PeopleAdmin } from '../../core/people/people-admin.ts'
@@ -16,11 +17,11 @@ export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
       tags: ['Operator'],
       body: MembershipCreate,
       errors: ['NOT_FOUND'],
-      response: { 201: success(Person) },
+      response: { 201: success(Type.Object({ member: Person })) },
     },
     handler: async (request, reply) => {
-      const data = await deps.peopleAdmin.join(request.body)
+      const member = await deps.peopleAdmin.join(request.body)
       reply.code(201)
-      return { success: true, data }
+      return { success: true, data: { member } }
     },
   })

@@ -37,11 +37,13 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
       response: { 200: Type.Union([SendResult, BatchResult]), 207: BatchResult },
       errors: [
         'CHATAPP_NOT_REGISTERED',
+        'RECIPIENT_SUPPRESSED',
         'RECIPIENT_REJECTED',
         'MESSAGE_REJECTED',
         'INSUFFICIENT_BALANCE',
         'NOT_FOUND',
         'IDEMPOTENCY_KEY_CONFLICT',
+        'SESSION_NOT_OPEN',
         'PROVIDER_UNAVAILABLE',
       ],
     },

@@ -26,7 +26,7 @@ export const templatesMediaContent = (deps: { media: Media }) =>
         200: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file.' }),
         206: Type.String({ contentMediaType: 'application/octet-stream', description: 'A part of it.' }),
       },
-      errors: ['SERVICE_UNAVAILABLE'],
+      errors: ['RANGE_NOT_SATISFIABLE', 'SERVICE_UNAVAILABLE'],
     },
     async handler(request, reply) {
       const asset = await deps.media.preview(request.params.assetId, request.query.token)
@@ -36,7 +36,8 @@ export const templatesMediaContent = (deps: { media: Media }) =>
         ? readRange(request.headers.range, asset.size)
         : null
       if (range === 'unsatisfiable') {
-        return reply.code(416).header('Content-Range', `bytes */${asset.size}`).send()
+        reply.header('Content-Range', `bytes */${asset.size}`)
+        throw new Problem('RANGE_NOT_SATISFIABLE')
       }
       const bytes = await open(deps.media, asset, range)
       describe(reply, asset, etag)

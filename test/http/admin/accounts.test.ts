@@ -94,7 +94,7 @@ describe('POST /api/admin/accounts', () => {
   })
 
   test('falls back on the default plan for what is not said', async () => {
-    const { account } = await create({ phone: undefined })
+    const { account } = await create({ phone: null, plan: null, quietHours: null, verification: null })
     expect(account).toMatchObject({
       phone: { number: null, verified: false },
       plan: {

@@ -173,11 +173,16 @@ describe('/openapi.json', () => {
       ['deep', false],
       ['q', false],
     ])
-    expect(Object.keys(list.responses)).toEqual(['200', '400', '401', '403', '429', '503'])
+    expect(Object.keys(list.responses)).toEqual(['200', '400', '401', '403', '429', '503', 'default'])
     const item = paths['/demo/items/{itemId}']!['get']!
     expect(item.parameters).toMatchObject([{ name: 'itemId', in: 'path', required: true }])
     expect(paths['/demo/admin']!['get']!.security).toEqual([{ operator: [] }, { session: [] }])
     expect(paths['/healthz']!['get']!.security).toEqual([])
+    // Also what comes of a path, or of a body, that cannot be read where none is asked for.
+    expect(Object.keys(item.responses)).toContain('400')
+    const write = Object.keys(paths['/demo/items/{itemId}']!['put']!.responses)
+    expect(write).toEqual(expect.arrayContaining(['400', '413', '415']))
+    expect(Object.keys(paths['/demo/admin']!['get']!.responses)).toContain('429')
     const echo = paths['/demo/echo']!['post']!
     expect(Object.keys(echo.responses)).toContain('413')
     expect(paths['/demo/fails/{how}']!['get']!.responses['402']!.description).toContain(

@@ -59,6 +59,7 @@ describe('the preview of an uploaded file', () => {
     const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
     const answer = await get(previewUrl, { range })
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */1005'])
+    expect(await answer.json()).toMatchObject({ success: false, code: 'RANGE_NOT_SATISFIABLE' })
   })
 
   it.each(['bytes=5-2', 'bytes=', 'lines=1-2', 'bytes=0-1,4-5'])('gives all of it for %s', async range => {

@@ -519,6 +519,7 @@ describe('the operator', () => {
     const { id: second } = await app.createAccount()
     const joined = await app.admin('POST', '/members', { userId: id, accountId: second, role: 'owner' })
     expect(joined.status).toBe(201)
+    expect(data<{ member: Person }>(joined).member).toMatchObject({ id, email })
     expect((await person.for(second)('GET', '/members')).status).toBe(200)
     expect((await person.call('GET', '/api/admin/accounts')).status).toBe(403)
     await app.admin('PATCH', `/members/${id}`, { operator: true })
