@@ -33,7 +33,9 @@ export const Estimate = Type.Object({
       estimatedCost: Type.Number(),
       currency: Type.String(),
       parts: Type.Optional(Type.Integer({ description: 'SMS alone.' })),
-      source: oneOf(['pool', 'wallet'] as const),
+      source: oneOf(['pool', 'wallet'] as const, {
+        description: 'What pays for it; with a test key, what would pay for it with a live one.',
+      }),
     }),
   ),
 })

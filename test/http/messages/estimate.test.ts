@@ -87,6 +87,20 @@ test('knows the pool of a plan', async () => {
   expect((await estimate(body, pooled.liveKey)).deliverable).toBe(false)
 })
 
+test('says to a test key what a live one would pay with, though nothing is paid', async () => {
+  const body = { to: '+12025550123', text: 'x' }
+  const poor = await app.createAccount({ balance: 0 })
+  const told = await estimate(body, poor.testKey)
+  expect([told.deliverable, told.billing?.source]).toEqual([true, 'wallet'])
+  const sent = await poor.send(body)
+  expect(sent.body['billing']).toMatchObject({ estimatedCost: told.billing!.estimatedCost })
+  const pooled = await app.createAccount({
+    balance: 0,
+    plan: { pool: [{ channels: ['local_sms'], limit: 1 }] },
+  })
+  expect((await estimate(body, pooled.testKey)).billing?.source).toBe('pool')
+})
+
 test('refuses a body that does not fit the schema', async () => {
   const answer = await app.call('/api/v2/messages/estimate', {
     method: 'POST',
