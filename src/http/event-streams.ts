@@ -56,8 +56,11 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
   ): AsyncGenerator<string> {
     for await (const event of events) {
       const cancel = clock.after(STALLED_MS, cut)
-      yield say(event)
-      cancel()
+      try {
+        yield say(event)
+      } finally {
+        cancel()
+      }
     }
   }
 

@@ -33,7 +33,7 @@ export function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }
 
-/** A time that is pending, or `false` after `timeoutMs`; never rejects. */
+/** What the work comes to; `false` where it takes longer than `timeoutMs`, or fails. Never rejects. */
 export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T | false> {
   return new Promise(resolve => {
     const cancel = clock.after(timeoutMs, () => resolve(false))

@@ -12,6 +12,8 @@ const ACCEPTED_AFTER_MS = HOUR_MS
 const MANY_USES = 20_000
 /** Files at a time: each costs the file store a call or two. */
 const SOME_FILES = 50
+/** Of those, one after the other: more than one file a second, and over before a stop grows impatient. */
+const MOST_ROUNDS = 20
 
 export type MediaSweepDeps = {
   db: Database
@@ -47,7 +49,13 @@ export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): 
     const nowMs = clock.now()
     await sweepUses(db, nowMs - ACCEPTED_AFTER_MS, nowMs, MANY_USES)
     await giveUpStoring(db, nowMs - LONGEST_UPLOAD_MS)
-    await hideIdle()
-    return buryLeaving()
+    let gone = 0
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      await hideIdle()
+      const some = await buryLeaving()
+      gone += some
+      if (some < SOME_FILES) break
+    }
+    return gone
   }
 }

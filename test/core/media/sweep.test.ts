@@ -96,6 +96,13 @@ describe('the sweep of media', () => {
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
+  it('takes all that is due, however many', async () => {
+    for (let upload = 0; upload < 120; upload++) await take()
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweep()).toBe(120)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
   it('leaves alone what a message waits with; its time begins when the message is done', async () => {
     const asset = await take()
     const waiting = message()
