@@ -46,6 +46,7 @@ export function listChores(
     { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
     {
       name: 'close unknown',
+      byAge: true,
       everyMs: SECOND_MS,
       run: () => sweepAll(() => closeUnknown(db, clock.now(), FEW), FEW),
     },
@@ -59,26 +60,31 @@ export function listChores(
     },
     {
       name: 'sweep idempotency keys',
+      byAge: true,
       everyMs: MINUTE_MS,
       run: () => sweepAll(() => sweepKeys(db, clock.now() - REPLAY_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep provider ids',
+      byAge: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep parts of messages',
+      byAge: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepParts(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep inbound ids',
+      byAge: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepInboundRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
     },
     {
       name: 'sweep conversation windows',
+      byAge: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAll(() => sweepWindows(db, clock.now(), MANY), MANY),
     },
@@ -86,13 +92,24 @@ export function listChores(
     { name: 'sweep official senders', everyMs: HOUR_MS, run: () => sweepOfficial(db, FEW) },
     {
       name: 'sweep attachments',
+      byAge: true,
       everyMs: 10 * MINUTE_MS,
       run: () => sweepAttachments(db, clock.now() - HOUR_MS),
     },
-    { name: 'sweep parked receipts', everyMs: HOUR_MS, run: () => sweepParked(db, clock.now() - DAY_MS) },
-    { name: 'sweep the sandbox', everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
+    {
+      name: 'sweep parked receipts',
+      byAge: true,
+      everyMs: HOUR_MS,
+      run: () => sweepParked(db, clock.now() - DAY_MS),
+    },
+    { name: 'sweep the sandbox', byAge: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
     { name: 'make partitions', everyMs: HOUR_MS, run: () => ensureMonths(db, clock.now()) },
-    { name: 'drop old months', everyMs: 10 * MINUTE_MS, run: () => dropOldMonths(base, retention) },
+    {
+      name: 'drop old months',
+      byAge: true,
+      everyMs: 10 * MINUTE_MS,
+      run: () => dropOldMonths(base, retention),
+    },
   ]
 }
 
