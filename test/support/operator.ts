@@ -75,8 +75,3 @@ export async function startOperator(options: Parameters<typeof openRooms>[1] = {
     },
   }
 }
-
-/** The paths that a refusal names. */
-export function faultPaths(answer: Answer): string[] {
-  return (answer.body['details'] as { path: string }[]).map(({ path }) => path)
-}

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAccountWithKeys } from '../../../src/contract/admin.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { faultPaths } from '../../support/app.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
-import { faultPaths, type Operator, startOperator } from '../../support/operator.ts'
+import { type Operator, startOperator } from '../../support/operator.ts'
 import { BASIC_ACCOUNT } from '../../support/rooms.ts'
 
 const clock = createFakeClock(Date.UTC(2026, 10, 20, 12))

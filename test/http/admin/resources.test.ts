@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { faultPaths, type Operator, startOperator } from '../../support/operator.ts'
+import { faultPaths } from '../../support/app.ts'
+import { type Operator, startOperator } from '../../support/operator.ts'
 
 let operator: Operator
 
