@@ -17,6 +17,7 @@ import {
 import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
 import { cancelMessage, endUnwanted, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
 import {
   applyParked,
   claimLookups,
@@ -82,6 +83,7 @@ async function fill(): Promise<void> {
     'alter table outbox set (autovacuum_enabled = off)',
     'alter table provider_refs set (autovacuum_enabled = off)',
     'alter table parked_receipts set (autovacuum_enabled = off)',
+    'alter table message_parts set (autovacuum_enabled = off)',
     `do $$ declare part regclass; begin
        for part in select inhrelid::regclass from pg_inherits where inhparent = 'messages'::regclass loop
          execute format('alter table %s set (autovacuum_enabled = off)', part);
@@ -101,6 +103,8 @@ async function fill(): Promise<void> {
       select '${toUuid(connectionId)}', 'ref ' || n, account_id, id from many`,
     `insert into parked_receipts (connection_id, provider_id, status, received_at)
       select '${toUuid(connectionId)}', 'nobody ' || n, 'delivered', now() from many where n <= 20000`,
+    `insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
+      select '${toUuid(connectionId)}', 'part ' || n, 'whole ' || n / 2, 2, now() from many`,
   ]) {
     await db.query({ name: `fill_${text.slice(0, 40)}`, text })
   }
@@ -120,7 +124,7 @@ async function countScans(tx: Db): Promise<Map<string, number>> {
   const { rows } = await tx.query<{ name: string; scans: number }>({
     name: 'count_scans',
     text: `select relname as name, seq_scan as scans from pg_stat_xact_user_tables
-            where relname ~ '^(messages|idempotency|outbox|provider_refs|parked_receipts|wallets|pools|events)'
+            where relname ~ '^(messages|idempotency|outbox|provider_refs|parked_receipts|message_parts|wallets|pools|events)'
             order by relname`,
   })
   return new Map(rows.map(({ name, scans }) => [name, scans]))
@@ -205,6 +209,10 @@ async function callEverything(): Promise<Record<string, string[]>> {
       sent.filter(row => row.providerId).map(row => receiptOf(row.providerId!)),
     ),
   )
+  const whole = { connectionId, wholeId: `parts of ${first.id}`, partIds: [`a ${first.id}`], total: 2 }
+  await look('note parts', tx => noteParts(tx, nowMs, [whole]))
+  await look('a receipt of a part', tx => applyReceipts(tx, nowMs, [receiptOf(`a ${first.id}`)]))
+  await look('join parts', tx => joinParts(tx, nowMs, [{ connectionId, partId: `a ${first.id}` }]))
   await look('claim', tx => claimDue(tx, node, nowMs, [{ connectionId, limit: 50 }]))
   await look('give back', tx => giveBack(tx, node, waiting))
   await look('cancel', tx => cancelMessage(tx, nowMs, waiting[0]!.accountId, waiting[0]!.id))
@@ -245,7 +253,8 @@ describe('nothing on the way of a message reads a table from end to end', () => 
 
   test('what looks for the dead, the lost and the parked reads nothing but those', async () => {
     const nowMs = Date.now()
-    expect(await scanned(tx => applyParked(tx, nowMs))).toEqual(['parked_receipts'])
+    // Of the parts the first alone: whether there are any.
+    expect(await scanned(tx => applyParked(tx, nowMs))).toEqual(['message_parts', 'parked_receipts'])
     expect(await scanned(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS))).toEqual(['outbox'])
     expect(await scanned(tx => listOwned(tx, node, []))).toEqual(['outbox'])
   })
