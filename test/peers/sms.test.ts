@@ -150,12 +150,17 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     expect(message.timeline.at(-1)).toMatchObject({ event: 'status', status: 'undelivered' })
   })
 
-  test('with parts in both alphabets is priced by part, and joined by the centre', async () => {
+  test('with parts in both alphabets is priced by part, joined by the centre, and delivered when all of them are', async () => {
     const latin = `${'long '.repeat(80)}{}`
     const cyrillic = 'длинное сообщение '.repeat(10)
-    for (const text of [latin, cyrillic]) {
-      const answer = await account.send({ to: to('00'), text }, { live: true })
+    const ids: string[] = []
+    for (const [ending, text] of [
+      ['01', latin],
+      ['00', cyrillic],
+    ] as const) {
+      const answer = await account.send({ to: to(ending), text }, { live: true })
       expect(answer.body).toMatchObject({ status: 'sent', billing: { parts: 3, estimatedCost: 0.03 } })
+      ids.push(messageIdOf(answer))
     }
     await centre.until('submit_sm', 6)
     const whole = centre.got('submit_sm').filter(line => line['text'] !== null)
@@ -164,6 +169,8 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
       Buffer.from(cyrillic, 'utf16le').swap16().toString('hex'),
     ])
     expect(await account.wallet()).toMatchObject({ held: 0, captured: 0.06 })
+    // By a receipt for each of its parts.
+    await reaches(account, ids[0]!, 'delivered')
   })
 
   test('that is refused is a 400, costs nothing, and says what the centre meant', async () => {
