@@ -8,7 +8,8 @@ drop function if exists settle_attempts;
 --   'unknown'  nobody knows: the hold stays until p_due
 -- An item whose attempt is no longer the message's current one changes nothing.
 -- `p_secret` has the sealed words of what is due again where the outbox has none.
--- `p_uncounted` marks throttled attempts, which are no tries. `p_forget_key` names
+-- `p_uncounted` marks throttled attempts, which are no tries. Nothing bounds how many follow each other, so
+-- of those in a row the first and the latest are kept. `p_forget_key` names
 -- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
 -- A repeated call (its answer was lost) has the same p_now: what the first one
 -- settled is left alone, since it may have been begun again.
@@ -63,9 +64,14 @@ begin
       provider_code = p_provider_code[n],
       error_code = p_error_code[n],
       error_detail = p_error_detail[n],
-      past_attempts = case when i.kind = 'queued' then coalesce(m.past_attempts, '[]') || jsonb_build_object(
-          'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id,
-          'counted', not p_uncounted[n], 'providerCode', p_provider_code[n], 'detail', p_error_detail[n])
+      past_attempts = case when i.kind = 'queued' then
+          case when p_uncounted[n]
+                and jsonb_build_object('attempt', m.attempt, 'connection', m.connection_id, 'counted', false)
+                    <@ all (array[m.past_attempts -> -2, m.past_attempts -> -1])
+            then m.past_attempts - (-1) else coalesce(m.past_attempts, '[]') end
+          || jsonb_build_object(
+            'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id,
+            'counted', not p_uncounted[n], 'providerCode', p_provider_code[n], 'detail', p_error_detail[n])
         else m.past_attempts end,
       money = case when m.money = 'held' and i.kind = 'sent' then 'captured'
                    when m.money = 'held' and i.kind = 'failed' then 'released' else m.money end,

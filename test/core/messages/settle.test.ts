@@ -382,6 +382,38 @@ describe('a message that its provider has taken apart', () => {
   })
 })
 
+describe('attempts that were put off', () => {
+  test('of throttled ones in a row the first and the latest are kept, however many there are', async () => {
+    const [id] = await accepted(1)
+    const startMs = clock.now()
+    const putOff = async (attempt: number, counted: boolean) => {
+      await settle.attempt(
+        outcome(id!, { attempt, kind: 'queued', uncounted: !counted, dueAt: clock.now(), providerCode: '88' }),
+      )
+      await clock.advance(1_000)
+      await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+      await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id: id! }], false)
+    }
+    for (let n = 0; n < 5; n++) await putOff(1, false)
+    await putOff(1, true)
+    for (let n = 0; n < 4; n++) await putOff(2, false)
+    const { rows } = await database.db.query<{ past: { attempt: number; at: string; counted: boolean }[] }>({
+      name: 'settle_past',
+      text: 'select past_attempts as past from messages where account_id = $1',
+      values: [toUuid(account)],
+    })
+    const told = rows[0]!.past.map(({ attempt, at, counted }) => [attempt, Date.parse(at) - startMs, counted])
+    // The sixth was a try, so that a new row of throttles follows it.
+    expect(told).toEqual([
+      [1, 0, false],
+      [1, 4_000, false],
+      [1, 5_000, true],
+      [2, 6_000, false],
+      [2, 9_000, false],
+    ])
+  })
+})
+
 describe('when the answer is lost', () => {
   test('the word is written once, and the message stays as it was settled', async () => {
     const [id] = await accepted(1)
