@@ -388,7 +388,13 @@ describe('attempts that were put off', () => {
     const startMs = clock.now()
     const putOff = async (attempt: number, counted: boolean) => {
       await settle.attempt(
-        outcome(id!, { attempt, kind: 'queued', uncounted: !counted, dueAt: clock.now(), providerCode: '88' }),
+        outcome(id!, {
+          attempt,
+          kind: 'queued',
+          uncounted: !counted,
+          dueAt: clock.now(),
+          providerCode: '88',
+        }),
       )
       await clock.advance(1_000)
       await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
