@@ -2849,9 +2849,15 @@ export interface PostAdminAccounts201 {
   success: true
   data: {
     account: AdminAccount
-    liveKey: string
-    testKey: string
+    liveKey: string | null
+    testKey: string | null
   }
+}
+export interface PostAdminAccountsHeader {
+  /**
+   * 1 to 200 characters
+   */
+  'Idempotency-Key'?: string
 }
 export interface PhoneInput {
   /**
@@ -5907,13 +5913,14 @@ export interface Paths {
       }
     }
     post: {
-      parameters: { path?: never; query?: never; header?: never }
+      parameters: { path?: never; query?: never; header?: PostAdminAccountsHeader }
       requestBody: { content: { 'application/json': AccountCreate } }
       responses: {
         201: { content: { 'application/json': PostAdminAccounts201 } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }

@@ -2,13 +2,14 @@ import type { AdminAccount, AdminAccountWithKeys, AdminKey } from '../contract/a
 import { Refusal } from '../lib/refusal.ts'
 import type { Body } from './client.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
+import { onceHeaders } from './once.ts'
 import { pageQuery } from './paging.ts'
 import { card, table } from './show.ts'
 
 export const create = clientCommand({
   usage:
     'account create --name NAME --country US --currency USD [--phone +12025550123 [--verified]] [--balance 10] ' +
-    '[--plan NAME] [--scheduling] [--pool CHANNEL[,CHANNEL]=LIMIT]…',
+    '[--plan NAME] [--scheduling] [--pool CHANNEL[,CHANNEL]=LIMIT]… [--idempotency-key KEY]',
   words: 0,
   options: {
     name: { type: 'string' },
@@ -20,21 +21,27 @@ export const create = clientCommand({
     plan: { type: 'string' },
     scheduling: { type: 'boolean' },
     pool: { type: 'string', multiple: true },
+    'idempotency-key': { type: 'string' },
   },
-  ask: given =>
-    given.client.admin('POST', '/accounts', {
+  ask(given) {
+    const body = {
       name: given.needed('name'),
       homeCountry: given.needed('country'),
       currency: given.needed('currency'),
       phone: { number: given.text('phone'), verified: given.flag('verified') },
       plan: planOf(given),
       balance: given.number('balance'),
-    }),
+    }
+    return given.client.admin('POST', '/accounts', body, onceHeaders(given))
+  },
   show(answer) {
     const { account, liveKey, testKey } = answer['data'] as {
       account: AdminAccount
-      liveKey: string
-      testKey: string
+      liveKey: string | null
+      testKey: string | null
+    }
+    if (liveKey === null) {
+      return `${cardOf(account)}\n\nThis idempotency key has made it before, and its keys cannot be shown again.`
     }
     const keys = card([
       ['live key', liveKey],

@@ -1,5 +1,6 @@
 import type { Body } from './client.ts'
 import { clientCommand } from './client-command.ts'
+import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
 
 export const run = clientCommand({
@@ -18,7 +19,6 @@ export const run = clientCommand({
     'idempotency-key': { type: 'string' },
   },
   ask(given) {
-    const key = given.text('idempotency-key')
     const sender = given.text('sender')
     const body = {
       to: given.needed('to'),
@@ -28,8 +28,7 @@ export const run = clientCommand({
       sender: sender && { name: sender },
       options: { scheduleAt: given.text('at') },
     }
-    const headers = key === undefined ? undefined : { 'idempotency-key': key }
-    return given.client.api('POST', '/messages/send', body, headers)
+    return given.client.api('POST', '/messages/send', body, onceHeaders(given))
   },
   show: showResult,
 })

@@ -1,5 +1,6 @@
 import type { Body } from './client.ts'
 import { clientCommand } from './client-command.ts'
+import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
 
 export const start = clientCommand({
@@ -15,7 +16,6 @@ export const start = clientCommand({
     'idempotency-key': { type: 'string' },
   },
   ask(given) {
-    const key = given.text('idempotency-key')
     const sender = given.text('sender')
     const body = {
       to: given.needed('to'),
@@ -23,8 +23,7 @@ export const start = clientCommand({
       sender: sender && { name: sender },
       clientIp: given.text('client-ip'),
     }
-    const headers = key === undefined ? undefined : { 'idempotency-key': key }
-    return given.client.api('POST', '/verification/send', body, headers)
+    return given.client.api('POST', '/verification/send', body, onceHeaders(given))
   },
   show: showAttempt,
 })

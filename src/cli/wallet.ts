@@ -1,6 +1,7 @@
 import type { WalletView } from '../contract/wallet.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { clientCommand } from './client-command.ts'
+import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
 
 export const credit = clientCommand({
@@ -13,9 +14,12 @@ export const credit = clientCommand({
       throw new Refusal('AMOUNT must be a number of currency units, such as 25 or 0.5.', { exitCode: 2 })
     }
     const body = { amount: Number(amount), note: given.text('note') }
-    const key = given.text('idempotency-key')
-    const headers = key === undefined ? undefined : { 'idempotency-key': key }
-    return given.client.admin('POST', `/accounts/${encodeURIComponent(account)}/credits`, body, headers)
+    return given.client.admin(
+      'POST',
+      `/accounts/${encodeURIComponent(account)}/credits`,
+      body,
+      onceHeaders(given),
+    )
   },
   show(answer) {
     const { balance, held, captured, credited, currency } = answer['data'] as WalletView

@@ -76,17 +76,21 @@ describe('posthorn', () => {
   let asCi: { env: { POSTHORN_API_KEY: string } }
 
   test('makes an account, credits it, makes a key, and sends with it', async () => {
-    const created = await json<{ account: AdminAccount; liveKey: string }>([
-      'account',
-      'create',
+    const make = [
+      ...['account', 'create', '--idempotency-key', 'acme'],
       ...['--name', 'Acme', '--country', 'US', '--currency', 'USD', '--phone', '+12025550123', '--verified'],
       ...['--scheduling', '--balance', '1', '--pool', 'email_user,botapp_bot=7'],
-    ])
+    ]
+    const created = await json<{ account: AdminAccount; liveKey: string }>(make)
     expect(created.account).toMatchObject({
       phone: { number: '+12025550123', verified: true },
       plan: { allowsScheduling: true, pool: [{ channels: ['email_user', 'botapp_bot'], limit: 7 }] },
     })
     id = created.account.id
+    const again = await posthorn(make)
+    expect(again).toMatchObject({ code: 0, err: '' })
+    expect(again.out).toContain(id)
+    expect(again.out).toContain('its keys cannot be shown again')
     expect(await json(['wallet', 'credit', id, '2.5', '--note', 'Top up'])).toMatchObject({ balance: 3.5 })
 
     const made = await posthorn(['key', 'create', id, '--name', 'CI', '--permission', 'messages:create'])

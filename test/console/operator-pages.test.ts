@@ -66,6 +66,25 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect(await page.evaluate('window.broken')).toBe(undefined)
   })
 
+  it('makes one account, though the answer to the first press was lost with its keys', async () => {
+    const { page, go } = window
+    await go('/operator/accounts')
+    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByLabel('Name').fill('Twin')
+    await page.getByLabel('Home country').fill('de')
+    await page.getByLabel('Currency').fill('eur')
+    await page.route('**/api/admin/accounts', lose)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('dialog').getByText('The server does not answer').waitFor()
+    await page.unroute('**/api/admin/accounts')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByText('The account was made at the first try').waitFor()
+    await page.getByRole('button', { name: 'To the account' }).click()
+    await page.getByRole('heading', { name: 'Twin' }).waitFor()
+    const { body } = await server.app.admin('GET', '/accounts')
+    expect((body['data'] as { name: string }[]).filter(({ name }) => name === 'Twin')).toHaveLength(1)
+  })
+
   it('makes an account, changes its plan, and credits it', async () => {
     const { page, go } = window
     await go('/operator/accounts')
@@ -96,10 +115,6 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Credit' }).click()
     await page.getByLabel('Amount in EUR').fill('12.5')
     // It is booked, and nobody hears of it: once, however often it is asked for again.
-    const lose = async (route: Route) => {
-      await route.fetch()
-      await route.abort()
-    }
     await page.route('**/credits', lose)
     await page.getByRole('button', { name: 'Book it' }).click()
     await page.getByRole('dialog').getByText('The server does not answer').waitFor()
@@ -365,4 +380,11 @@ async function invitation(): Promise<string> {
   })
   const { pathname, hash } = new URL((invited.body['data'] as { link: string }).link)
   return pathname + hash
+}
+
+/** Done, and nobody hears of it. */
+async function lose(route: Route): Promise<void> {
+  if (route.request().method() !== 'POST') return route.fallback()
+  await route.fetch()
+  await route.abort()
 }

@@ -20,8 +20,10 @@ import {
 import { PERMISSIONS } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
+import { checkIdempotencyKey } from '../../contract/idempotency-key.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
+import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
@@ -31,25 +33,35 @@ import { listKeys, revokeKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { checkTemplate, type IsCodeTemplate } from './own.ts'
 import {
+  type AccountRequest,
   type AccountRow,
   accountExists,
   insertAccount,
+  insertAccountRequest,
+  isAccountKeyTaken,
   listAccounts,
   putPools,
   selectAccount,
+  selectAccountRequest,
   selectPlan,
   updateAccount,
 } from './store.ts'
 import { viewAccount, viewKey } from './views.ts'
 
 export type CreatedAccount = { account: AdminAccount; liveKey: string; testKey: string }
+/** `replayed`: the idempotency key has made it before, and its keys are nobody's to tell again. */
+export type AccountAnswer =
+  | { created: CreatedAccount; replayed: false }
+  | { created: { account: AdminAccount; liveKey: null; testKey: null }; replayed: true }
 export type CreatedKey = { key: AdminKey; apiKey: string }
 
 /** The operator's hand on accounts and keys. A refusal is a Problem: VALIDATION_ERROR or NOT_FOUND. */
 export type AccountAdmin = {
   /** An account with its wallet, pools and two owner keys; the keys are in the clear this once. */
   create(input: AccountCreate): Promise<CreatedAccount>
-  /** The same within a transaction of the caller's. */
+  /** The same, and with its idempotency key once; IDEMPOTENCY_KEY_CONFLICT for a key that asked for something else. */
+  createOnce(input: AccountCreate, key: string): Promise<AccountAnswer>
+  /** The same as `create` within a transaction of the caller's. */
   createIn(db: Db, input: AccountCreate): Promise<CreatedAccount>
   update(id: string, input: AccountUpdate): Promise<AdminAccountWithKeys>
   read(id: string): Promise<AdminAccountWithKeys>
@@ -81,6 +93,38 @@ export type AccountAdminDeps = {
 
 export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
   const { db, clock, ids, newKeys, changes, phones } = deps
+
+  async function createOnce(input: AccountCreate, key: string): Promise<AccountAnswer> {
+    const faults = createFaults()
+    checkIdempotencyKey(key, faults)
+    faults.check()
+    const request = { key, bodyHash: canonicalHash(input) }
+    return (await replay(request)) ?? (await createNoted(input, request))
+  }
+
+  async function createNoted(input: AccountCreate, request: AccountRequest): Promise<AccountAnswer> {
+    try {
+      const created = await db.transaction(async tx => {
+        const made = await createIn(tx, input)
+        await insertAccountRequest(tx, request, readAccountId(made.account.id))
+        return made
+      })
+      return { created, replayed: false }
+    } catch (error) {
+      const told = isAccountKeyTaken(error) ? await replay(request) : null
+      if (told) return told
+      throw error
+    }
+  }
+
+  /** Of a key that has made one before: the account as it is now. Of its keys there are only hashes. */
+  async function replay({ key, bodyHash }: AccountRequest): Promise<AccountAnswer | null> {
+    const before = await selectAccountRequest(db, key)
+    if (!before) return null
+    if (!before.bodyHash.equals(bodyHash)) throw new Problem('IDEMPOTENCY_KEY_CONFLICT')
+    const account = viewAccount((await selectAccount(db, before.id))!, clock.now())
+    return { created: { account, liveKey: null, testKey: null }, replayed: true }
+  }
 
   async function createIn(tx: Db, input: AccountCreate): Promise<CreatedAccount> {
     const faults = createFaults()
@@ -171,6 +215,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
 
   return {
     create: input => db.transaction(tx => createIn(tx, input)),
+    createOnce,
     createIn,
     update,
     read,

@@ -83,6 +83,37 @@ export async function insertAccount(db: Db, id: AccountId, fields: AccountFields
   })
 }
 
+/** A key of the operator's, and what it asked for. */
+export type AccountRequest = { key: string; bodyHash: Buffer }
+
+/** Notes what an account was made for; rejects with `isAccountKeyTaken` where the key made one before. */
+export async function insertAccountRequest(db: Db, request: AccountRequest, id: AccountId): Promise<void> {
+  await db.query({
+    name: 'account_request_insert',
+    text: 'insert into account_requests (idempotency_key, body_hash, account_id) values ($1, $2, $3)',
+    values: [request.key, request.bodyHash, toUuid(id)],
+  })
+}
+
+/** Of two requests with one key the later one; nothing of it was stored. */
+export function isAccountKeyTaken(error: unknown): boolean {
+  return (error as { constraint?: unknown }).constraint === 'account_requests_pkey'
+}
+
+/** What a key has made, and of what; null where it is free. */
+export async function selectAccountRequest(
+  db: Db,
+  key: string,
+): Promise<{ id: AccountId; bodyHash: Buffer } | null> {
+  const { rows } = await db.query<{ id: string; bodyHash: Buffer }>({
+    name: 'account_request_by_key',
+    text: 'select account_id as id, body_hash as "bodyHash" from account_requests where idempotency_key = $1',
+    values: [key],
+  })
+  const row = rows[0]
+  return row ? { ...row, id: fromUuid('acc', row.id) } : null
+}
+
 export async function updateAccount(db: Db, id: AccountId, fields: AccountFields): Promise<void> {
   await db.query({
     name: 'account_update',

@@ -2,6 +2,7 @@ import type { CreditCreate } from '../../contract/admin.ts'
 import { readAmount } from '../../contract/amount.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults } from '../../contract/faults.ts'
+import { checkIdempotencyKey } from '../../contract/idempotency-key.ts'
 import type { LedgerEntry, WalletUpdate, WalletView, WalletWithThreshold } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -18,8 +19,6 @@ import {
   selectWallet,
   type Wallet,
 } from './store.ts'
-
-const MAX_KEY_CHARACTERS = 200
 
 export type Credited = WalletView & { entry: LedgerEntry }
 /** `replayed`: the key has credited before, and nothing was credited now. */
@@ -59,9 +58,7 @@ export function createWallets({ db, ids }: { db: Db; ids: Ids }): Wallets {
     const accountId = readAccountId(id)
     const faults = createFaults()
     const amount = readAmount(input.amount, 'amount', 1, faults)
-    if (key !== undefined && (key === '' || key.length > MAX_KEY_CHARACTERS)) {
-      faults.add('Idempotency-Key', `must have 1 to ${MAX_KEY_CHARACTERS} characters`)
-    }
+    checkIdempotencyKey(key, faults)
     faults.check()
     const row = { id: ids.next('crd'), accountId, amount, note: input.note ?? null, key: key ?? null }
     return (await replay(row)) ?? (await creditOnce(row))

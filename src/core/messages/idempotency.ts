@@ -1,5 +1,6 @@
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
+import { MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
 import type { SendBody } from '../../contract/send.ts'
 import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
@@ -62,7 +63,6 @@ export function isDecision({ status, unread }: Problem): boolean {
 }
 
 export const REPLAY_WINDOW_MS = 24 * 3_600_000
-const MAX_KEY_CHARACTERS = 200
 /** Beyond its wait, a living request needs this long at most to write its answer down. */
 const ANSWER_GRACE_MS = 3_000
 

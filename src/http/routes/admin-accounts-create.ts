@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { AccountCreate, AdminAccount } from '../../contract/admin.ts'
-import { success } from '../../contract/envelope.ts'
+import { nullable, success } from '../../contract/envelope.ts'
 import type { AccountAdmin } from '../../core/accounts/admin.ts'
 import { defineRoute } from '../route.ts'
 
@@ -16,16 +16,34 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
     },
     schema: {
       summary: 'Create an account',
-      description: 'With its wallet, pools and two owner keys with every permission, shown this once.',
+      description:
+        'With its wallet, pools and two owner keys with every permission, shown this once. With an idempotency key it ' +
+        'is made once, however often it is asked: a repeat is answered with the account as it is now, and null for ' +
+        'its keys, which nobody can read again.',
       tags: ['Operator'],
+      headers: Type.Object({
+        'Idempotency-Key': Type.Optional(Type.String({ description: '1 to 200 characters' })),
+      }),
       body: AccountCreate,
+      errors: ['IDEMPOTENCY_KEY_CONFLICT'],
       response: {
-        201: success(Type.Object({ account: AdminAccount, liveKey: Type.String(), testKey: Type.String() })),
+        201: success(
+          Type.Object({
+            account: AdminAccount,
+            liveKey: nullable(Type.String()),
+            testKey: nullable(Type.String()),
+          }),
+        ),
       },
     },
     handler: async (request, reply) => {
-      const data = await deps.accountAdmin.create(request.body)
+      const key = request.headers['idempotency-key']
+      const { created, replayed } =
+        typeof key === 'string'
+          ? await deps.accountAdmin.createOnce(request.body, key)
+          : { created: await deps.accountAdmin.create(request.body), replayed: false }
+      if (replayed) reply.header('Idempotency-Replayed', 'true')
       reply.code(201)
-      return { success: true, data }
+      return { success: true, data: created }
     },
   })

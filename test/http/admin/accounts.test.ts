@@ -111,6 +111,36 @@ describe('POST /api/admin/accounts', () => {
     })
   })
 
+  test('with an idempotency key makes one, however often it is asked, and shows its keys once', async () => {
+    const make = (change: object = {}, key = 'customer 7') =>
+      operator.admin('POST', '/accounts', { ...FULL, ...change }, { 'idempotency-key': key })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => make()))
+    expect(answers.map(answer => answer.status)).toEqual(Array(8).fill(201))
+    const made = answers.map(({ body }) => body['data'] as Awaited<ReturnType<typeof create>>)
+    expect(new Set(made.map(({ account }) => account.id)).size).toBe(1)
+    expect(made.filter(({ liveKey, testKey }) => liveKey !== null && testKey !== null)).toHaveLength(1)
+    expect(answers.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1)
+
+    const { account } = made[0]!
+    const renamed = await operator.admin('PATCH', `/accounts/${account.id}`, { name: 'Renamed' })
+    expect(renamed.status).toBe(200)
+    expect((await make()).body['data']).toMatchObject({
+      account: { id: account.id, name: 'Renamed', wallet: { credited: 12.345678 } },
+      liveKey: null,
+      testKey: null,
+    })
+    expect(await make({ balance: 1 })).toMatchObject({
+      status: 409,
+      body: { code: 'IDEMPOTENCY_KEY_CONFLICT' },
+    })
+    const other = await make({}, 'customer 8')
+    expect((other.body['data'] as (typeof made)[0]).account.id).not.toBe(account.id)
+    expect(faultPaths(await make({}, 'x'.repeat(201)))).toEqual(['Idempotency-Key'])
+    // A refusal is no account: what was wrong may be said anew with the key.
+    expect((await make({ name: '' }, 'customer 9')).status).toBe(400)
+    expect((await make({}, 'customer 9')).status).toBe(201)
+  })
+
   test.each<[string, object, string[]]>([
     ['no name', { name: undefined }, ['name']],
     ['an empty name', { name: '' }, ['name']],

@@ -3,6 +3,7 @@ import type { Answer } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { useOnce } from '../../../parts/use-once.ts'
 import { ACCOUNTS } from './paths.ts'
 
 export type Made = Answer<'/api/admin/accounts', 'post'>['data']
@@ -19,16 +20,17 @@ export function CreateAccount({ opened, ...props }: Props & { opened: boolean })
 function CreateForm({ onMade }: Props) {
   const api = useApi()
   const forget = useForget()
+  const once = useOnce()
   const form = useApiForm({
     initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' as number | string },
-    send: ({ phone, balance, ...body }) =>
-      api.post(ACCOUNTS, {
-        body: {
-          ...body,
-          ...(phone !== '' && { phone: { number: phone } }),
-          ...(balance !== '' && { balance: Number(balance) }),
-        },
-      }),
+    send({ phone, balance, ...said }) {
+      const body = {
+        ...said,
+        ...(phone !== '' && { phone: { number: phone } }),
+        ...(balance !== '' && { balance: Number(balance) }),
+      }
+      return once(body, idempotencyKey => api.post(ACCOUNTS, { body, idempotencyKey }))
+    },
     fieldOf: path => (path === 'phone.number' ? 'phone' : path),
     onDone({ data }) {
       forget([ACCOUNTS])

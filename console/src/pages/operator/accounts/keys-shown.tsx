@@ -3,7 +3,7 @@ import { ShieldAlert } from 'lucide-react'
 import { Snippet } from '../../../parts/code.tsx'
 import type { Made } from './create-account.tsx'
 
-/** The first keys of a new account, which nobody can read again. */
+/** The first keys of a new account, which nobody can read again: lost with the answer, they are lost. */
 export function KeysShown({ made, onClose }: { made: Made | null; onClose: () => void }) {
   return (
     <Modal
@@ -14,7 +14,18 @@ export function KeysShown({ made, onClose }: { made: Made | null; onClose: () =>
       closeOnClickOutside={false}
       closeOnEscape={false}
     >
-      {made && (
+      {made?.liveKey === null && (
+        <Stack>
+          <Text>
+            The account was made at the first try, whose answer was lost, and its keys with it. Revoke them on
+            the account’s page, and make others.
+          </Text>
+          <Group justify="flex-end">
+            <Button onClick={onClose}>To the account</Button>
+          </Group>
+        </Stack>
+      )}
+      {made?.liveKey && made.testKey && (
         <Stack>
           <div>
             <Text size="sm" fw={600} mb={4}>
