@@ -11,7 +11,7 @@ export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role'
   const lacks = key.permissions.find(permission => !caller.permissions.has(permission))
   if (lacks !== undefined) throw beyond(`the permission ${lacks}`)
   if (key.role === 'owner' && caller.role !== 'owner') throw beyond('the role owner')
-  if (key.mode === 'live' && caller.mode === 'test' && caller.keyPrefix !== '') throw beyond('the mode live')
+  if (key.mode === 'live' && isTestKey(caller)) throw beyond('the mode live')
 }
 
 /** The same for a person with a role: an owner may do everything. */
@@ -24,6 +24,15 @@ export function requireHoldingAs(
     role,
     permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
   })
+}
+
+/** Nobody stops by a test key what a live one began: throws FORBIDDEN. */
+export function requireReach(caller: Pick<Caller, 'mode' | 'keyPrefix'>, { live }: { live: boolean }): void {
+  if (live && isTestKey(caller)) throw new Problem('FORBIDDEN', 'A test key does not reach what is live.')
+}
+
+function isTestKey({ mode, keyPrefix }: Pick<Caller, 'mode' | 'keyPrefix'>): boolean {
+  return mode === 'test' && keyPrefix !== ''
 }
 
 function beyond(what: string): Problem {

@@ -14,6 +14,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import { requireReach } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
 import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
@@ -41,6 +42,7 @@ export type Bots = {
   register(caller: Caller, body: BotCreate): Promise<BotView>
   /** The newest first. */
   list(caller: Caller, query: PageQuery): Promise<Page<BotView>>
+  /** FORBIDDEN for a live one and a test key. */
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
 }
 
@@ -139,9 +141,11 @@ export function createBots(deps: BotsDeps): Bots {
       return pageOf(rows, limit, viewBot, row => writeCursor(row.id))
     },
 
-    async remove({ account }, id) {
+    async remove(caller, id) {
+      const { account } = caller
       const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
       if (!bot) return unknownBot()
+      requireReach(caller, { live: !bot.sandbox })
       await settling.leave(bot)
       if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
       deps.changed(account.id)

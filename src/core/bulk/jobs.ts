@@ -5,22 +5,24 @@ import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId } from '../../lib/ids.ts'
+import { requireReach } from '../accounts/holding.ts'
 import type { Job, JobRef } from './job.ts'
 import { listRows, type RowOutcome } from './row-store.ts'
 import { cancelByUser, listJobs, listOpen, pauseByUser, resumeByUser, selectJob } from './store.ts'
 import { viewJob, viewRow } from './view.ts'
 
 type Asker = Pick<Caller, 'account'>
+type Changer = Pick<Caller, 'account' | 'mode' | 'keyPrefix'>
 
 /** What an account may read of its jobs, and do with them. Throws JOB_NOT_FOUND for those of others. */
 export type BulkJobs = {
   read(caller: Asker, id: string): Promise<Job>
   list(caller: Asker, query: BulkQuery): Promise<Page<BulkJob>>
   rows(caller: Asker, id: string, query: BulkRowQuery): Promise<Page<BulkRow>>
-  /** Throws JOB_STATE_CONFLICT for a job that has ended, or is not validated yet. */
-  pause(caller: Asker, id: string): Promise<Job>
-  resume(caller: Asker, id: string): Promise<Job>
-  cancel(caller: Asker, id: string): Promise<Job>
+  /** Throws JOB_STATE_CONFLICT for a job that has ended, or is not validated yet, FORBIDDEN for a live one and a test key. */
+  pause(caller: Changer, id: string): Promise<Job>
+  resume(caller: Changer, id: string): Promise<Job>
+  cancel(caller: Changer, id: string): Promise<Job>
 }
 
 export type BulkJobsDeps = {
@@ -41,12 +43,13 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
   }
 
   async function change(
-    caller: Asker,
+    caller: Changer,
     id: string,
     how: (ref: JobRef) => Promise<Job | null>,
     verb: string,
   ): Promise<Job> {
     const before = await read(caller, id)
+    requireReach(caller, before)
     const job = await how(before)
     if (job) return job
     const { status } = await read(caller, id)

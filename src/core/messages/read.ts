@@ -5,6 +5,7 @@ import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'
 import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
@@ -21,7 +22,7 @@ export type Messages = {
   view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]>
   /** Throws NOT_FOUND for a message of another account. */
   read(caller: Caller, messageId: string): Promise<MessageWithTimeline>
-  /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave. */
+  /** Throws MESSAGE_STATE_CONFLICT once it has begun to leave, FORBIDDEN for a live one and a test key. */
   cancel(caller: Caller, messageId: string): Promise<MessageWithTimeline>
 }
 
@@ -103,6 +104,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     read,
     async cancel(caller, messageId) {
       let row = await find(caller, messageId)
+      requireReach(caller, row)
       for (let tries = 0; tries < MOST_TRIES; tries++) {
         if (await cancelMessage(db, clock.now(), caller.account.id, row.id)) return read(caller, messageId)
         row = await find(caller, messageId)

@@ -264,6 +264,12 @@ describe('what a send may not name', () => {
 })
 
 describe('the end of a bot', () => {
+  test('is not a test key’s to bring', async () => {
+    const answer = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.testKey })
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+    expect(await account.read<BotView[]>('/api/v2/botapp-bots')).toMatchObject([{ id: bot.id }])
+  })
+
   test('removed, it is nobody’s, its subscribers go, and its token may come back', async () => {
     const gone = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.liveKey })
     expect([gone.status, gone.body['data']]).toEqual([200, { id: bot.id, deleted: true }])

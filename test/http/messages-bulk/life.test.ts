@@ -118,6 +118,17 @@ describe('pause, resume and cancel', () => {
     }
   })
 
+  test('never by a test key where the job is live', async () => {
+    const account = await app.createAccount()
+    const id = await begin(account, 1, bulkRows(5), { live: true })
+    for (const verb of ['pause', 'resume', 'cancel']) {
+      const answer = await post(account, id, verb)
+      expect([answer.status, answer.body['code']], verb).toEqual([403, 'FORBIDDEN'])
+    }
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toEqual({ pending: 0, sent: 5, failed: 0, cancelled: 0 })
+  })
+
   test('a cancelled job sends nothing more, and counts what it never sent', async () => {
     const account = await app.createAccount()
     const id = await begin(account, 2, bulkRows(20))

@@ -123,6 +123,17 @@ describe('403', () => {
     expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
     expect((await account.message(id)).status).toBe('scheduled')
   })
+
+  test('for a test key and a live message; a live key takes a test message back', async () => {
+    const own = await app.createAccount()
+    const live = messageIdOf(await schedule(own, 60_000))
+    const answer = await cancel(live, own.testKey)
+    expect([answer.status, answer.body['code']]).toEqual([403, 'FORBIDDEN'])
+    expect((await own.message(live)).status).toBe('scheduled')
+    const options = { scheduleAt: (await own.message(live)).scheduledAt }
+    const test = messageIdOf(await own.send({ to: PHONE, text: 'Later', options }))
+    expect((await cancel(test, own.liveKey)).status).toBe(200)
+  })
 })
 
 describe('409', () => {
