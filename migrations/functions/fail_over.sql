@@ -36,6 +36,8 @@ begin
   if v_moves_money then
     begin
       perform 1 from wallets where account_id = p_account for update;
+      -- As fund_one_by_one does, before the first of them changes.
+      perform 1 from pools where account_id = p_account order by id for update;
       if m.funding = 'wallet' then
         update wallets set held = held - m.amount, balance = balance + m.amount where account_id = p_account;
       else

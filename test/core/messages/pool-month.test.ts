@@ -10,6 +10,7 @@ import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 /** What a pool gets back when its month turns between a message's steps: what this month counted, and no more. */
@@ -170,3 +171,37 @@ test('a month lasts until the day on which it resets', async () => {
   })
   expect(rows.map(row => row.resets_at.getTime())).toEqual([JUNE, JUNE])
 })
+
+test('takes pools in the order in which they are given back, whichever of them its items need first', async () => {
+  const rows = ['local_sms', 'official_chatapp'].map(channel =>
+    acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: clock.now() },
+      { channel: channel as 'local_sms', candidates: channel, pooled: true },
+    ),
+  )
+  const { db } = database
+  let accepting: Promise<unknown> | undefined
+  await db.transaction(async tx => {
+    const hold = (pool: number) =>
+      tx.query({
+        name: 'hold_pool',
+        text: 'select 1 from pools where account_id = $1 and id = $2 for update nowait',
+        values: [toUuid(account), pool],
+      })
+    await hold(1)
+    accepting = acceptSends(db, NODE, clock.now(), rows, false)
+    await lookUntil(waiting, n => n === 1, 2_000)
+    // Had it the second one by now, each would wait for the other.
+    await hold(2)
+  })
+  expect(await accepting).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }])
+})
+
+async function waiting(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'waiting_for_locks',
+    text: `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows[0]!.n
+}
