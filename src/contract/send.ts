@@ -9,7 +9,7 @@ const Recipient = Type.String({
   description: 'E.164 phone, e-mail address, chat-app group id (`<id>@g.us`) or bot chat id',
 })
 /** 500,000 characters hold any HTML mail; each channel has its own, lower limit. */
-const TEXT_MAX = 500_000
+export const TEXT_MAX = 500_000
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Reference = Type.String({ minLength: 1, maxLength: 200 })
 const Address = Type.String({ minLength: 1, maxLength: 2_048 })

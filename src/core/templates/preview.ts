@@ -12,7 +12,11 @@ export function previewTemplate(
   previewUrl: (file: HeaderFile) => string,
 ): TemplatePreview {
   const { spec, compiled } = row
-  const rendered = renderTemplate(compiled, valuesOf(row, body))
+  const rendered = renderTemplate(
+    compiled,
+    valuesOf(row, body),
+    body.variablesNamed ? 'variablesNamed' : 'variablesIndexed',
+  )
   const header = spec.header
   return {
     text: rendered.text,

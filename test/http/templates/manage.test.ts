@@ -179,6 +179,22 @@ describe('one template', () => {
     const inSms = await templates.call('POST', `/${sms.id}/preview`, {})
     expect(inSms.body['data']).toMatchObject({ text: 'Order {{1}} is {{2}}.', sms: { parts: 1 } })
   })
+
+  test('says no more than a text may, however often a value stands in it', async () => {
+    const content = '{{1}}'.repeat(1_000)
+    const { id } = await templates.made({
+      ...SMS,
+      name: 'often',
+      category: 'email',
+      content,
+      emailSubject: 'x',
+    })
+    const preview = (value: string) => templates.call('POST', `/${id}/preview`, { variablesIndexed: [value] })
+    expect((await preview('a'.repeat(500))).status).toBe(200)
+    expect(faultPaths(await preview('a'.repeat(501)))).toEqual(['variablesIndexed'])
+    const template = { id, variablesIndexed: ['a'.repeat(501)] }
+    expect(faultPaths(await account.send({ to: 'ada@example.com', template }))).toEqual(['template'])
+  })
 })
 
 describe('a template of the platform', () => {
