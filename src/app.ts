@@ -1,43 +1,25 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
-import { createAccountRooms } from './compose/accounts.ts'
-import { type BotRooms, createBotRooms, listBotChores, startBots } from './compose/bots.ts'
-import { createBulkRooms, listBulkChores, startBulk } from './compose/bulk.ts'
-import { type Courier, createCallbackRooms, freeCallbacks, startCallbacks } from './compose/callbacks.ts'
-import { listChores } from './compose/chores.ts'
-import { createConsentRooms, giveUpParts, settleOptOuts } from './compose/consent.ts'
+import { type AccountRooms, createAccountRooms } from './compose/accounts.ts'
 import { createFoundation, type Foundation } from './compose/foundation.ts'
-import { createFraudRooms, listFraudChores } from './compose/fraud.ts'
 import { createMediaRooms } from './compose/media.ts'
-import { createMessageRooms, type MessageRooms } from './compose/messages.ts'
-import { identifyOfficial } from './compose/official.ts'
-import { createOverviewRooms, foldTotals } from './compose/overview.ts'
-import { createPeopleRooms, listPeopleChores } from './compose/people.ts'
-import { createSessionRooms, startSessions } from './compose/sessions.ts'
-import {
-  createTemplateRooms,
-  pollTemplates,
-  sweepTemplateClaims,
-  type TemplateRooms,
-} from './compose/templates.ts'
-import { createVerificationRooms, listVerificationChores } from './compose/verification.ts'
+import type { MessageRooms } from './compose/messages.ts'
+import { createRooms, type Rooms, withdrawUnconfirmed } from './compose/rooms.ts'
+import { startWork, type Work } from './compose/work.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { checkMasterKey } from './core/master-key.ts'
 import { countOutbox } from './core/outbox/store.ts'
 import { SANDBOX } from './core/routing/route.ts'
-import { createSandboxMessages } from './core/sandbox/messages.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
 import { seed } from './core/seed.ts'
-import { hashToken, knowOperatorToken } from './http/auth.ts'
+import { knowOperatorToken, type OperatorToken } from './http/auth.ts'
 import { createEventStreams } from './http/event-streams.ts'
-import { createReadiness } from './http/readiness.ts'
+import { createReadiness, type Readiness } from './http/readiness.ts'
 import { listRoutes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
-import { createClockCheck } from './infra/clock-check.ts'
 import { CONSOLE_DIR } from './infra/console-build.ts'
 import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
@@ -48,9 +30,7 @@ import type { Secrets } from './infra/secrets.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { createRandom, type Random } from './lib/random.ts'
 import { VERSION } from './version.ts'
-import { startChores } from './workers/chores.ts'
-import { startLoop } from './workers/loop.ts'
-import { startNodeLease } from './workers/node-lease.ts'
+import { type NodeLease, startNodeLease } from './workers/node-lease.ts'
 
 export type AppOptions = {
   config: Config
@@ -80,34 +60,81 @@ export type App = {
 
 /** How long a stop waits for a database that is away, in ms: what is not written down by then is unknown. */
 const STOP_PATIENCE_MS = 4_000
-/** How often this node looks for messages that became due, in ms. */
-const POLL_EVERY_MS = 250
 
 /** Puts the program together and starts it. The store must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, secrets, log } = options
-  const clock = options.clock ?? systemClock
-  const base = createFoundation({ ...options, clock, random: options.random ?? createRandom() })
-  const { db, changes, metrics } = base
+  const { clock = systemClock, random = createRandom() } = options
+  const base = createFoundation({ ...options, clock, random })
+  const { db, changes } = base
   let stopping = false
   /** Null until it may run. */
-  let courier: Courier | null = null
+  let work: Work | null = null
 
-  const inbox = createSandboxInbox({ db })
-  const providers = createRegistry(createSandboxProvider({ inbox }))
-  const rooms = createAccountRooms(base, providers, () => messages)
-  const { media, mediaChore } = createMediaRooms(base, options.files)
-  const sandboxMessages = createSandboxMessages({ db })
+  const providers = createRegistry(createSandboxProvider({ inbox: createSandboxInbox({ db }) }))
+  const accounts = createAccountRooms(base, providers, () => rooms.messages)
   await checkMasterKey(db, base.seal)
   await changes.start()
-  const seeded = await seed({
-    db,
-    accounts: rooms.accountAdmin,
-    prices: rooms.prices,
-    connections: rooms.connectionAdmin,
-    senders: rooms.senderReview,
+  const seeded = await seedStore(base, accounts)
+  const lease = await enter(base)
+  const operatorToken = knowOperatorToken(options.secrets.operatorToken)
+  const rooms: Rooms = createRooms(base, {
+    accounts,
+    mediaRooms: createMediaRooms(base, options.files),
+    providers,
+    lease,
+    operatorToken,
+    stopping: () => stopping,
+    wakeCourier: () => work?.wakeCourier(),
   })
-  const lease = await startNodeLease({
+  await rooms.callbacks.webhooks.refresh()
+  await openLinks(base, rooms.messages)
+  warnOfSandbox(base, rooms.messages)
+  readMetrics(base, rooms.messages)
+
+  const readiness = createReadiness({ clock, checks: { 'the database': () => ping(db) } })
+  const server = await openServer(options, base, rooms, { lease, operatorToken, readiness })
+  try {
+    await server.listen({ host: base.config.host, port: base.config.port })
+  } catch (error) {
+    // Nothing was begun: a node that cannot be reached takes no messages with it.
+    await rooms.messages.links.close()
+    await leave(base, rooms, lease)
+    throw error
+  }
+  const started = startWork(base, rooms)
+  work = started
+
+  async function stop(): Promise<void> {
+    readiness.drain()
+    // What providers say meanwhile is waited for, and so is a database that is away: this long.
+    clock.after(STOP_PATIENCE_MS, () => {
+      stopping = true
+    })
+    endStreams(rooms)
+    await server.close()
+    await started.finish()
+    stopping = true
+    await rooms.messages.links.close()
+    await rooms.messages.settle.idle()
+    await started.stopChores()
+    await leave(base, rooms, lease)
+  }
+
+  return { url: urlOf(server.server.address() as AddressInfo), testKey: seeded?.testKey ?? null, stop }
+}
+
+function seedStore({ db }: Foundation, accounts: AccountRooms) {
+  return seed({
+    db,
+    accounts: accounts.accountAdmin,
+    prices: accounts.prices,
+    connections: accounts.connectionAdmin,
+    senders: accounts.senderReview,
+  })
+}
+
+function enter({ db, clock, log, config }: Foundation): Promise<NodeLease> {
+  return startNodeLease({
     db,
     clock,
     log,
@@ -116,158 +143,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     alone: config.databaseUrl === undefined,
     unknownDeadlineMs: config.unknownDeadlineMs,
   })
-  const consent = createConsentRooms(base, () => courier?.wake())
-  const templateRooms: TemplateRooms = createTemplateRooms(
-    base,
-    rooms,
-    media,
-    rooms.officialSenders,
-    () => messages,
-  )
-  const bots: BotRooms = createBotRooms(base, rooms, consent, providers, lease, () => messages)
-  const messages: MessageRooms = createMessageRooms(
-    base,
-    rooms,
-    consent,
-    { media },
-    templateRooms,
-    bots,
-    providers,
-    lease,
-    () => stopping,
-  )
-  const fraud = createFraudRooms(base)
-  const verificationRooms = createVerificationRooms(base, messages, fraud, lease)
-  const bulk = createBulkRooms(base, rooms, messages, { media }, lease)
-  const sessions = createSessionRooms(base, rooms, messages, providers, lease, () => stopping)
-  const operatorToken = knowOperatorToken(secrets.operatorToken)
-  const people = createPeopleRooms(base, rooms, messages.send, token =>
-    timingSafeEqual(hashToken(token), operatorToken.hash),
-  )
-  const overview = createOverviewRooms(base, providers, messages, lease)
-  const callbackRooms = createCallbackRooms(base, lease)
-  await callbackRooms.webhooks.refresh()
-  await openLinks(base, messages)
-  warnOfSandbox(base, messages)
-
-  const poll = startLoop({
-    clock,
-    everyMs: POLL_EVERY_MS,
-    async round() {
-      // First: what a sender was refused must not be found due.
-      await messages.accept.withdrawUnconfirmed()
-      await verificationRooms.withdrawUnconfirmed()
-      return (await messages.dispatcher.poll()) > 0 ? 'again' : undefined
-    },
-    onError: error => log.debug({ err: error }, 'looking for due messages failed; it goes on'),
-  })
-  messages.dispatcher.onDue(poll.wakeAt)
-  courier = startCallbacks(base, callbackRooms.callbacks)
-  const bulkWork = startBulk(base, bulk)
-  const botWork = startBots(base, bots)
-  const sessionWork = startSessions(base, sessions)
-  const chores = startChores(
-    [
-      ...listChores(base, rooms, messages, sandboxMessages),
-      freeCallbacks(base),
-      giveUpParts(consent),
-      ...settleOptOuts(consent),
-      mediaChore,
-      pollTemplates(templateRooms),
-      sweepTemplateClaims(base),
-      identifyOfficial(base, messages),
-      ...listVerificationChores(base, verificationRooms),
-      ...listFraudChores(base, fraud),
-      ...listBulkChores(base, bulk),
-      ...listPeopleChores(base, people),
-      foldTotals(overview),
-      ...listBotChores(base, bots),
-    ],
-    // A test's clock is where the test wants it: the machine's own is what may be wrong.
-    { clock, log, checkClock: createClockCheck({ db, clock: systemClock }) },
-  )
-  readMetrics(base, messages)
-
-  const readiness = createReadiness({
-    clock,
-    checks: { 'the database': () => ping(db) },
-  })
-  const server = await createServer({
-    log,
-    clock,
-    ids: base.ids,
-    keys: rooms.keys,
-    people: people.access,
-    audit: people.auditLog,
-    operatorToken,
-    attempts: people.attempts,
-    metrics,
-    nodeCount: lease.count,
-    routes: listRoutes(
-      {
-        ...rooms,
-        ...messages,
-        ...consent,
-        ...templateRooms,
-        ...callbackRooms,
-        ...verificationRooms,
-        ...fraud,
-        ...bulk,
-        ...people,
-        ...overview,
-        ...bots,
-        webSessions: sessions.webSessions,
-        eventStreams: createEventStreams({ clock, keys: rooms.keys, people: people.access }),
-        sandboxMessages,
-        media,
-        consoleFiles: options.consoleFiles ?? createConsoleFiles(CONSOLE_DIR),
-        readiness,
-        metrics,
-        publicUrl: config.publicUrl ?? null,
-      },
-      { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
-    ),
-    media,
-    trustedProxies: config.trustedProxies,
-    longestRequestMs: config.bulkTimeoutMs,
-    checkResponses: options.checkResponses ?? false,
-  })
-  await server.listen({ host: config.host, port: config.port })
-
-  async function stop(): Promise<void> {
-    readiness.drain()
-    // What providers say meanwhile is waited for, and so is a database that is away: this long.
-    clock.after(STOP_PATIENCE_MS, () => {
-      stopping = true
-    })
-    bulk.bulkWatch.close()
-    messages.messageWatch.close()
-    consent.inboundWatch.close()
-    await server.close()
-    await bulkWork.stop()
-    await botWork.stop()
-    await poll.stop()
-    await Promise.all([messages.dispatcher.stop(), messages.reconciler.stop(), courier?.stop()])
-    await sessionWork.stop()
-    stopping = true
-    await messages.links.close()
-    await messages.settle.idle()
-    await chores.stop()
-    await leave()
-  }
-
-  /** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
-  async function leave(): Promise<void> {
-    await rooms.keys.flushUsed().catch(() => {})
-    await people.sessions.flushSeen().catch(() => {})
-    await people.auditLog.flush().catch(() => {})
-    await fraud.guard.round().catch(() => {})
-    await lease.stop().catch(() => {})
-    await changes.stop()
-    await db.close()
-  }
-
-  return { url: urlOf(server.server.address() as AddressInfo), testKey: seeded?.testKey ?? null, stop }
 }
 
 /** Links follow the connections, here and on every other node. */
@@ -316,6 +191,81 @@ function readMetrics({ db, clock, metrics }: Foundation, { dispatcher, links }: 
     outboxDepth: async () => (await countOutbox(db, clock.now())).waiting,
     unknownMessages: async () => (await countOutbox(db, clock.now())).unknown,
   })
+}
+
+function openServer(
+  options: AppOptions,
+  { config, log, clock, ids, metrics }: Foundation,
+  rooms: Rooms,
+  node: { lease: NodeLease; operatorToken: OperatorToken; readiness: Readiness },
+) {
+  const { accounts, people, sandboxMessages } = rooms
+  const { keys } = accounts
+  const { media } = rooms.mediaRooms
+  const routes = listRoutes(
+    {
+      ...accounts,
+      ...rooms.messages,
+      ...rooms.consent,
+      ...rooms.templates,
+      ...rooms.callbacks,
+      ...rooms.verification,
+      ...rooms.fraud,
+      ...rooms.bulk,
+      ...people,
+      ...rooms.overview,
+      ...rooms.bots,
+      webSessions: rooms.sessions.webSessions,
+      eventStreams: createEventStreams({ clock, keys, people: people.access }),
+      sandboxMessages,
+      media,
+      consoleFiles: options.consoleFiles ?? createConsoleFiles(CONSOLE_DIR),
+      readiness: node.readiness,
+      metrics,
+      publicUrl: config.publicUrl ?? null,
+    },
+    { version: VERSION, ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }) },
+  )
+  return createServer({
+    log,
+    clock,
+    ids,
+    keys,
+    people: people.access,
+    audit: people.auditLog,
+    operatorToken: node.operatorToken,
+    attempts: people.attempts,
+    metrics,
+    nodeCount: node.lease.count,
+    routes,
+    media,
+    trustedProxies: config.trustedProxies,
+    longestRequestMs: config.bulkTimeoutMs,
+    checkResponses: options.checkResponses ?? false,
+  })
+}
+
+/** Who follows is told to follow another node: a stream has no end of its own. */
+function endStreams({ bulk, messages, consent }: Rooms): void {
+  bulk.bulkWatch.close()
+  messages.messageWatch.close()
+  consent.inboundWatch.close()
+}
+
+/** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
+async function leave({ db, changes }: Foundation, rooms: Rooms, lease: NodeLease): Promise<void> {
+  // At once, as a database that hangs is waited for by each. What a sender was refused must be taken back
+  // before other nodes may find it.
+  await Promise.allSettled([
+    withdrawUnconfirmed(rooms),
+    rooms.accounts.keys.flushUsed(),
+    rooms.people.sessions.flushSeen(),
+    rooms.people.auditLog.flush(),
+    rooms.fraud.guard.round(),
+  ])
+  await lease.stop().catch(() => {})
+  await changes.stop()
+  await db.close()
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import smpp from 'smpp'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
@@ -28,19 +30,7 @@ beforeEach(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
   smsc = await startSmsc('accept')
-  app = await startApp({
-    config: readConfig({
-      PORT: '0',
-      DATABASE_URL: proxy.url,
-      POSTHORN_DB_POOL: '5',
-      POSTHORN_SANDBOX: 'off',
-    }),
-    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: MASTER_KEY },
-    log: createLog({ level: 'silent' }),
-    databaseUrl: proxy.url,
-    progress: silentProgress,
-    checkResponses: true,
-  })
+  app = await startNode()
   await admin(app.url, 'POST', '/connections', {
     provider: 'smpp',
     name: 'centre',
@@ -55,6 +45,22 @@ beforeEach(async () => {
     answer => answer?.status === 200,
   )
 })
+
+function startNode(port = '0'): Promise<App> {
+  return startApp({
+    config: readConfig({
+      PORT: port,
+      DATABASE_URL: proxy.url,
+      POSTHORN_DB_POOL: '5',
+      POSTHORN_SANDBOX: 'off',
+    }),
+    secrets: { operatorToken: OPERATOR_TOKEN, masterKey: MASTER_KEY },
+    log: createLog({ level: 'silent' }),
+    databaseUrl: proxy.url,
+    progress: silentProgress,
+    checkResponses: true,
+  })
+}
 
 afterEach(async () => {
   proxy.set('open')
@@ -241,6 +247,22 @@ describe('a database that does what it is asked and cannot say so', () => {
     expect(taken('never heard of')).toBe(1)
   })
 
+  test('a send that was refused is taken back by a node that stops, though it hears of its database only then', async () => {
+    const before = await footprint(database.db)
+    proxy.deafenAt('unheard')
+    await expectUnavailable(sendText('never heard of', 'unheard'))
+    proxy.set('cut')
+    const left = smsc.commanded('unbind').then(() => proxy.set('open'))
+    await app.stop()
+    await left
+    const after = await footprint(database.db)
+    app = await startNode()
+    expect(after.statuses).toEqual([...before.statuses, 'cancelled'])
+    expect(after.wallet).toEqual(before.wallet)
+    expect(after.outbox).toBe(0)
+    expect(taken('never heard of')).toBe(0)
+  })
+
   test('a send that it carries out long after is taken back as well', async () => {
     const before = await footprint(database.db)
     let unlock = (): void => {}
@@ -308,6 +330,29 @@ describe('a database that hangs', () => {
 })
 
 describe('messages that are due', () => {
+  test('are not begun by a node that cannot listen, and so ends', async () => {
+    const id = messageIdOf((await scheduled('not by that one'))!.text)
+    const port = new URL(app.url).port
+    await app.stop()
+    const other = createServer()
+    other.listen(Number(port), '127.0.0.1')
+    await once(other, 'listening')
+    await database.db.query({ name: 'due_now', text: 'update outbox set due_at = now()' })
+    await expect(startNode(port)).rejects.toThrow('EADDRINUSE')
+    const { rows } = await database.db.query({
+      name: 'left_behind',
+      text: 'select (select count(*) from nodes) as nodes, (select count(*) from outbox where owner is null) as free',
+    })
+    expect(rows).toEqual([{ nodes: 0, free: 1 }])
+    other.close()
+    app = await startNode()
+    await until(
+      () => read<MessageWithTimeline>(app.url, account, `/api/v2/messages/${id}`),
+      found => found.status === 'sent',
+    )
+    expect(taken('not by that one')).toBe(1)
+  })
+
   test('are found again when the answer to their claim was lost with its connection', async () => {
     const answer = await scheduled('on the way out')
     const id = messageIdOf(answer!.text)
