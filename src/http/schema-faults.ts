@@ -22,7 +22,7 @@ export function explain(faults: readonly SchemaFault[], value: unknown): Explain
   return [...told.values()]
 }
 
-/** The outermost unions come last of their faults, so they are taken from the end. */
+/** The outermost unions come last of their faults, so they are taken from the end. What is told of one stands in its place. */
 function withoutUnions(faults: readonly SchemaFault[]): SchemaFault[] {
   const union = faults.findLast(fault => fault.keyword === 'anyOf' || fault.keyword === 'oneOf')
   if (!union) return [...faults]
@@ -30,8 +30,11 @@ function withoutUnions(faults: readonly SchemaFault[]): SchemaFault[] {
   const isInside = (fault: SchemaFault) =>
     fault.schemaPath.startsWith(prefix) && fault.instancePath.startsWith(union.instancePath)
   const inside = faults.filter(isInside)
-  const outside = faults.filter(fault => fault !== union && !isInside(fault))
-  return [...withoutUnions(outside), ...chooseBranch(union, inside, prefix)]
+  const isOutside = (fault: SchemaFault) => fault !== union && !isInside(fault)
+  const at = faults.indexOf(union)
+  const before = faults.slice(0, at).filter(isOutside)
+  const after = faults.slice(at).filter(isOutside)
+  return [...withoutUnions(before), ...chooseBranch(union, inside, prefix), ...after]
 }
 
 /** The alternative whose type fits is the one that was meant; where none fits, all are told. */

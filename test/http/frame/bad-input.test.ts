@@ -119,6 +119,14 @@ describe('a body that is not what the route takes', () => {
     expect(many.body['details']).toHaveLength(20)
   })
 
+  it('has its faults told in one order, whatever types a field may have', async () => {
+    const answer = await frame.call('POST', '/demo/echo', {
+      body: { to: 1, channel: 'fax', count: 0, flag: 1 },
+    })
+    const paths = (answer.body['details'] as { path: string }[]).map(({ path }) => path)
+    expect(paths).toEqual(['to', 'channel', 'count', 'flag'])
+  })
+
   it('is refused without long work when it is huge', async () => {
     const body = `{"to":[${'1,'.repeat(400_000)}1]}`
     const answer = await frame.call('POST', '/demo/echo', { body })
