@@ -29,9 +29,14 @@ export type MessageFilter = {
 /** One statement looks at so many at most: some 15 ms, however rare what is looked for. */
 export const MOST_LOOKED_AT = 20_000
 
+/** Most bytes of what is said on a page: a mail may have half a million characters. */
+const PAGE_BYTES = 4_000_000
+
 /**
  * A page of an account's messages, newest first, below `before`, and not below
- * `downTo`. Ids sort by time, so times are ranges of the primary key.
+ * `downTo`: at most `limit`, and, beyond the first, at most 4 MB of what they say
+ * (`cut`: there are more of these).
+ * Ids sort by time, so times are ranges of the primary key.
  */
 export async function listMessages(
   db: Db,
@@ -40,25 +45,29 @@ export async function listMessages(
   before: MessageId | null,
   limit: number,
   downTo: MessageId | null = null,
-): Promise<MessageRow[]> {
+): Promise<{ rows: MessageRow[]; cut: boolean }> {
   const way = wayTo(filter)
   const range = rangeOf(filter, before)
   const wanted = conditionsOf(filter)
   // A statement for each set of filters: each that is not there would be a comparison more for every row.
-  const { rows } = await db.query<RawMessage>({
+  const { rows } = await db.query<RawMessage & { found: number }>({
     name: `list_messages_${way}_${wanted.map(({ place }) => place).join('')}`,
-    text: `select m.* from ${WAYS[way].from}
-            where ${WAYS[way].where} ${wanted.map(({ column }, at) => `and m.${column} = $${5 + at}`).join(' ')}
-            order by ${WAYS[way].id} desc limit $4`,
+    text: `select * from (
+             select p.*, sum(p.bytes) over (order by p.id desc) - p.bytes as before, count(*) over () as found from (
+               select m.*, coalesce(octet_length(m.content::text), 0) as bytes from ${WAYS[way].from}
+                where ${WAYS[way].where} ${wanted.map(({ column }, at) => `and m.${column} = $${6 + at}`).join(' ')}
+                order by ${WAYS[way].id} desc limit $4) p
+           ) s where before < $5 order by id desc`,
     values: [
       toUuid(accountId),
       range.below,
       downTo === null ? range.from : laterOf(range.from, toUuid(downTo)),
       limit,
+      PAGE_BYTES,
       ...wanted.map(({ value }) => value),
     ],
   })
-  return rows.map(toRow)
+  return { rows: rows.map(toRow), cut: (rows[0]?.found ?? 0) > rows.length }
 }
 
 type Condition = { column: string; place: number; value: string | boolean }

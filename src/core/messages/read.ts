@@ -71,13 +71,16 @@ export function createMessages(deps: MessagesDeps): Messages {
   /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
   async function look(accountId: AccountId, filter: MessageFilter, before: MessageId | null, limit: number) {
     if (!isSelective(filter)) {
-      return { rows: await listMessages(db, accountId, filter, before, limit), downTo: null }
+      const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
+      return { rows, downTo: cut ? rows.at(-1)!.id : null }
     }
     const rows: MessageRow[] = []
     const untilMs = clock.monotonic() + LOOK_FOR_MS
     for (let below = before; ; ) {
       const downTo = await endOfLook(db, accountId, filter, below)
-      rows.push(...(await listMessages(db, accountId, filter, below, limit - rows.length, downTo)))
+      const found = await listMessages(db, accountId, filter, below, limit - rows.length, downTo)
+      rows.push(...found.rows)
+      if (found.cut) return { rows, downTo: rows.at(-1)!.id }
       if (downTo === null || rows.length >= limit || clock.monotonic() >= untilMs) return { rows, downTo }
       below = downTo
     }

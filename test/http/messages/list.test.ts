@@ -162,6 +162,22 @@ describe('200', () => {
     expect((await list('?limit=1', own.testKey)).body['data']).toHaveLength(1)
   })
 
+  test('no more at once than 4 MB of words', async () => {
+    const own = await app.createAccount()
+    const to = Array.from({ length: 12 }, (_, at) => `u${at}@example.com`)
+    await app.during(own.send({ to, channel: 'email_user', text: 'x'.repeat(450_000) }))
+    for (const filter of ['', '&channel=email_user']) {
+      const pages: string[][] = []
+      for (let next: unknown = ''; next !== null; ) {
+        const { body } = await list(`?limit=500${filter}${next && `&cursor=${next}`}`, own.testKey)
+        pages.push((body['data'] as Message[]).map(message => message.to))
+        next = body['nextCursor']
+      }
+      expect(pages.map(page => page.length)).toEqual([9, 3])
+      expect(pages.flat().toSorted()).toEqual(to.toSorted())
+    }
+  })
+
   test("nothing of another account's", async () => {
     const other = await app.createAccount()
     expect((await list('', other.testKey)).body['data']).toEqual([])
