@@ -60,9 +60,6 @@ export const BULK_ROWS: AcceptStore<BulkAcceptRow, BulkVerdict> = {
     }
     return verdicts
   },
-
-  // Nobody was told that it was refused: it is tried again under the same id, until it is known to be stored.
-  withdraw: async (_db, _nowMs, rows) => new Set(rows.map(row => row.id)),
 }
 
 function isRefused(first: BulkVerdictRow | undefined): boolean {

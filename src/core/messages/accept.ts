@@ -30,8 +30,11 @@ export type AcceptStore<Row extends AcceptRow, Verdict> = {
     rows: readonly Row[],
     repeated: boolean,
   ): Promise<(Verdict | Faulty)[]>
-  /** Takes back what its sender was told was not accepted; which of them were there. */
-  withdraw(db: Database, nowMs: number, rows: readonly Row[]): Promise<Set<MessageId>>
+  /**
+   * Takes back what its sender was told was not accepted; which of them were there. Not there where senders
+   * try again under the same id until they know: then nothing is kept to be taken back.
+   */
+  withdraw?(db: Database, nowMs: number, rows: readonly Row[]): Promise<Set<MessageId>>
 }
 
 /** Sends and nothing else. */
@@ -106,7 +109,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   }
 
   function abandon(entry: Entry, reject: (error: Error) => void): void {
-    if (entry.mayBeStored) {
+    if (entry.mayBeStored && store.withdraw) {
       unconfirmed.push({ row: entry.row, untilMs: clock.monotonic() + KEEP_UNCONFIRMED_MS })
     }
     reject(new DatabaseUnavailable(new Error('not confirmed in time')))
@@ -162,7 +165,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   return {
     add,
     async withdrawUnconfirmed() {
-      if (unconfirmed.length === 0) return
+      if (!store.withdraw || unconfirmed.length === 0) return
       const tried = unconfirmed
       const gone = await store.withdraw(
         db,
