@@ -69,7 +69,7 @@ export function turnNameOf({ accountId, start: { turn } }: StartRow): string | u
 }
 
 /** New verifications, many in one transaction, each with its first message and superseding what was before. */
-export const STARTS: AcceptStore<StartRow, StartVerdict> = {
+export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
   async accept(db, node, nowMs, rows, repeated) {
     const starts = rows.map(row => row.start)
     const { rows: exceptions } = await db.query<GuardedRow>({
@@ -111,7 +111,7 @@ export const STARTS: AcceptStore<StartRow, StartVerdict> = {
 }
 
 /** Resends, one in a transaction: they are few, and each locks the verification that it renews. */
-export const RESENDS: AcceptStore<ResendRow, ResendVerdict> = {
+export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
   async accept(db, node, nowMs, rows, repeated) {
     const [row] = rows
     const { resend } = row!
