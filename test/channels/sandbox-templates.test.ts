@@ -191,7 +191,7 @@ test('the inbox shows the template that a message used, with what it filled in',
   })
   expect(await link.send(message, never)).toMatchObject({ kind: 'accepted' })
   const page = { accountId: message.accountId as AccountId, to: null, before: null, limit: 10 }
-  expect(await readInbox(database.db, page)).toMatchObject([
+  expect((await readInbox(database.db, page)).rows).toMatchObject([
     {
       text: 'Hi Ada, order 1815 is on its way.',
       media: null,

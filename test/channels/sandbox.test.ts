@@ -36,7 +36,7 @@ const never = new AbortController().signal
 
 function inboxOf(message: Outgoing): Promise<SandboxMessage[]> {
   const accountId = message.accountId as AccountId
-  return readInbox(database.db, { accountId, to: null, before: null, limit: 100 })
+  return readInbox(database.db, { accountId, to: null, before: null, limit: 100 }).then(({ rows }) => rows)
 }
 
 describe('an ordinary recipient', () => {

@@ -4,6 +4,7 @@ import type { SandboxMessage } from '../../src/contract/sandbox.ts'
 import { createSandboxMessages } from '../../src/core/sandbox/messages.ts'
 import { sandboxMessagesList } from '../../src/http/routes/sandbox-messages-list.ts'
 import { createDatabase, type Database } from '../../src/infra/db.ts'
+import { type AccountId, toUuid } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createSandboxBench } from '../support/sandbox.ts'
 import { caller, type Frame, keysOf, startFrame } from './frame/frame.ts'
@@ -25,6 +26,7 @@ const start = (db: Database) =>
       live: caller({ mode: 'live' }),
       reader: caller({ permissions: new Set(['messages:read']) }),
       creator: caller({ permissions: new Set(['messages:create']) }),
+      heavy: caller({ account: { id: 'acc_00000000000000000000000003' } }),
       stranger: caller({ account: { id: 'acc_00000000000000000000000002' } }),
       unverified: caller({ account: { phone: { number: '+201000000000', verified: false } } }),
     }),
@@ -116,6 +118,33 @@ describe('200', () => {
     const cursor = encodeURIComponent(String(first.body['nextCursor']))
     const second = await rows(`${PATH}?limit=2&cursor=${cursor}`)
     expect(second.map(row => row.messageId)).toEqual(messageIds.slice(0, 1))
+  })
+
+  test('no more of large mails at once than 4 MB, and all of them page by page', async () => {
+    const account = 'acc_00000000000000000000000003' as AccountId
+    await database.db.query({
+      name: 'large_mails',
+      text: `insert into sandbox_messages (account_id, message_id, channel, recipient, attempts, received_at, content)
+             select $1, uuid_at(to_timestamp(n)), 'email_user', 'ann@example.com', 1, to_timestamp(n),
+                    json_build_object('sender', null, 'subject', n::text, 'text', repeat('x', 1500000),
+                                      'html', null, 'media', null, 'template', null)
+               from generate_series(1, 7) as n`,
+      values: [toUuid(account)],
+    })
+    const seen: unknown[] = []
+    const pages: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const at = cursor && `&cursor=${encodeURIComponent(cursor)}`
+      const { body } = await frame.call('GET', `${PATH}?limit=100${at}`, { key: 'heavy' })
+      const data = body['data'] as SandboxMessage[]
+      pages.push(data.length)
+      seen.push(...data.map(({ subject }) => Number(subject)))
+      cursor = body['nextCursor'] as string | null
+    }
+    expect([seen, pages]).toEqual([
+      [7, 6, 5, 4, 3, 2, 1],
+      [3, 3, 1],
+    ])
   })
 
   test("nothing of another account's", async () => {

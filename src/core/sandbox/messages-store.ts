@@ -15,26 +15,37 @@ export type InboxPage = {
   limit: number
 }
 
-/** Newest first. Two statements rather than one with an OR, so that each keeps to its own index. */
-export async function readInbox(db: Db, page: InboxPage): Promise<SandboxMessage[]> {
+/** Most bytes of what a page's messages say: a mail may have half a million characters. */
+const PAGE_BYTES = 4_000_000
+
+/**
+ * Newest first, and beyond the first at most 4 MB of what they say (`cut`: there are more of these). Two
+ * statements rather than one with an OR, so that each keeps to its own index.
+ */
+export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: SandboxMessage[]; cut: boolean }> {
   const { rows } = await db.query<MessageRow>({
     name: page.to === null ? 'sandbox_messages' : 'sandbox_messages_to',
     text: `
-      select message_id, channel, recipient, attempts, received_at, content
-      from sandbox_messages
-      where account_id = $1 and (received_at, message_id) < ($2, $3)
-        ${page.to === null ? '' : 'and recipient = $5'}
-      order by received_at desc, message_id desc
-      limit $4`,
+      select * from (
+        select p.*, sum(p.bytes) over newest - p.bytes as before, count(*) over () as found from (
+          select message_id, channel, recipient, attempts, received_at, content, octet_length(content::text) as bytes
+          from sandbox_messages
+          where account_id = $1 and (received_at, message_id) < ($2, $3)
+            ${page.to === null ? '' : 'and recipient = $6'}
+          order by received_at desc, message_id desc
+          limit $4) p
+        window newest as (order by p.received_at desc, p.message_id desc)
+      ) s where before < $5 order by received_at desc, message_id desc`,
     values: [
       toUuid(page.accountId),
       page.before ? toIso(page.before.receivedAtMs) : 'infinity',
       page.before ? toUuid(page.before.messageId) : LAST_UUID,
       page.limit,
+      PAGE_BYTES,
       ...(page.to === null ? [] : [page.to]),
     ],
   })
-  return rows.map(messageOf)
+  return { rows: rows.map(messageOf), cut: (rows[0]?.found ?? 0) > rows.length }
 }
 
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -45,6 +56,8 @@ type MessageRow = {
   recipient: string
   attempts: number
   received_at: Date
+  /** Rows of the page before it was cut by its weight. */
+  found: number
   content: Pick<SandboxMessage, 'sender' | 'subject' | 'text' | 'html' | 'media' | 'template'>
 }
 

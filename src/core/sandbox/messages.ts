@@ -28,13 +28,14 @@ export function createSandboxMessages(options: { db: Db }): SandboxMessages {
   return {
     async list(caller, query) {
       if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key reads the sandbox.')
-      const rows = await readInbox(db, {
+      const { rows, cut } = await readInbox(db, {
         accountId: caller.account.id,
         to: query.to === undefined ? null : withPlus(query.to),
         before: query.cursor === undefined ? null : placeOf(query.cursor),
         limit: query.limit + 1,
       })
-      return pageOf(rows, query.limit, row => row, cursorAfter)
+      const page = pageOf(rows, query.limit, row => row, cursorAfter)
+      return cut ? { ...page, nextCursor: cursorAfter(rows.at(-1)!) } : page
     },
 
     async sweep(nowMs) {

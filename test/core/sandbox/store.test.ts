@@ -66,7 +66,9 @@ test('concurrent takes are one statement, and each of them durable when it resol
   const messages = Array.from({ length: 200 }, () => taken({ accountId }))
   await Promise.all(messages.map(message => inbox.take(message)))
   expect(queries).toEqual(['sandbox_take'])
-  expect(await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })).toHaveLength(200)
+  expect((await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })).rows).toHaveLength(
+    200,
+  )
 })
 
 test('the same message again, even at the same moment, raises its attempts alone', async () => {
@@ -75,7 +77,7 @@ test('the same message again, even at the same moment, raises its attempts alone
   const again = { ...message, receivedAtMs: nowMs + 60_000, content: { ...message.content, attempts: 3 } }
   await Promise.all([inbox.take(again), inbox.take(message)])
   const { accountId } = message
-  const rows = await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })
+  const { rows } = await readInbox(database.db, { accountId, to: null, before: null, limit: 500 })
   expect(rows.map(row => row.attempts)).toEqual([3])
 })
 
@@ -89,7 +91,7 @@ test.each([
   const message = taken()
   await inbox.take({ ...message, content: { ...message.content, text, to: 'o"\'\\{,}@example.com' } })
   const { accountId } = message
-  const [row] = await readInbox(database.db, { accountId, to: null, before: null, limit: 1 })
+  const [row] = (await readInbox(database.db, { accountId, to: null, before: null, limit: 1 })).rows
   expect(row).toMatchObject({ text, to: 'o"\'\\{,}@example.com' })
 })
 
