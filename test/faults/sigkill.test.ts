@@ -303,8 +303,10 @@ async function runAndJudge(
           row.channel !== 'local_sms' || row.status !== 'sent' || !smsc.heard.has(row.providerMessageId!),
       ),
   )
-  // Every answer once more, from a server that was killed since: to the letter.
-  await Promise.all(jobs.map(async job => answers.get(job)!.push((await send(server!.url, job))!)))
+  // Every answer once more, from a server that was killed since: to the letter. All ask at once, which may be too much for a busy machine.
+  await Promise.all(
+    jobs.map(async job => answers.get(job)!.push((await until(() => send(server!.url, job), isDefinite))!)),
+  )
 
   const byMarker = Map.groupBy(rows, row => row.text ?? '')
   const wrong = jobs.flatMap(job =>
