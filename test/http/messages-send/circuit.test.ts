@@ -126,7 +126,7 @@ describe('a connection that fails again and again', () => {
       )
       expect(message).toMatchObject({ connectionId: open[1]!.connectionId })
       // Once more over the dead one, not nine times.
-      expect(message.attempts).toBe(3)
+      expect(message.attempts, JSON.stringify(message.timeline)).toBe(3)
     }
   })
 
