@@ -111,7 +111,7 @@ const STEP_MS = 100
 const SEEN_OF_A_LEAP_MS = 60_000
 const LONGEST_WAIT_MS = 120_000
 /** Whom the program asks is in this process as well, and needs turns to answer, and no time. */
-const MOST_LOOKS_AT_A_REQUEST = 20
+const MOST_LOOKS_AT_A_REQUEST = 60
 /** For an app with the machine's clock, which nothing here can hurry. */
 const LONGEST_REAL_WAIT_MS = 25_000
 const OPERATOR_TOKEN = 'ph_op_of-the-tests'
