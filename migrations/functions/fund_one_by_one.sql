@@ -13,7 +13,7 @@ begin
   perform 1 from wallets where account_id = p_of for update;
   -- All of them, in one order, whichever the items come to use: who only gives back holds no wallet.
   perform 1 from pools where account_id = p_of order by id for update;
-  update pools set used = 0, resets_at = next_reset(resets_at, p_now) where account_id = p_of and resets_at <= p_now;
+  update pools set used = 0, resets_at = next_reset(p_now) where account_id = p_of and resets_at <= p_now;
   for r in
     select i.n::integer as n, i.channel, i.amount
       from unnest(p_account, p_channel, p_amount, p_live, p_take) with ordinality as i (account_id, channel, amount, live, take, n)

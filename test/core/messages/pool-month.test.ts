@@ -161,7 +161,12 @@ describe('a message of last month', () => {
   })
 })
 
-test('a month lasts until the day on which it resets', async () => {
+test('a month is that of the calendar, wherever the one before it ended', async () => {
+  await database.db.query({
+    name: 'month_last_day',
+    text: "update pools set resets_at = '2026-03-31T00:00:00Z' where account_id = $1 and id = 2",
+    values: [toUuid(account)],
+  })
   await clock.advance(2 * HOUR_MS)
   await moves()
   const { rows } = await database.db.query<{ resets_at: Date }>({
@@ -170,6 +175,18 @@ test('a month lasts until the day on which it resets', async () => {
     values: [toUuid(account)],
   })
   expect(rows.map(row => row.resets_at.getTime())).toEqual([JUNE, JUNE])
+})
+
+test('a month is that of UTC, whatever the time zone of the database', async () => {
+  await database.db.transaction(async tx => {
+    await tx.query({ name: 'month_zone', text: "set local time zone 'America/New_York'" })
+    const { rows } = await tx.query<{ january: boolean; february: boolean }>({
+      name: 'month_of_february',
+      text: `select in_pool_month(first_uuid_at('2027-01-31T12:00:00Z'), null, '2027-03-01T00:00:00Z') as january,
+                    in_pool_month(first_uuid_at('2027-02-01T00:00:00Z'), null, '2027-03-01T00:00:00Z') as february`,
+    })
+    expect(rows).toEqual([{ january: false, february: true }])
+  })
 })
 
 test('takes pools in the order in which they are given back, whichever of them its items need first', async () => {
