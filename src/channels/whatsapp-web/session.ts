@@ -206,10 +206,17 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     isOpen = true
     pairedAtMs ??= clock.now()
     io.report({ state: 'up', detail: '' })
-    const me = auth.creds.me
-    io.tell({ state: 'open', phone: phoneOf(me?.id), pushName: me?.name && me.name !== '~' ? me.name : null })
+    void tellOpen(current)
     openings.resolve()
     if (!groupsAreKnown) void askForGroups(current)
+  }
+
+  /** Whoever hears that it is open need not pair it again, should this process end now: its keys are kept first. */
+  async function tellOpen(current: Line): Promise<void> {
+    await keepCreds()
+    if (line !== current || !isOpen) return
+    const me = auth.creds.me
+    io.tell({ state: 'open', phone: phoneOf(me?.id), pushName: me?.name && me.name !== '~' ? me.name : null })
   }
 
   /** Once: groups that come later are told. */
