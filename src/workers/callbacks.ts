@@ -72,7 +72,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   const seal = rememberOpened(deps.seal)
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
-  /** Targets that took all the room they were given. */
+  /** Targets that took all the room they were given, of this round. */
   const waiting = new Set<string>()
   const finishes = createBatcher<Done, undefined>({ flush: writeDown })
   const gathered: (() => void)[] = []
@@ -86,6 +86,8 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   async function poll(): Promise<Taken> {
     if (lanes.free() === 0 || stopping.signal.aborted) return NOTHING
     const nowMs = clock.now()
+    // Each round finds anew who has to wait: some are gone since.
+    if (after === null) waiting.clear()
     const targets = await listTargets(db, nowMs, after, MOST_TARGETS)
     after = targets.length < MOST_TARGETS ? null : targets.at(-1)!
     for (const target of targets.filter(each => !each.open)) {

@@ -420,6 +420,34 @@ describe('nodes', () => {
     await node.idle()
     await silent.close()
   })
+
+  test('nobody is looked for any more once the one who had to wait is gone', async () => {
+    const slow = await listen({ eventTypes: ['message.sent'] })
+    const removed = await listen({ eventTypes: ['message.read'] })
+    // Those that were overwhelmed share one place of the two.
+    const node = await world.startNode({ limits: { total: 2, perTarget: 2 } })
+    const wakes: number[] = []
+    node.onRoom(atMs => wakes.push(atMs))
+    receiver.react(503)
+    for (const type of ['message.sent', 'message.read'] as const) {
+      await world.happen(caller.account.id, await world.newMessage(caller.account.id), type)
+      await node.turn()
+      await world.clock.advance(2 * SECOND_MS)
+    }
+    receiver.react('silence')
+    await world.clock.advance(2 * SECOND_MS)
+    expect(await node.poll()).toMatchObject({ taken: 1 })
+    await receiver.count(3)
+    await world.clock.advance(2 * SECOND_MS)
+    expect(await node.poll()).toMatchObject({ taken: 0 })
+    await world.webhooks.remove(caller, removed.id)
+    await node.poll()
+    wakes.length = 0
+    await world.clock.advance(15 * SECOND_MS)
+    await node.idle()
+    expect(await list(slow.id)).toMatchObject([{ attempts: 2 }])
+    expect(wakes).toEqual([])
+  })
 })
 
 describe('an endpoint', () => {
