@@ -19,7 +19,7 @@ const RULES: readonly Rule[] = [
   {
     what: 'the time',
     pattern:
-      /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<![.\w]|new )Date\(|\bTemporal\.Now\b|\bperformance\b|\bhrtime\b|\bset(?:Timeout|Interval)\b|['"](?:node:)?timers/g,
+      /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<![.\w]|new )Date\(|\bTemporal\.Now\b|\bperformance\b|\bhrtime\b|\bset(?:Timeout|Interval)\b|\bAbortSignal\.timeout\b|['"](?:node:)?timers/g,
     home: /^src\/lib\//,
     instead: 'take a Clock',
   },

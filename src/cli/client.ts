@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClientConfig } from '../config.ts'
 import { OPERATOR_TOKEN_FILE } from '../infra/secrets.ts'
+import { systemClock, within } from '../lib/clock.ts'
 import { Refusal } from '../lib/refusal.ts'
 
 /** What the API refused, by its own words. */
@@ -116,13 +117,14 @@ async function ask(
   body: unknown,
   headers: Record<string, string>,
 ): Promise<Body> {
-  const response = await reach(url, {
+  const request = {
     method,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  return answerOf(response, url)
+  }
+  return within(systemClock, TIMEOUT_MS, async signal =>
+    answerOf(await reach(url, { ...request, signal }), url),
+  )
 }
 
 async function answerOf(response: Response, url: string): Promise<Body> {

@@ -24,6 +24,7 @@ import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { createSessionSnapshots } from '../core/sessions/snapshot.ts'
 import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
 import { explain } from '../http/schema-faults.ts'
+import { within } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Foundation } from './foundation.ts'
 import { webhookUrlOf } from './webhook-address.ts'
@@ -102,7 +103,7 @@ export function createAccountRooms(
       providers,
       explain,
       accountExists: id => accountExists(db, id),
-      testLink: id => late().links.test(id, AbortSignal.timeout(LINK_TEST_MS)),
+      testLink: id => within(clock, LINK_TEST_MS, signal => late().links.test(id, signal)),
       stateOf: id => late().stateOf(id),
       async applied() {
         // The platform's stand for everybody's: whoever they belong to, this node reads them anew.

@@ -17,7 +17,7 @@ export function createInboundFileRoom(
   return createInboundFiles({
     db,
     ask: askOf(openerOf(links, providers, { log, clock })),
-    timeout: AbortSignal.timeout,
+    clock,
   })
 }
 

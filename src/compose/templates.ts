@@ -16,9 +16,6 @@ import type { Foundation } from './foundation.ts'
 
 export type TemplateRooms = ReturnType<typeof createTemplateRooms>
 
-/** For a header's file to arrive from its address. */
-const TAKE_IN_MS = 60_000
-
 /** Templates, who approves them, and what sends know of them. */
 export function createTemplateRooms(
   base: Foundation,
@@ -91,8 +88,7 @@ function createTemplateMedia(media: Media): TemplateMedia {
       const asset = (await media.find(accountId, [id])).get(id)
       return asset ? toHeader(asset) : null
     },
-    takeIn: async (accountId, url, path) =>
-      toHeader(await media.fetch(accountId, { path, url }, AbortSignal.timeout(TAKE_IN_MS))),
+    takeIn: async (accountId, url, path) => toHeader(await media.fetch(accountId, { path, url })),
     keep: (tx, { accountId, assetId }) => media.keep(tx, { accountId, id: assetId }),
     discard: ({ accountId, assetId }) => media.discard({ accountId, id: assetId }),
     outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({

@@ -15,7 +15,7 @@ export type GuardedRequest = {
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  signal: AbortSignal
+  signal?: AbortSignal
   /** Narrower than the client's own bound, for this request. */
   maxBytes?: number
   /** The whole request, from the name to the last byte of the body. */
@@ -130,20 +130,20 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** What holds for a request from its first hop to the last byte of its body. */
 type Whole = { signal: AbortSignal; progress: { sent: boolean }; finish(): void }
 
-function startWhole(clock: Clock, timeoutMs: number, caller: AbortSignal): Whole {
+function startWhole(clock: Clock, timeoutMs: number, caller?: AbortSignal): Whole {
   const controller = new AbortController()
   const give = (text: string) => () =>
     controller.abort(new GuardedFetchError('timeout', text, { retryable: true }))
   const stopped = give('The request was given up.')
   const cancel = clock.after(timeoutMs, give('The answer did not come in time.'))
-  caller.addEventListener('abort', stopped, { once: true })
-  if (caller.aborted) stopped()
+  caller?.addEventListener('abort', stopped, { once: true })
+  if (caller?.aborted) stopped()
   return {
     signal: controller.signal,
     progress: { sent: false },
     finish() {
       cancel()
-      caller.removeEventListener('abort', stopped)
+      caller?.removeEventListener('abort', stopped)
     },
   }
 }

@@ -50,6 +50,21 @@ export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): 
   })
 }
 
+/** Does work with a signal that aborts after so much time; what the work then does is its own. */
+export async function within<T>(
+  clock: Pick<Clock, 'after'>,
+  timeoutMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController()
+  const cancel = clock.after(timeoutMs, () => late.abort(new Error(`it took longer than ${timeoutMs} ms`)))
+  try {
+    return await work(late.signal)
+  } finally {
+    cancel()
+  }
+}
+
 /** Resolves after `delayMs`; like every timer here it does not keep the process alive. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise(resolve => {

@@ -14,6 +14,7 @@ test.each([
   ['the time', 'const atMs = performance.now()'],
   ['the time', 'const at = process.hrtime.bigint()'],
   ['the time', 'setTimeout(run, 10)'],
+  ['the time', 'fetch(url, { signal: AbortSignal.timeout(10) })'],
   ['the time', "import { setTimeout } from 'node:timers/promises'"],
   ['chance', 'const share = Math.random()'],
   ['chance', "import { randomUUID } from 'node:crypto'"],

@@ -1,9 +1,8 @@
 import type { LinkLog } from '../../channels/provider.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, ConnectionId } from '../../lib/ids.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotTokens } from './tokens.ts'
-import { within } from './within.ts'
 
 /**
  * Tells the platform, in the background, that a button's press has come; nobody waits for it. It is told at most

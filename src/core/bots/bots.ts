@@ -12,7 +12,7 @@ import {
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, within } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
@@ -30,7 +30,6 @@ import {
 } from './store.ts'
 import { tokenContext } from './tokens.ts'
 import { viewBot } from './view.ts'
-import { within } from './within.ts'
 
 /** The bots of an account. An unknown one is NOT_FOUND, one of another account too. */
 export type Bots = {

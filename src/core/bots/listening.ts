@@ -2,7 +2,7 @@ import type { LinkLog } from '../../channels/provider.ts'
 import type { BotEventData, BotProblemCode } from '../../contract/bot.ts'
 import type { BotListener } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
-import { type Clock, toIso } from '../../lib/clock.ts'
+import { type Clock, toIso, within } from '../../lib/clock.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
@@ -11,7 +11,6 @@ import type { Platforms } from './platforms.ts'
 import { claimLooks, selectWatched, type Watched, writeProblem } from './problem-store.ts'
 import type { BotSettling } from './settle.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
-import { within } from './within.ts'
 
 /** Whether the updates of bots come to us, and what is done where they do not. */
 export type BotListening = {

@@ -3,13 +3,12 @@ import type { BotEventData, BotMode } from '../../contract/bot.ts'
 import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, Ids } from '../../lib/ids.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { Platforms } from './platforms.ts'
 import { type BotRow, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
-import { within } from './within.ts'
 
 export type BotSettling = {
   /** Settles with the platform how the updates of a bot come, as far as it can be reached now. */

@@ -3,6 +3,7 @@ import type { InboundMediaRequest } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { bounded } from './bounded.ts'
 import { findInbound } from './read.ts'
@@ -31,8 +32,7 @@ export type InboundFilesDeps = {
   db: Db
   /** Asks whoever has it; never rejects. */
   ask(from: MediaSource, request: InboundMediaRequest, signal: AbortSignal): Promise<AskedFile>
-  /** Aborts by the machine's clock. */
-  timeout(ms: number): AbortSignal
+  clock: Pick<Clock, 'after'>
 }
 
 /** Open at once on this node, of all accounts and of one: a slow reader keeps no other account out. */
@@ -45,7 +45,7 @@ const READ_MS = 300_000
 /** WhatsApp's documents are the largest. */
 const MOST_BYTES = 100 * 1_048_576
 
-export function createInboundFiles({ db, ask, timeout }: InboundFilesDeps): InboundFiles {
+export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): InboundFiles {
   const open = new Map<AccountId, number>()
   let total = 0
 
@@ -69,17 +69,16 @@ export function createInboundFiles({ db, ask, timeout }: InboundFilesDeps): Inbo
     const message = await findInbound(db, caller.account.id, inboundId)
     const file = message.media[index]
     if (!file || file.reference === null) throw new Problem('NOT_FOUND', 'The message has no such file')
-    const opening = new AbortController()
-    const late = timeout(OPEN_MS)
-    const giveUp = () => opening.abort()
-    late.addEventListener('abort', giveUp)
-    const signal = AbortSignal.any([opening.signal, timeout(READ_MS)])
+    const late = new AbortController()
+    const giveUp = () => late.abort()
     const { accountId, to } = message
-    const asked = await ask(message, { accountId, to, reference: file.reference }, signal)
-    late.removeEventListener('abort', giveUp)
+    const cancelOpening = clock.after(OPEN_MS, giveUp)
+    const asked = await ask(message, { accountId, to, reference: file.reference }, late.signal)
+    cancelOpening()
     if (asked.kind !== 'opened') throw problemOf(asked)
-    const { mimetype, fileName } = file
-    return { mimetype, fileName, bytes: bounded(asked.bytes, MOST_BYTES, signal) }
+    const bytes = bounded(asked.bytes, MOST_BYTES, late.signal)
+    bytes.once('close', clock.after(READ_MS, giveUp))
+    return { mimetype: file.mimetype, fileName: file.fileName, bytes }
   }
 
   return {

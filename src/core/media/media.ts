@@ -31,7 +31,7 @@ export type Media = {
    */
   take(accountId: AccountId, file: IncomingFile): Promise<Asset>
   /** The same for an address, through the guarded client; a 400 names `path` when it cannot be had. */
-  fetch(accountId: AccountId, from: { path: string; url: string }, signal: AbortSignal): Promise<Asset>
+  fetch(accountId: AccountId, from: { path: string; url: string }): Promise<Asset>
   /** Those of the ids that the account may use: its own, and the platform's. */
   find(accountId: AccountId, ids: readonly string[]): Promise<ReadonlyMap<string, Asset>>
   /** The account's own; throws NOT_FOUND. */
@@ -73,16 +73,15 @@ export function createMedia(deps: MediaDeps): Media {
   const { db, files, previews, guarded } = deps
   const intake = createIntake(deps)
 
-  async function fetch(
-    accountId: AccountId,
-    { path, url }: { path: string; url: string },
-    signal: AbortSignal,
-  ) {
+  async function fetch(accountId: AccountId, { path, url }: { path: string; url: string }) {
     const refusal = guarded.check(url)
     if (refusal) throw invalid(path, refusal)
-    const bounds = { signal, maxBytes: MOST_FETCHED_BYTES, timeoutMs: FETCH_TIMEOUT_MS }
     try {
-      const response = await guarded.fetch({ url, ...bounds })
+      const response = await guarded.fetch({
+        url,
+        maxBytes: MOST_FETCHED_BYTES,
+        timeoutMs: FETCH_TIMEOUT_MS,
+      })
       if (response.status !== 200) {
         response.body.destroy()
         throw invalid(path, `could not be fetched: it answered ${response.status}`)
