@@ -55,7 +55,8 @@ begin
     select * from accept_sends(
       p_node, p_now, p_operation, p_repeated, p_account, p_id, p_key, p_hash, p_live, p_status, p_channel, p_type,
       p_recipient, p_country, p_provider, p_connection, p_sender, p_source, p_candidates, p_content, p_metadata,
-      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer)
+      p_template, p_job, p_amount, p_parts, p_pooled, p_due, p_scheduled, p_owned, p_begun, p_secret, p_answer,
+      p_bulk_row => p_row)
   loop
     v_none := v_none || r.item;
     item := r.item; verdict := r.verdict;
@@ -63,7 +64,7 @@ begin
   end loop;
 
   insert into bulk_outcomes (account_id, job_id, n, state, message_id)
-    select p_account[at], p_job[at], p_row[at], 'open', i.id
+    select p_account[at], p_job[at], p_row[at], 'message', i.id
       from unnest(p_id) with ordinality as i (id, at)
      where at <> all (v_none);
 

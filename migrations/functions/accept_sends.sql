@@ -5,7 +5,7 @@ drop function if exists accept_sends;
 --   'exists'        the key is taken; the row that holds it follows
 --   'again'         this very message was accepted before (a repeated flush)
 --   'insufficient'  neither pool nor wallet covers it
--- Those for which `p_take` is false are passed over.
+-- Those for which `p_take` is false are passed over. `p_bulk_row` names the rows of bulk jobs that they are.
 create function accept_sends(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -14,7 +14,7 @@ create function accept_sends(
   p_content json[], p_metadata json[], p_template uuid[], p_job uuid[],
   p_amount bigint[], p_parts smallint[], p_pooled boolean[],
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
-  p_take boolean[] default null
+  p_take boolean[] default null, p_bulk_row integer[] default null
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
 )
@@ -138,8 +138,8 @@ begin
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 
-  insert into outbox (account_id, message_id, connection_id, due_at, owner, begun, secret)
-  select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n]
+  insert into outbox (account_id, message_id, connection_id, due_at, owner, begun, secret, bulk_row)
+  select p_account[n], i.id, p_connection[n], p_due[n], case when p_owned[n] then p_node end, p_begun[n], p_secret[n], p_bulk_row[n]
     from unnest(p_id) with ordinality as i (id, n)
    where v_take[n];
 

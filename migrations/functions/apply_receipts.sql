@@ -75,7 +75,7 @@ begin
     where m.account_id = i.account_id and m.id = i.message_id and m.id between v_low and v_high
       and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
-              i.event, i.n
+              m.bulk_job_id, i.event, i.n
   ), told as (
     insert into events (account_id, id, type, message_id, at)
       select a.account_id, a.event, 'message.' || a.status, a.id, p_now
@@ -85,7 +85,12 @@ begin
     -- Only an unknown message still has a row here: the receipt says that it was taken, or refused.
     delete from outbox o using applied a
      where o.account_id = a.account_id and o.message_id = a.id and o.begun
-    returning o.account_id, o.message_id
+    returning o.account_id, o.message_id, a.bulk_job_id, o.bulk_row, a.status
+  ), of_bulk as (
+    insert into bulk_moves (accounts, jobs, rows, states)
+      select array_agg(s.account_id), array_agg(s.bulk_job_id), array_agg(s.bulk_row),
+             array_agg(case when s.status = 'failed' then 'failed' else 'sent' end)
+        from settled s where s.bulk_row is not null having count(*) > 0
   ), moved as (
     select a.account_id, a.amount,
            case when a.money = 'captured' then 'capture' when a.sent_at is null then 'release' else 'refund' end as how

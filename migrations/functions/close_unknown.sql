@@ -14,7 +14,7 @@ declare
   v_id uuid[];
 begin
   with due as (
-    select o.account_id, o.message_id
+    select o.account_id, o.message_id, o.bulk_row
       from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
      where o.owner is null and o.due_at <= p_now and o.begun
      order by o.due_at limit p_limit for update of o, m skip locked
@@ -26,7 +26,7 @@ begin
            money_at = case when m.money = 'held' then p_now else m.money_at end,
            error_detail = 'no answer within the deadline: counted as sent'
       from due where m.account_id = due.account_id and m.id = due.message_id and m.status = 'unknown'
-    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding
+    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, due.bulk_row
   ), wallet as (
     update wallets w set held = w.held - s.amount, captured = w.captured + s.amount
       from (select a.account_id, sum(a.amount)::bigint as amount from applied a where a.funding = 'wallet'
@@ -37,6 +37,10 @@ begin
       select a.account_id, uuid_at(p_now), 'message.sent', a.id, p_now
         from applied a join accounts c on c.id = a.account_id
        where 'message.sent' = any (c.event_types)
+  ), of_bulk as (
+    insert into bulk_moves (accounts, jobs, rows, states)
+      select array_agg(a.account_id), array_agg(a.bulk_job_id), array_agg(a.bulk_row), array_agg('sent'::text)
+        from applied a where a.bulk_row is not null having count(*) > 0
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, sent, cost)
       select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel, count(*),

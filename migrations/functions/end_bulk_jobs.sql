@@ -13,6 +13,6 @@ as $$
     status = case when j.status = 'cancelled' then j.status else 'completed' end,
     pause_reason = null, resume_at = null,
     ended_at = coalesce(j.ended_at, p_now)
-  from unnest(p_job) with ordinality as i (id, n)
-  where j.account_id = p_account[n] and j.id = i.id and j.unsettled and j.sent + j.failed + j.cancelled >= j.total
+  from (select distinct * from unnest(p_account, p_job) as d (account_id, id)) i
+  where j.account_id = i.account_id and j.id = i.id and j.unsettled and j.sent + j.failed + j.cancelled >= j.total
 $$;

@@ -84,7 +84,8 @@ begin
     where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and m.id between v_low and v_high
       and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
-    returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer, i.n
+    returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer,
+              m.bulk_job_id, i.n
   ), wallet as (
     update wallets w set
       held = w.held - s.captured - s.released, captured = w.captured + s.captured, balance = w.balance + s.released
@@ -99,6 +100,11 @@ begin
   ), gone as (
     delete from outbox o using applied a
      where a.status in ('sent', 'failed') and o.account_id = a.account_id and o.message_id = a.id
+    returning a.account_id, a.bulk_job_id, o.bulk_row, a.status
+  ), of_bulk as (
+    insert into bulk_moves (accounts, jobs, rows, states)
+      select array_agg(g.account_id), array_agg(g.bulk_job_id), array_agg(g.bulk_row), array_agg(g.status)
+        from gone g where g.bulk_row is not null having count(*) > 0
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, sent, failed, unknown, cost)
       select a.account_id, a.live, date_trunc('hour', p_now, 'UTC'), a.channel, count(*) filter (where a.status = 'sent'),

@@ -22,13 +22,13 @@ begin
     delete from outbox o using unnest(p_account, p_id) as i (account_id, id), messages m
      where o.account_id = i.account_id and o.message_id = i.id and (p_begun_too or not o.begun)
        and m.account_id = i.account_id and m.id = i.id and m.status = any (p_statuses)
-    returning o.account_id, o.message_id
+    returning o.account_id, o.message_id, o.bulk_row
   ), ended as (
     update messages m set status = p_end, ended_at = p_now, error_code = p_error_code, error_detail = p_error_detail,
            money = case when m.money = 'held' then 'released' else m.money end,
            money_at = case when m.money = 'held' then p_now else m.money_at end
       from gone where m.account_id = gone.account_id and m.id = gone.message_id
-    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding
+    returning m.account_id, m.id, m.live, m.channel, m.amount, m.funding, m.bulk_job_id, gone.bulk_row
   ), wallet as (
     update wallets w set held = w.held - s.amount, balance = w.balance + s.amount
       from (select e.account_id, sum(e.amount)::bigint as amount from ended e where e.funding = 'wallet'
@@ -39,6 +39,11 @@ begin
       select e.account_id, uuid_at(p_now), 'message.' || p_end, e.id, p_now
         from ended e join accounts c on c.id = e.account_id
        where 'message.' || p_end = any (c.event_types)
+  ), of_bulk as (
+    insert into bulk_moves (accounts, jobs, rows, states)
+      select array_agg(e.account_id), array_agg(e.bulk_job_id), array_agg(e.bulk_row),
+             array_agg(case when p_end = 'cancelled' then 'cancelled' else 'failed' end)
+        from ended e where e.bulk_row is not null having count(*) > 0
   ), counted as (
     insert into message_deltas (account_id, live, hour, channel, failed, cancelled)
       select e.account_id, e.live, date_trunc('hour', p_now, 'UTC'), e.channel,

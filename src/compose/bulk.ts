@@ -4,7 +4,7 @@ import { createBulkIntake } from '../core/bulk/intake.ts'
 import { createBulkJobs } from '../core/bulk/jobs.ts'
 import { forgetJobs } from '../core/bulk/retention.ts'
 import type { RowDeps } from '../core/bulk/row.ts'
-import { FIRST_TURN, resumeWhatMay, settleRows, sweepRows } from '../core/bulk/store.ts'
+import { foldMoves, resumeWhatMay, sweepRows } from '../core/bulk/store.ts'
 import { createBulkValidator } from '../core/bulk/validate.ts'
 import { createBulkWatch } from '../core/bulk/watch.ts'
 import { createAccept } from '../core/messages/accept.ts'
@@ -143,15 +143,14 @@ export function startBulk(
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
-/** Looked at in one statement. */
-const SETTLED_JOBS = 500
-const SETTLED_ROWS = 2_000
+/** Words of what became of messages that are counted in one statement: each is of a batch, of up to some hundred. */
+const FOLDED_AT_ONCE = 100
 const SWEPT_ROWS = 10_000
 
 /** What jobs need besides: any node may do it at any time. */
 export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }: BulkRooms): Chore[] {
   return [
-    { name: 'count settled bulk rows', everyMs: SECOND_MS, run: settleAll },
+    { name: 'count settled bulk rows', everyMs: SECOND_MS, run: foldAll },
     { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeWhatMay(db, clock.now()) },
     { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
@@ -165,13 +164,11 @@ export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }
     },
   ]
 
-  async function settleAll(): Promise<void> {
-    for (let turn: Awaited<ReturnType<typeof settleRows>> | undefined; turn === undefined || turn?.more; ) {
-      turn = await settleRows(db, clock.now(), turn ?? FIRST_TURN, SETTLED_JOBS, SETTLED_ROWS)
-    }
-  }
-
   async function sweepAll(): Promise<void> {
     while ((await sweepRows(db, SWEPT_ROWS)) > 0);
+  }
+
+  async function foldAll(): Promise<void> {
+    while ((await foldMoves(db, clock.now(), FOLDED_AT_ONCE)) >= FOLDED_AT_ONCE);
   }
 }

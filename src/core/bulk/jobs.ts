@@ -58,11 +58,11 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
 
   /** Rows that wait for their turn at a provider go back, too; what has begun goes its way. */
   async function withdrawOpen(job: JobRef): Promise<void> {
-    for (let after = -1; ; ) {
+    for (let after: MessageId | null = null; ; ) {
       const open = await listOpen(db, job, after, WITHDRAWN_AT_ONCE)
-      await withdraw(open.map(({ messageId }) => ({ accountId: job.accountId, id: messageId })))
+      await withdraw(open.map(id => ({ accountId: job.accountId, id })))
       if (open.length < WITHDRAWN_AT_ONCE) return
-      after = open.at(-1)!.n
+      after = open.at(-1)!
     }
   }
 

@@ -85,19 +85,77 @@ type RawOutcome = {
   error_message: string | null
 }
 
-/** The state that a status is of its own accord; rows without an outcome are pending, or cancelled with their job. */
-const STATE: Record<RowStatus, NonNullable<RowOutcome['state']>> = {
-  pending: 'open',
-  sent: 'sent',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  invalid: 'invalid',
+// What belongs to a row is looked up row by row (`limit 1`, `offset 0`): a plan that knows no
+// job would rather join it as a whole, and reads all of the job's rows for a page (300 ms at 10,000).
+// A statement for each status: the index is of some of them, and a plan for any could not use it.
+// $1 account, $2 job, $3 after, $4 limit.
+
+/** What became of a message, to its row: a provider took it, whatever a receipt said later, or it did not. */
+const BECAME = `
+  case when k.status in ('scheduled', 'queued', 'sending', 'unknown') then 'open'
+       when k.status = 'cancelled' then 'cancelled'
+       when k.status in ('failed', 'expired') and k.sent_at is null then 'failed'
+       else 'sent' end`
+
+/** Messages that have not ended are in the outbox, and there are few of them. */
+const ON_THEIR_WAY = `
+  (select x.bulk_row as n, 'message' as state, x.message_id, null as error_code, null as error_message from outbox x
+    where x.account_id = $1 and x.bulk_row > $3
+      and exists (select 1 from messages m where m.account_id = $1 and m.id = x.message_id and m.bulk_job_id = $2 offset 0)
+    order by x.bulk_row limit $4)`
+
+/** Those of which it is not known otherwise that they failed, or were cancelled. */
+const SENT = `
+  (select o.n, o.state, o.message_id, null as error_code, null as error_message from bulk_outcomes o
+    where o.account_id = $1 and o.job_id = $2 and o.n > $3 and o.state in ('message', 'sent')
+      and not exists (select 1 from messages k where k.account_id = $1 and k.id = o.message_id and ${BECAME} <> 'sent' offset 0)
+    order by o.n limit $4)`
+
+function noted(state: 'failed' | 'cancelled' | 'invalid'): string {
+  return `(select n, state, message_id, error_code, error_message from bulk_outcomes
+            where account_id = $1 and job_id = $2 and n > $3 and state = '${state}' order by n limit $4)`
+}
+
+/** Rows that were not handed over: they wait, or were cancelled with their job. */
+function unhanded(ended: boolean): string {
+  return `(select r.n, null, null::uuid, null, null from bulk_rows r
+            where r.account_id = $1 and r.job_id = $2 and r.n > $3
+              and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
+              and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n
+                                 ${ended ? "and o.state <> 'invalid'" : ''} offset 0)
+            order by r.n limit $4)`
+}
+
+/** Each row, with its outcome where it has one. */
+function anyRow(ended: boolean): string {
+  return `(select r.n, o.state, o.message_id, o.error_code, o.error_message
+             from (select n from bulk_rows where account_id = $1 and job_id = $2 and n > $3 order by n limit $4) r
+             left join lateral (select * from bulk_outcomes x where x.account_id = $1 and x.job_id = $2 and x.n = r.n
+                                   ${ended ? "and x.state <> 'invalid'" : ''} limit 1) o on true)`
+}
+
+function found(status: RowStatus | undefined, ended: boolean): readonly string[] {
+  switch (status) {
+    case undefined:
+      return [anyRow(ended)]
+    case 'pending':
+      return ended ? [ON_THEIR_WAY] : [ON_THEIR_WAY, unhanded(ended)]
+    case 'sent':
+      return [SENT]
+    case 'failed':
+      return [noted('failed')]
+    case 'cancelled':
+      return ended ? [noted('cancelled'), unhanded(ended)] : [noted('cancelled')]
+    case 'invalid':
+      return ended ? [] : [noted('invalid')]
+  }
 }
 
 /**
  * A page of a job's rows behind `after`, by status where one is asked for. In a
  * cancelled job (`ended`) whatever is no message is cancelled, also what the validation
- * had found fault with by then. What a message failed of is read from the message.
+ * had found fault with by then. What became of a message, and what it failed of, is read from the
+ * message; by status, one that failed or was cancelled is found as soon as it is counted.
  */
 export async function listRows(
   db: Db,
@@ -107,9 +165,24 @@ export async function listRows(
   after: number,
   limit: number,
 ): Promise<RowOutcome[]> {
-  const rows = await (status === undefined
-    ? selectRows(db, ref, ended, after, limit)
-    : selectRowsBy(db, ref, status, ended, after, limit))
+  const parts = found(status, ended)
+  if (parts.length === 0) return []
+  const { rows } = await db.query<RawOutcome>({
+    name: `bulk_list_rows_${status ?? 'any'}${ended ? '_ended' : ''}`,
+    // A message may be older than what is kept of messages: it was sent then, or its row says otherwise itself.
+    text: `with found as materialized (select * from (${parts.join(' union all ')}) s order by n limit $4)
+           select f.n, r.body, case when f.state = 'message' then coalesce(m.became, 'sent') else f.state end as state,
+                  f.message_id,
+                  coalesce(f.error_code, case when m.became = 'failed' then m.error_code end) as error_code,
+                  coalesce(f.error_message, case when m.became = 'failed' then m.error_detail end) as error_message
+             from found f
+            cross join lateral (select b.body from bulk_rows b
+                                 where b.account_id = $1 and b.job_id = $2 and b.n = f.n limit 1) r
+             left join lateral (select ${BECAME} as became, k.error_code, k.error_detail from messages k
+                                 where k.account_id = $1 and k.id = f.message_id and f.state <> 'sent' limit 1) m on true
+            order by f.n`,
+    values: [toUuid(ref.accountId), toUuid(ref.id), after, limit],
+  })
   return rows.map(row => ({
     n: row.n,
     body: row.body,
@@ -118,68 +191,4 @@ export async function listRows(
     errorCode: row.error_code,
     errorMessage: row.error_message,
   }))
-}
-
-// What belongs to a row is looked up row by row (`limit 1`, `offset 0`): a plan that knows no
-// job would rather join it as a whole, and reads all of the job's rows for a page (300 ms at 10,000).
-
-const FAILURE = `left join lateral (select f.error_code, f.error_detail from messages f
-    where p.state = 'failed' and f.account_id = $1 and f.id = p.message_id limit 1) m on true`
-const COLUMNS = `p.n, p.body, p.state, p.message_id, coalesce(p.error_code, m.error_code) as error_code,
-  coalesce(p.error_message, m.error_detail) as error_message`
-
-async function selectRows(
-  db: Db,
-  { accountId, id }: JobRef,
-  ended: boolean,
-  after: number,
-  limit: number,
-): Promise<RawOutcome[]> {
-  const { rows } = await db.query<RawOutcome>({
-    name: 'bulk_list_rows',
-    text: `select ${COLUMNS} from (
-             select r.n, r.body, o.state, o.message_id, o.error_code, o.error_message
-               from (select n, body from bulk_rows where account_id = $1 and job_id = $2 and n > $3 order by n limit $4) r
-               left join lateral (select * from bulk_outcomes x
-                                   where x.account_id = $1 and x.job_id = $2 and x.n = r.n and not ($5 and x.state = 'invalid')
-                                   limit 1) o on true
-           ) p ${FAILURE} order by p.n`,
-    values: [toUuid(accountId), toUuid(id), after, limit, ended],
-  })
-  return rows
-}
-
-async function selectRowsBy(
-  db: Db,
-  { accountId, id }: JobRef,
-  status: RowStatus,
-  ended: boolean,
-  after: number,
-  limit: number,
-): Promise<RawOutcome[]> {
-  const unhanded = status === (ended ? 'cancelled' : 'pending')
-  // A statement for each state: the indexes are of some of them, and a plan for any state could use none.
-  const state = STATE[status]
-  const { rows } = await db.query<RawOutcome>({
-    name: `bulk_list_rows_${state}`,
-    text: `with found as materialized (
-             (select n, state, message_id, error_code, error_message from bulk_outcomes
-               where account_id = $1 and job_id = $2 and n > $3 and state = '${state}' and not ($6 and state = 'invalid')
-               order by n limit $5)
-             union all
-             (select r.n, null, null, null, null from bulk_rows r
-               where $4 and r.account_id = $1 and r.job_id = $2 and r.n > $3
-                 and r.n >= (select handed_below from bulk_jobs where account_id = $1 and id = $2)
-                 and not exists (select 1 from bulk_outcomes o where o.account_id = $1 and o.job_id = $2 and o.n = r.n
-                                    and not ($6 and o.state = 'invalid') offset 0)
-               order by r.n limit $5)
-             order by n limit $5)
-           select ${COLUMNS} from (
-             select f.*, r.body from found f
-              cross join lateral (select b.body from bulk_rows b
-                                   where b.account_id = $1 and b.job_id = $2 and b.n = f.n limit 1) r
-           ) p ${FAILURE} order by p.n`,
-    values: [toUuid(accountId), toUuid(id), after, unhanded, limit, ended],
-  })
-  return rows
 }

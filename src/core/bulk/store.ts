@@ -96,45 +96,36 @@ export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: num
   return toJob(rows[0])
 }
 
-/** Messages of a job that may not have left yet, behind `after`. */
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** Messages of a job that may not have left yet, behind `after` in the order of their ids. */
 export async function listOpen(
   db: Db,
   { accountId, id }: JobRef,
-  after: number,
+  after: MessageId | null,
   limit: number,
-): Promise<{ n: number; messageId: MessageId }[]> {
-  const { rows } = await db.query<{ n: number; message_id: string }>({
+): Promise<MessageId[]> {
+  const { rows } = await db.query<{ message_id: string }>({
     name: 'bulk_list_open',
-    text: `select n, message_id from bulk_outcomes
-            where account_id = $1 and job_id = $2 and state = 'open' and n > $3 order by n limit $4`,
-    values: [toUuid(accountId), toUuid(id), after, limit],
+    text: `select x.message_id from outbox x
+            where x.account_id = $1 and x.message_id > $3 and x.bulk_row is not null
+              and exists (select 1 from messages m
+                           where m.account_id = $1 and m.id = x.message_id and m.bulk_job_id = $2 offset 0)
+            order by x.message_id limit $4`,
+    values: [toUuid(accountId), toUuid(id), after === null ? FIRST_UUID : toUuid(after), limit],
   })
-  return rows.map(row => ({ n: row.n, messageId: fromUuid('msg', row.message_id) }))
+  return rows.map(row => fromUuid('msg', row.message_id))
 }
 
-/** Where a look at unsettled jobs has come to. */
-export type SettleTurn = { accountId: string; jobId: string }
-export const FIRST_TURN: SettleTurn = {
-  accountId: '00000000-0000-0000-0000-000000000000',
-  jobId: '00000000-0000-0000-0000-000000000000',
-}
-
-/** Counts what became of messages (migrations/functions/settle_bulk_rows.sql); null at the end of the jobs. */
-export async function settleRows(
-  db: Db,
-  nowMs: number,
-  after: SettleTurn,
-  jobs: number,
-  rowsOfEach: number,
-): Promise<(SettleTurn & { more: boolean }) | null> {
-  const { rows } = await db.query<{ account_id: string; job_id: string; more: boolean }>({
-    name: 'bulk_settle_rows',
-    text: 'select * from settle_bulk_rows($1, $2, $3, $4, $5)',
+/** Counts what became of messages (migrations/functions/fold_bulk_moves.sql), at most `limit` words of it; how many there were. */
+export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<number> {
+  const { rows } = await db.query<{ folded: number }>({
+    name: 'fold_bulk_moves',
+    text: 'select fold_bulk_moves($1, $2) as folded',
     timeoutMs: SETTLE_TIMEOUT_MS,
-    values: [toIso(nowMs), after.accountId, after.jobId, jobs, rowsOfEach],
+    values: [toIso(nowMs), limit],
   })
-  const row = rows[0]
-  return row ? { accountId: row.account_id, jobId: row.job_id, more: row.more } : null
+  return rows[0]!.folded
 }
 
 const SETTLE_TIMEOUT_MS = 10_000

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowStatus } from '../../../src/contract/bulk.ts'
 import { listRows, readRows, readWaiting } from '../../../src/core/bulk/row-store.ts'
-import { FIRST_TURN, settleRows } from '../../../src/core/bulk/store.ts'
+import { foldMoves, listOpen, selectJob } from '../../../src/core/bulk/store.ts'
 import { viewRow } from '../../../src/core/bulk/view.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -111,7 +111,13 @@ test('a page costs what a page costs, however large its job is, and although nob
   )
   await fill(
     't_large_outcomes',
-    `insert into bulk_outcomes (account_id, job_id, n, state) select $1, $2, n, 'sent' from generate_series(0, 9999) as n`,
+    `with made as (
+       insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
+                             content, amount, funding, money, parts, candidates, sender_source, bulk_job_id)
+       select $1, uuid_at(now() + n * interval '1 ms'), true, 'sent', 'local_sms', 'utility', '+12025550100', 'sandbox', $1,
+              '{}', 0, 'none', 'none', 1, 'local_sms', 'account_default', $2 from generate_series(0, 9999) as n returning id)
+     insert into bulk_outcomes (account_id, job_id, n, state, message_id)
+     select $1, $2, row_number() over (order by id) - 1, 'message', id from made`,
   )
   const pages: Record<string, (db: Db) => Promise<unknown>> = {
     all: db => listRows(db, job, undefined, false, 4_999, 51),
@@ -119,6 +125,7 @@ test('a page costs what a page costs, however large its job is, and although nob
     pending: db => listRows(db, job, 'pending', false, 4_999, 51),
     failed: db => listRows(db, job, 'failed', false, -1, 51),
     checked: db => readRows(db, job, 5_000, 50),
+    open: db => listOpen(db, job, null, 50),
     waiting: db => readWaiting(db, [{ ...job, from: 10_000, limit: 50 }]),
   }
   for (const [name, page] of Object.entries(pages)) {
@@ -126,37 +133,90 @@ test('a page costs what a page costs, however large its job is, and although nob
   }
 })
 
-test('a look at what became of a job reads what waits for it, however much its account has sent since the plan was made', async () => {
-  const job = { accountId: ids.next('acc'), id: ids.next('job') }
-  const values = [toUuid(job.accountId), toUuid(job.id)]
-  await database.db.transaction(async tx => {
-    const fill = (name: string, text: string) => tx.query({ name, text, values })
-    const makeJob = `insert into bulk_jobs (account_id, id, live, key_id, status, total, unsettled)
-                     values ($1, $2, true, $1, 'running', 10000, true)`
-    await fill('t_busy_job', makeJob)
-    await settleRows(tx, systemClock.now(), FIRST_TURN, 500, 2_000)
-    await fill(
-      't_busy_messages',
-      `with made as (
-         insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
-                               content, amount, funding, money, parts, candidates, sender_source)
-         select $1, uuid_at(now() + n * interval '1 ms'), true, 'sent', 'local_sms', 'utility', '+12025550100', 'sandbox', $1,
-                '{}', 0, 'none', 'none', 1, 'local_sms', 'account_default' from generate_series(1, 10000) as n returning id)
-       insert into bulk_outcomes (account_id, job_id, n, state, message_id)
-       select $1, $2::uuid, row_number() over (order by id),
-              case when row_number() over (order by id) > 9990 then 'open' else 'sent' end, id from made`,
-    )
-    const { rows: plans } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
-      name: 't_busy_explain',
-      text: `explain (analyze, buffers, format json)
-             select * from settle_bulk_rows(now(), '${FIRST_TURN.accountId}', '${FIRST_TURN.jobId}', 500, 2000)`,
-    })
-    expect(plans[0]!['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(300)
-    const { rows } = await tx.query({
-      name: 't_busy_sent',
-      text: 'select sent from bulk_jobs where account_id = $1 and id = $2',
-      values,
-    })
-    expect(rows).toEqual([{ sent: 10 }])
+/** A message of a row, as it came to stand; in the outbox while it is on its way. */
+async function makeMessage(
+  job: { accountId: `acc_${string}`; id: `job_${string}` },
+  n: number,
+  { status, isPaid = false }: { status: string; isPaid?: boolean },
+): Promise<string> {
+  const id = toUuid(ids.next('msg'))
+  const values = [toUuid(job.accountId), id, toUuid(job.id), n, status, isPaid]
+  await database.db.query({
+    name: 't_message',
+    text: `with message as (
+             insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id, content,
+                                   amount, funding, money, parts, candidates, sender_source, bulk_job_id, sent_at, error_code)
+             values ($1, $2, true, $5, 'local_sms', 'utility', '+12025550100', 'sandbox', $1, '{}', 0, 'none', 'none', 1,
+                     'local_sms', 'account_default', $3, case when $6 then now() end, case when $5 = 'failed' then 'REJECTED' end)
+           ), outcome as (
+             insert into bulk_outcomes (account_id, job_id, n, state, message_id) values ($1, $3, $4, 'message', $2)
+           )
+           insert into outbox (account_id, message_id, connection_id, due_at, begun, bulk_row)
+           select $1, $2, $1, now(), false, $4 where $5 in ('scheduled', 'queued', 'sending', 'unknown')`,
+    values,
   })
+  return id
+}
+
+test('a row that is a message stands as the message does, and is counted by word of it alone', async () => {
+  const job = { accountId: ids.next('acc'), id: ids.next('job') }
+  const made: Record<string, string> = {}
+  const stands = [
+    { status: 'queued', as: 'pending' },
+    { status: 'sending', as: 'pending' },
+    { status: 'unknown', as: 'pending' },
+    { status: 'sent', isPaid: true, as: 'sent' },
+    { status: 'undelivered', isPaid: true, as: 'sent' },
+    // Refused after all, long after the provider took it.
+    { status: 'failed', isPaid: true, as: 'sent' },
+    { status: 'failed', as: 'failed' },
+    { status: 'expired', as: 'failed' },
+    { status: 'cancelled', as: 'cancelled' },
+  ]
+  await database.db.query({
+    name: 't_standing_job',
+    text: `insert into bulk_jobs (account_id, id, live, key_id, status, total, unsettled)
+           values ($1, $2, true, $1, 'running', $3, true)`,
+    values: [toUuid(job.accountId), toUuid(job.id), stands.length],
+  })
+  await database.db.query({
+    name: 't_standing_rows',
+    text: `insert into bulk_rows select $1, $2, n, '{"to":"x"}' from generate_series(0, $3::integer - 1) as n`,
+    values: [toUuid(job.accountId), toUuid(job.id), stands.length],
+  })
+  for (const [n, stand] of stands.entries()) made[n] = await makeMessage(job, n, stand)
+  const list = async (status?: RowStatus) => {
+    const rows = await listRows(database.db, job, status, false, -1, 20)
+    return rows.map(row => [row.n, viewRow(row, false).status, row.errorCode])
+  }
+  const standing = (as?: string) =>
+    [...stands.entries()]
+      .filter(([, stand]) => as === undefined || stand.as === as)
+      .map(([n, { status, as }]) => [n, as, status === 'failed' && as === 'failed' ? 'REJECTED' : null])
+  expect(await list()).toEqual(standing())
+  for (const status of ['pending', 'sent'] as const) expect(await list(status)).toEqual(standing(status))
+  expect(await listOpen(database.db, job, null, 2)).toEqual([
+    fromUuid('msg', made[0]!),
+    fromUuid('msg', made[1]!),
+  ])
+  expect(await listOpen(database.db, job, fromUuid('msg', made[1]!), 2)).toEqual([fromUuid('msg', made[2]!)])
+
+  const word = (ns: readonly number[]) =>
+    database.db.query({
+      name: 't_word',
+      text: 'insert into bulk_moves select array_fill($1::uuid, array[cardinality($3::integer[])]), array_fill($2::uuid, array[cardinality($3)]), $3, $4',
+      values: [toUuid(job.accountId), toUuid(job.id), ns, ns.map(n => stands[n]!.as)],
+    })
+  await word([3, 4, 6])
+  await word([5, 7, 8])
+  expect(await foldMoves(database.db, systemClock.now(), 100)).toBe(2)
+  expect(await foldMoves(database.db, systemClock.now(), 100)).toBe(0)
+  expect(await selectJob(database.db, job)).toMatchObject({
+    status: 'running',
+    sent: 3,
+    failed: 2,
+    cancelled: 1,
+  })
+  expect(await list()).toEqual(standing())
+  for (const status of STATUSES) expect(await list(status)).toEqual(standing(status))
 })
