@@ -216,13 +216,22 @@ function createTime(
 
   /** All of whom something was asked have said something; but whoever is silent for long is so on purpose. */
   async function answered(): Promise<void> {
-    await turn()
-    await queries.answered()
+    await asked()
     for (let looks = 0; countRequests() > 0; looks++) {
       if (looks === MOST_LOOKS_AT_A_REQUEST) giveUpRequests()
       await isBusy(db)
-      await queries.answered()
+      await asked()
     }
+  }
+
+  /** Until no answer of the database made somebody ask for more: such work takes no time, however often it asks. */
+  async function asked(): Promise<void> {
+    do {
+      await queries.answered()
+      // What gathers for a turn asks in the next one.
+      await turn()
+      await turn()
+    } while (queries.count() > 0)
   }
 
   async function quiet(): Promise<void> {

@@ -5,7 +5,7 @@ import { createSignals, type Signals } from './signals.ts'
 
 /** What this process asks others and has no answer to yet: time stands still for it, so that no stall of the machine makes a time-out. */
 type Unanswered = {
-  /** Questions to databases, by `host:port/database`. */
+  /** Questions to databases, and connections that are being made for them, by `host:port/database`. */
   queries: Map<string, number>
   /** When one of them is answered. */
   signals: Signals
@@ -14,9 +14,10 @@ type Unanswered = {
 }
 
 type Ask = (this: pg.Client, ...args: unknown[]) => unknown
+type Callback = (...results: unknown[]) => void
 
 const KEY = Symbol.for('posthorn.tests.unanswered')
-const asking = pg.Client.prototype as unknown as { query: Ask; [KEY]?: Unanswered }
+const asking = pg.Client.prototype as unknown as { connect: Ask; query: Ask; [KEY]?: Unanswered }
 /** Once for all files of a worker, whichever of them comes first. */
 const unanswered = asking[KEY] ?? startWatching()
 
@@ -42,6 +43,7 @@ export function giveUpRequests(): void {
 function startWatching(): Unanswered {
   const started: Unanswered = { queries: new Map(), signals: createSignals(), requests: new Set() }
   asking[KEY] = started
+  asking.connect = countingIn(started, asking.connect)
   asking.query = countingIn(started, asking.query)
   subscribe('http.client.request.created', message => {
     const { request } = message as { request: ClientRequest }
@@ -55,25 +57,34 @@ function countingIn({ queries, signals }: Unanswered, ask: Ask): Ask {
   return function (...args) {
     const address = addressOf(this)
     const add = (n: number): void => void queries.set(address, (queries.get(address) ?? 0) + n)
+    let owed = true
     const answered = (): void => {
+      if (!owed) return
+      owed = false
       add(-1)
       signals.notify()
     }
-    const last = args.at(-1)
     add(1)
-    if (typeof last === 'function') {
-      const tell = (...results: unknown[]): void => {
-        answered()
-        last(...results)
-      }
-      return ask.apply(this, [...args.slice(0, -1), tell])
-    }
+    if (hearsByCallback(args, answered)) return ask.apply(this, args)
     const result = ask.apply(this, args)
-    if (result instanceof Promise) result.then(answered, answered)
-    // A copy: the server says while it is at it.
-    else answered()
+    if (!(result instanceof Promise)) throw new Error('nobody hears of the answer to this')
+    result.then(answered, answered)
     return result
   }
+}
+
+/** Whether the answer goes to a callback: the last argument, or one within the question. It calls `answered` from now on. */
+function hearsByCallback(args: unknown[], answered: () => void): boolean {
+  const before = (tell: Callback): Callback =>
+    function (this: unknown, ...results) {
+      answered()
+      tell.apply(this, results)
+    }
+  const [question, last] = [args[0] as { callback?: Callback }, args.at(-1)]
+  if (typeof last === 'function') args[args.length - 1] = before(last as Callback)
+  else if (typeof question?.callback === 'function') question.callback = before(question.callback)
+  else return false
+  return true
 }
 
 function addressOf({ host, port, database }: pg.Client): string {
