@@ -3,7 +3,11 @@ drop function if exists begin_attempts;
 -- Records attempts before the provider is called. Returns the items that this node
 -- may submit: it still holds them, and nobody cancelled them meanwhile. A repeated
 -- call (its answer was lost) has the same p_now, and returns what the first one began.
-create function begin_attempts(p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid[], p_id uuid[])
+-- Months are ranges of ids: without the bounds p_low and p_high of p_id each call would
+-- open all that are stored, a third of its time with two years of them. They are given,
+-- since what a statement finds out by itself comes too late for its plan.
+create function begin_attempts(
+  p_node bigint, p_now timestamptz, p_repeated boolean, p_account uuid[], p_id uuid[], p_low uuid, p_high uuid)
 returns table (item integer, attempt smallint)
 language sql
 set plan_cache_mode = force_generic_plan
@@ -24,7 +28,7 @@ as $$
       attempt = case when m.status = 'sending' then m.attempt else m.attempt + 1 end,
       attempt_at = p_now
     from mine
-   where m.account_id = mine.account_id and m.id = mine.message_id
+   where m.account_id = mine.account_id and m.id = mine.message_id and m.id between p_low and p_high
      and (m.status in ('queued', 'scheduled') or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
   returning mine.n::integer, m.attempt
 $$;

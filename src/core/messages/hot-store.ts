@@ -211,9 +211,12 @@ export async function beginAttempts(
   items: readonly { accountId: AccountId; id: MessageId }[],
   repeated: boolean,
 ): Promise<(number | null)[]> {
+  if (items.length === 0) return []
+  // Ids sort like the store's uuids.
+  const inOrder = items.map(item => item.id).sort()
   const { rows } = await db.query<{ item: number; attempt: number }>({
     name: 'begin_attempts',
-    text: 'select * from begin_attempts($1,$2,$3,$4,$5)',
+    text: 'select * from begin_attempts($1,$2,$3,$4,$5,$6,$7)',
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
       node,
@@ -221,6 +224,8 @@ export async function beginAttempts(
       repeated,
       uuids(items, item => item.accountId),
       uuids(items, item => item.id),
+      toUuid(inOrder[0]!),
+      toUuid(inOrder.at(-1)!),
     ],
   })
   const attempts: (number | null)[] = items.map(() => null)
