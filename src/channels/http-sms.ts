@@ -22,6 +22,7 @@ export const httpSmsProvider: Provider<HttpSmsConfig> = {
   config: httpSmsConfig,
   secrets: ['secrets'],
   dedupes: false,
+  callsBack: true,
   // The gateway's own codes are the connection's, which puts their meaning into the outcome.
   explain: explainStatus,
   open: async (config, io) => openLink(config, io),

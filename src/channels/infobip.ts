@@ -33,6 +33,7 @@ export const infobipProvider: Provider<InfobipConfig> = {
   config: Config,
   secrets: ['apiKey'],
   dedupes: false,
+  callsBack: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }

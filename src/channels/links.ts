@@ -28,8 +28,11 @@ export type LinksDeps = {
 }
 
 export type Links = {
+  /** Those that carry messages. */
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
+  /** Whoever hears what a connection's provider calls us with: a disabled one's too. */
+  hearing(id: ConnectionId): OpenLink | undefined
   /**
    * Has a link that somebody else opened, and keeps, carry messages until the function that it returns
    * is called: a web session while it is open on this node.
@@ -48,6 +51,7 @@ const LONGEST_PAUSE_MS = 60_000
 
 /** Holds one open link per connection, and keeps them in step with the configuration. */
 export function createLinks(deps: LinksDeps): Links {
+  /** Those that only hear among them. */
   const links = new Map<ConnectionId, OpenLink>()
   /** Those that others opened. */
   const guests = new Map<ConnectionId, OpenLink>()
@@ -93,9 +97,9 @@ export function createLinks(deps: LinksDeps): Links {
     closing.add(end)
   }
 
-  /** The sandbox carries test keys even where live keys may not use it. */
   function isWanted(spec: LinkSpec): boolean {
-    return (spec.enabled || spec.provider === 'sandbox') && deps.providers.has(spec.provider)
+    const supplier = deps.providers.get(spec.provider)
+    return supplier !== undefined && (carries(spec) || supplier.callsBack === true)
   }
 
   /** False where its configuration could not be read, which may pass; one that does not work waits for a change. */
@@ -130,9 +134,15 @@ export function createLinks(deps: LinksDeps): Links {
     deps.log.warn({ err: error, connectionId: id, provider }, 'a connection could not be opened')
   }
 
+  function carrying(id: ConnectionId): OpenLink | undefined {
+    const open = links.get(id)
+    return open && carries(open) ? open : undefined
+  }
+
   return {
-    get: id => links.get(id) ?? guests.get(id),
-    all: () => [...links.values(), ...guests.values()],
+    get: id => carrying(id) ?? guests.get(id),
+    all: () => [...[...links.values()].filter(carries), ...guests.values()],
+    hearing: id => links.get(id),
     attach(open) {
       guests.set(open.id, open)
       deps.changed()
@@ -144,7 +154,7 @@ export function createLinks(deps: LinksDeps): Links {
     },
     sync,
     async test(id, signal) {
-      const open = links.get(id)
+      const open = carrying(id)
       if (!open)
         return {
           ok: false,
@@ -163,4 +173,9 @@ export function createLinks(deps: LinksDeps): Links {
       await Promise.allSettled([...open.map(each => each.link.close()), ...closing])
     },
   }
+}
+
+/** The sandbox carries test keys even where live keys may not use it. */
+function carries({ enabled, provider }: LinkSpec): boolean {
+  return enabled || provider === 'sandbox'
 }

@@ -386,6 +386,11 @@ export type Provider<C = Record<string, unknown>> = {
   readonly secrets: readonly (keyof C & string)[]
   /** Honours our attempt id, so that an unknown attempt may be sent again. */
   readonly dedupes: boolean
+  /**
+   * It calls us with what became of messages, and to open a link calls nobody: a disabled connection's
+   * is open for that alone, and carries nothing.
+   */
+  readonly callsBack?: true
   /** As a link's `openMedia`, where the reference alone is enough: asked where the node has no such link. */
   openMedia?(
     request: InboundMediaRequest,

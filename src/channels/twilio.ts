@@ -52,6 +52,7 @@ export const twilioProvider: Provider<TwilioConfig> = {
   config: Config,
   secrets: ['authToken', 'apiKeySecret'],
   dedupes: false,
+  callsBack: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }

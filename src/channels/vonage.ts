@@ -51,6 +51,7 @@ export const vonageProvider: Provider<VonageConfig> = {
   config: Config,
   secrets: ['apiSecret', 'signatureSecret'],
   dedupes: false,
+  callsBack: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }

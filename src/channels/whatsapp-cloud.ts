@@ -40,6 +40,7 @@ export const whatsAppCloudProvider: Provider<WhatsAppCloudConfig> = {
   config: Config,
   secrets: ['accessToken', 'appSecret', 'verifyToken'],
   dedupes: false,
+  callsBack: true,
   explain: explainCode,
   open: async (config, io) => openLink(config, io),
 }

@@ -77,10 +77,10 @@ export function createInboundDoor(
     async receive(provider, connectionId, request) {
       if (provider === BOTS) return botDoor.receive(connectionId, request)
       if (!isId('cnn', connectionId)) return { kind: 'unknown' }
-      const open = links.get(connectionId)
+      const open = links.hearing(connectionId)
       // One that is being opened by this node: the provider comes again.
       if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
-      if (open?.provider !== provider || !open.enabled || !open.link.receive) return { kind: 'unknown' }
+      if (open?.provider !== provider || !open.link.receive) return { kind: 'unknown' }
       const answer = await open.link.receive(request)
       if (answer.kind !== 'taken') return answer
       await inbox.take(open, answer.inbound)

@@ -214,7 +214,7 @@ export function createMessageRooms(
     reconciler,
     inbound: createInboundDoor(links, inbox, bots, async (provider, id) => {
       const row = await selectConnection(db, id)
-      return row?.provider === provider && row.enabled
+      return row?.provider === provider && (row.enabled || providers.get(provider)?.callsBack === true)
     }),
     inboundFiles: createInboundFileRoom(base, links, providers),
     send,

@@ -89,6 +89,26 @@ describe('a send and its receipt', () => {
     expect((await account.message(messageIdOf(sent))).timeline).toHaveLength(message.timeline.length)
   })
 
+  test('the receipt of a message that left before its connection was disabled is taken', async () => {
+    const to = await connect('twilio', twilioFixture.configFor(peer.url), { accountId: account.id })
+    const sent = await app.during(
+      account.send({ to: '+447700900123', channel: 'int_sms', text: 'Hello' }, { live: true }),
+    )
+    const form = new URLSearchParams(peer.requests.at(-1)!.body)
+    expect(form.get('StatusCallback')).toContain(to)
+    const sid = `SM${String(peer.requests.length).padStart(32, '0')}`
+    const requests = peer.requests.length
+    const disabled = await app.admin('PATCH', `/connections/${to}`, { enabled: false })
+    expect(disabled.body['data']).toMatchObject({ enabled: false, state: { link: 'closed' } })
+    const answer = await app.during(tell(form.get('StatusCallback')!, { ...STATUS, MessageSid: sid }))
+    expect([answer.status, (await account.message(messageIdOf(sent))).status]).toEqual([200, 'delivered'])
+    expect((await app.during(tell(callback(to), STATUS, 'another-token'))).status).toBe(401)
+    // It hears, and carries nothing.
+    const test = await app.admin('POST', `/connections/${to}/test`)
+    expect(test.body['data']).toMatchObject({ ok: false })
+    expect(peer.requests).toHaveLength(requests)
+  })
+
   test('the token is neither shown nor logged', async () => {
     expect(app.log.join('')).not.toContain(AUTH_TOKEN)
     const listed = await app.admin('GET', '/connections')
@@ -178,13 +198,8 @@ describe('who is let in', () => {
     )
   })
 
-  test('a disabled connection: 404', async () => {
-    const id = await connect('twilio', twilioFixture.configFor(peer.url), { enabled: false })
-    expect((await app.during(tell(callback(id), STATUS))).status).toBe(404)
-  })
-
   test('one that this node has not opened yet is not unknown: the provider comes again', async () => {
-    const links = { get: () => undefined } as unknown as Links
+    const links = { hearing: () => undefined } as unknown as Links
     const isWanted = async (provider: string) => provider === 'twilio'
     const door = createInboundDoor(links, {} as never, {} as never, isWanted)
     const receive = (provider: string) => door.receive(provider, connectionId, {} as InboundRequest)
