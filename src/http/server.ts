@@ -242,15 +242,19 @@ function refuseOtherSites({ people }: ServerDeps): Gate {
 
 function gate(pass: (request: FastifyRequest) => unknown): Gate {
   return (request, reply, done) => {
+    keepToCaller(reply)
     const passed = pass(request)
     if (!(passed instanceof Promise)) return done()
-    passed.then(() => keepToThemselves(request, reply)).then(() => done(), done)
+    passed.then(() => done(), done)
   }
 }
 
-/** What a person is told stays in no cache of their browser: others may sit at it next. */
-function keepToThemselves({ signedIn }: FastifyRequest, reply: FastifyReply): void {
-  if (signedIn) reply.header('Cache-Control', 'no-store')
+/**
+ * What one caller is told stays in no cache: a proxy's does not see that `X-API-Key` tells callers
+ * apart, and at a browser others may sit next.
+ */
+function keepToCaller(reply: FastifyReply): void {
+  reply.header('Cache-Control', 'no-store')
 }
 
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
@@ -282,6 +286,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
 
   return [
     (request, reply, done) => {
+      keepToCaller(reply)
       const found = authenticate(request, deps.keys, deps.people)
       if (!(found instanceof Promise)) {
         request.caller = found
@@ -291,7 +296,6 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
       found
         .then(caller => {
           request.caller = caller
-          keepToThemselves(request, reply)
           admit(request, reply)
         })
         .then(() => done(), done)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CATALOGUE } from '../../../src/contract/errors.ts'
 import { isId } from '../../../src/lib/ids.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
-import { type Frame, KEY, sendRaw, splitRaw, startFrame } from './frame.ts'
+import { type Frame, KEY, OPERATOR_TOKEN, sendRaw, splitRaw, startFrame } from './frame.ts'
 
 let frame: Frame
 beforeAll(async () => {
@@ -21,6 +21,16 @@ describe('every answer', () => {
     expect(isId('req', wrong.headers.get('x-request-id')!)).toBe(true)
     expect(wrong.body['requestId']).toBe(wrong.headers.get('x-request-id'))
     expect(right.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it('stays in no cache where it is for one caller, refusals included', async () => {
+    const cacheOf = async (...[method, path, init]: Parameters<Frame['call']>) =>
+      (await frame.call(method, path, init)).headers.get('cache-control')
+    expect(await cacheOf('GET', '/demo/items/a')).toBe('no-store')
+    expect(await cacheOf('POST', '/demo/echo', { body: {} })).toBe('no-store')
+    expect(await cacheOf('GET', '/demo/items/a', { key: null })).toBe('no-store')
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+    expect(await cacheOf('GET', '/demo/admin', { headers, key: null })).toBe('no-store')
   })
 
   it('is logged in one line that says who and what, and nothing of the content', async () => {
