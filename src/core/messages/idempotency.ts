@@ -1,6 +1,6 @@
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import { MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
+import { isUsableKey, MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
 import type { SendBody } from '../../contract/send.ts'
 import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
@@ -130,11 +130,11 @@ function readClaim(
   const given = (body ?? {}) as { idempotencyKey?: unknown; options?: { idempotencyKey?: unknown } | null }
   const key = headerKey ?? given.idempotencyKey ?? given.options?.idempotencyKey
   if (key === undefined || key === null) return null
-  if (headerKey !== undefined && (headerKey.length === 0 || headerKey.length > MAX_KEY_CHARACTERS)) {
+  if (headerKey !== undefined && !isUsableKey(headerKey)) {
     throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_CHARACTERS} characters`)
   }
   // A key in the body of the wrong type or length is named by the schema.
-  if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_CHARACTERS) return null
+  if (typeof key !== 'string' || !isUsableKey(key)) return null
   return { operation, key, bodyHash: canonicalHash(withoutKeys(identity)) }
 }
 

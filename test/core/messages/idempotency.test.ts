@@ -88,6 +88,9 @@ describe('the key of a request', () => {
     [undefined, { idempotencyKey: '' }, null],
     [undefined, { idempotencyKey: 'x'.repeat(201) }, null],
     ['x'.repeat(200), {}, 'x'.repeat(200)],
+    // The schema takes it, so it must hold: characters are not UTF-16 units.
+    [undefined, { idempotencyKey: '📯'.repeat(200) }, '📯'.repeat(200)],
+    [undefined, { idempotencyKey: '📯'.repeat(201) }, null],
   ])('header %j and %j: %j', (header, given, key) => {
     const body = { ...BODY, ...given } as SendBody
     expect(idempotency.claim(header, body)?.key ?? null).toBe(key)
