@@ -1,5 +1,5 @@
 /** RFC 3339, as ISO 8601 is written between programs; the zone is required. */
-const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
+const TIME = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
 
 /** What every store can hold, and four digits can say: the years 1 to 9999, in UTC. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')

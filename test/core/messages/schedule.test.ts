@@ -16,6 +16,7 @@ describe('the time of a scheduled message', () => {
   test.each([
     ['has no zone', '2030-01-31T09:00:00', /zone/],
     ['is on a day that does not exist', '2030-02-30T09:00:00Z', /zone/],
+    ['is at an hour that does not exist', '2030-02-28T24:00:00Z', /zone/],
     ['is now', '2030-01-01T00:00:00Z', /future/],
     ['is more than a year ahead', '2031-01-01T00:00:01Z', /one year/],
   ])('is refused where it %s', (_, text, reason) => {
