@@ -127,7 +127,9 @@ describe('what a reply to DATA itself means', () => {
       code: 'MESSAGE_REJECTED',
       providerCode: '554 5.7.1',
     })
-    expect(fault('451 4.3.0 later')).toMatchObject({ kind: 'retry', afterMs: 15_000 })
+    // Without a wait of its own: the connection's policy says when.
+    const later = { kind: 'retry', providerCode: '451 4.3.0' }
+    expect(fault('451 4.3.0 later')).toEqual({ ...later, detail: 'The server answered: 451 4.3.0 later' })
     expect(fault('503 5.5.1 bad sequence')).toMatchObject({ kind: 'retry' })
   })
 

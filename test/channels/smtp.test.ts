@@ -57,7 +57,7 @@ describe('what the server says, at every step', () => {
       { mail: { reply: '550 5.1.8 no' } },
       { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },
     ],
-    ['sender: not now', { mail: { reply: '451 4.3.0 later' } }, { kind: 'retry', afterMs: 15_000 }],
+    ['sender: not now', { mail: { reply: '451 4.3.0 later' } }, { kind: 'retry', providerCode: '451 4.3.0' }],
     ['sender: login wanted', { mail: { reply: '530 5.7.0 log in' } }, { kind: 'retry' }],
     [
       'sender: too large',

@@ -10,11 +10,8 @@ export type SmtpFault = {
   response?: string | undefined
 }
 
-/** How long a server that greylists is left alone, times the attempt's number. */
+/** How long a server that asks for time is left alone, times the attempt's number. */
 const GREYLIST_MS = 60_000
-
-/** How long a server that is busy or shutting down is left alone, times the attempt's number. */
-const BUSY_MS = 15_000
 
 /** Replies that speak of our login or our TLS, not of this mail (RFC 4954, RFC 3207). */
 const OUR_LOGIN = new Set([432, 454, 530, 534, 535, 538])
@@ -67,7 +64,10 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
     // The operator's to mend: refusing the mail for good would lose it.
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
-  if (status < 500) return { kind: 'retry', detail, providerCode, afterMs: waitFor(fault, message.attempt) }
+  if (status < 500) {
+    const later = { kind: 'retry', detail, providerCode } as const
+    return asksForTime(fault) ? { ...later, afterMs: GREYLIST_MS * Math.max(1, message.attempt) } : later
+  }
   return refusal(fault, detail, providerCode)
 }
 
@@ -96,9 +96,9 @@ function isAboutMail(fault: SmtpFault): boolean {
   return fault.code === 'EENVELOPE' || fault.code === 'EMESSAGE'
 }
 
-function waitFor(fault: SmtpFault, attempt: number): number {
-  const greylisted = /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(fault.response ?? '')
-  return (greylisted || fault.responseCode === 452 ? GREYLIST_MS : BUSY_MS) * Math.max(1, attempt)
+/** A greylist, or a mailbox without room: sooner than a minute says the same. */
+function asksForTime({ response = '', responseCode }: SmtpFault): boolean {
+  return /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(response) || responseCode === 452
 }
 
 /**
