@@ -18,6 +18,7 @@ import { createConnectionAdmin } from '../core/connections/admin.ts'
 import { createConnectionSnapshots } from '../core/connections/snapshot.ts'
 import { createWebhookAddresses } from '../core/connections/webhook-address.ts'
 import { createOfficialSenders } from '../core/senders/official.ts'
+import { forgetIdentity } from '../core/senders/official-store.ts'
 import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
@@ -105,6 +106,7 @@ export function createAccountRooms(
       accountExists: id => accountExists(db, id),
       testLink: id => within(clock, LINK_TEST_MS, signal => late().links.test(id, signal)),
       stateOf: id => late().stateOf(id),
+      reconfigured: (tx, { id, accountId }) => forgetIdentity(tx, { accountId, connectionId: id }),
       async applied() {
         // The platform's stand for everybody's: whoever they belong to, this node reads them anew.
         changes.publish('connections', PLATFORM)

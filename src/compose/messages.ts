@@ -101,6 +101,7 @@ export function createMessageRooms(
     observe: metrics.receipt,
   })
   const inbox = createInbox(receipts, consent, templates, bots)
+  let linksChanged = (): void => {}
   const links: Links = createLinks({
     clock,
     providers,
@@ -113,7 +114,10 @@ export function createMessageRooms(
       })
     },
     openConfig: async id => (await rooms.connectionAdmin.openConfig(id))?.config ?? null,
-    changed: () => dispatcher.relink(),
+    changed() {
+      dispatcher.relink()
+      linksChanged()
+    },
   })
   const planning = createPlanning(
     base,
@@ -206,6 +210,10 @@ export function createMessageRooms(
     accept,
     settle,
     links,
+    /** To be told when links came, went, or changed. */
+    onLinks(listener: () => void) {
+      linksChanged = listener
+    },
     stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
     /** What a link is given that is opened elsewhere; its health is told by whether it is attached. */

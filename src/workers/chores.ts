@@ -8,6 +8,8 @@ export type Chore = {
   everyMs: number
   /** It goes by how old things are, and waits while this machine's clock cannot be trusted. */
   byAge?: true
+  /** Gives away what has it run at once, where something other than the time asks for it. */
+  wokenBy?(wake: () => void): void
   run(): Promise<unknown>
 }
 
@@ -43,7 +45,8 @@ export function startChores(chores: readonly Chore[], deps: ChoresDeps): { stop(
   }
 }
 
-function startChore({ name, everyMs, byAge, run }: Chore, { clock, log, checkClock }: ChoresDeps): Loop {
+function startChore(chore: Chore, { clock, log, checkClock }: ChoresDeps): Loop {
+  const { name, everyMs, byAge, run } = chore
   /** The failures since it last worked. */
   let failing: { sinceMs: number; times: number; warnAfterMs: number } | null = null
 
@@ -59,7 +62,7 @@ function startChore({ name, everyMs, byAge, run }: Chore, { clock, log, checkClo
     log.warn({ err: error, chore: name, times: failing.times, forMs }, 'a chore keeps failing')
   }
 
-  return startLoop({
+  const loop = startLoop({
     clock,
     everyMs,
     async round() {
@@ -71,4 +74,6 @@ function startChore({ name, everyMs, byAge, run }: Chore, { clock, log, checkClo
     },
     onError: failed,
   })
+  chore.wokenBy?.(loop.wake)
+  return loop
 }

@@ -103,6 +103,7 @@ export async function openRooms(
       accountExists: id => accountExists(db, id),
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
       stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),
+      reconfigured: async () => {},
       applied: async () => {},
     }),
     account: createAccountReader({

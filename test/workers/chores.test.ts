@@ -13,6 +13,8 @@ let broken: Set<string>
 let runs: number
 let clockIsOff: boolean
 let swept: number
+let woken: number
+let wake: () => void
 let stop: () => Promise<void>
 
 beforeEach(() => {
@@ -22,6 +24,7 @@ beforeEach(() => {
   runs = 0
   clockIsOff = false
   swept = 0
+  woken = 0
   const note = (level: string) => () => void said.push([clock.monotonic() / MINUTE_MS, level])
   const log = {
     debug() {},
@@ -41,7 +44,15 @@ beforeEach(() => {
   const checkClock = async () => {
     if (clockIsOff) throw new Error('the clock of this machine is 1440 min ahead')
   }
-  ;({ stop } = startChores([chore('often', 1_000), chore('seldom', 10 * MINUTE_MS), sweep], {
+  const onDemand = {
+    name: 'on demand',
+    everyMs: HOUR_MS,
+    wokenBy(run: () => void) {
+      wake = run
+    },
+    run: async () => void woken++,
+  }
+  ;({ stop } = startChores([chore('often', 1_000), chore('seldom', 10 * MINUTE_MS), sweep, onDemand], {
     clock,
     log,
     checkClock,
@@ -98,4 +109,14 @@ test('one that goes by age waits, and is warned of, while the clock of the machi
   clockIsOff = false
   await clock.advance(MINUTE_MS)
   expect([swept, said.at(-1)![1]]).toEqual([before + 1, 'info'])
+})
+
+test('one that something else may ask for comes then, and at its time', async () => {
+  await clock.advance(MINUTE_MS)
+  expect(woken).toBe(1)
+  wake()
+  await clock.advance(0)
+  expect(woken).toBe(2)
+  await clock.advance(HOUR_MS)
+  expect(woken).toBe(3)
 })

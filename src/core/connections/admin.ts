@@ -78,6 +78,8 @@ export type ConnectionAdminDeps = {
   testLink(id: ConnectionId): Promise<ConnectionTest>
   /** What this node's link is like. */
   stateOf(id: ConnectionId): ConnectionState
+  /** Takes back what is known by the configuration that a connection had, in the transaction that changes it. */
+  reconfigured(tx: Db, connection: Pick<ConnectionRow, 'id' | 'accountId'>): Promise<void>
   /** Resolves when this node works by what was committed: whoever changes a connection may use it at once. */
   applied(): Promise<void>
 }
@@ -152,6 +154,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
         revision: before.revision + 1,
       }
       await updateConnection(tx, after)
+      if (config) await deps.reconfigured(tx, after)
       return view(after)
     })
   }

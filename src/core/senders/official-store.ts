@@ -91,6 +91,15 @@ export async function storeIdentity(
   })
 }
 
+/** Forgets what was said of a connection, which may be to another number by now: it is due for a look. */
+export async function forgetIdentity(db: Db, { accountId, connectionId }: Place): Promise<void> {
+  await db.query({
+    name: 'official_forget',
+    text: 'delete from official_senders where account_id = $1 and connection_id = $2',
+    values: [toUuid(accountId), toUuid(connectionId)],
+  })
+}
+
 /** Forgets what was said of connections that are gone; returns how many. */
 export async function sweepOfficial(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query({

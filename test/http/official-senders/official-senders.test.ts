@@ -183,3 +183,24 @@ describe('a provider that cannot say', () => {
     await shy.close()
   })
 })
+
+test('one that is put to another number is never shown as the one before', async () => {
+  const numbers: Record<string, string> = { '111': '+1 555-078-0111', '222': '+1 555-078-0222' }
+  const graph = await startHttpPeer(({ path }) => {
+    const [id] = Object.keys(numbers).filter(each => path.includes(each))
+    return {
+      status: 200,
+      body: JSON.stringify({ verified_name: 'Acme', display_phone_number: numbers[id!] }),
+    }
+  })
+  const moving = await app.createAccount()
+  const config = { ...whatsAppCloudFixture.configFor(graph.url), phoneNumberId: '111' }
+  const id = await connect('Front desk', moving, { config })
+  const shown = async () => listOf(await get(moving.liveKey))[0]!.phoneNumber
+  await app.until(shown, number => number === '+15550780111')
+  const body = { config: { phoneNumberId: '222' } }
+  expect((await app.admin('PATCH', `/connections/${id}`, body)).status).toBe(200)
+  expect(await shown()).not.toBe('+15550780111')
+  await app.until(shown, number => number === '+15550780222')
+  await graph.close()
+})
