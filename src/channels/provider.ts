@@ -203,6 +203,8 @@ export type Receipt = {
   providerId: string
   /** Our own id of the attempt, where the provider gives it back: it finds an attempt that stayed without an answer. */
   attemptId?: string
+  /** Where a long message has such an id, and receipts, for each of its parts alone. */
+  ofPart?: true
   status: 'sent' | 'delivered' | 'read' | 'undelivered'
   /** Where it was refused after all, although the submit was taken: the message fails, and its money is released. */
   reject?: RejectCode

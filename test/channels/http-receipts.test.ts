@@ -207,6 +207,7 @@ describe('vonage', () => {
       {
         kind: 'receipt',
         providerId: '0A1',
+        ofPart: true,
         status: 'delivered',
         atMs: Date.UTC(2026, 0, 2, 3, 4, 5),
         providerCode: null,

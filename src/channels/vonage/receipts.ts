@@ -52,6 +52,7 @@ export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswe
     kind: 'receipt',
     providerId,
     ...(reference !== undefined && { attemptId: reference }),
+    ofPart: true,
     status,
     atMs: timeOf(fields['message-timestamp']),
     providerCode: code === undefined || code === '0' ? null : receiptCode(code),

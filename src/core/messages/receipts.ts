@@ -70,9 +70,9 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 
   async function noteAttempts(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<void> {
-    const echoes = receipts.flatMap(({ attemptId, providerId }) => {
+    const echoes = receipts.flatMap(({ attemptId, providerId, ofPart = false }) => {
       const known = attemptId === undefined ? null : readAttemptId(attemptId)
-      return known ? [{ connectionId, providerId, ...known }] : []
+      return known ? [{ connectionId, providerId, ofPart, ...known }] : []
     })
     if (echoes.length > 0) await noteEchoes(deps.db, echoes)
   }

@@ -50,32 +50,40 @@ export async function claimLookups(
   }))
 }
 
-/** A receipt's word on which of our attempts the provider's id stands for. */
-export type Echo = { connectionId: ConnectionId; providerId: string; id: MessageId; attempt: number }
+/** A receipt's word on which of our attempts the provider's id stands for, or, `ofPart`, is one part of. */
+export type Echo = {
+  connectionId: ConnectionId
+  providerId: string
+  id: MessageId
+  attempt: number
+  ofPart: boolean
+}
 
 /** Notes on parked receipts whose attempt they are of, so that one without an answer is found by them. */
 export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void> {
   await db.query({
     name: 'note_echoes',
-    text: `update parked_receipts p set message_id = i.message_id, attempt = i.attempt
-             from unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[]) as i (connection_id, provider_id, message_id, attempt)
+    text: `update parked_receipts p set message_id = i.message_id, attempt = i.attempt, of_part = i.of_part
+             from unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::boolean[])
+               as i (connection_id, provider_id, message_id, attempt, of_part)
             where p.connection_id = i.connection_id and p.provider_id = i.provider_id`,
     values: [
       bareArray(echoes.map(echo => toUuid(echo.connectionId))),
       textArray(echoes.map(echo => echo.providerId)),
       bareArray(echoes.map(echo => toUuid(echo.id))),
       bareArray(echoes.map(echo => echo.attempt)),
+      bareArray(echoes.map(echo => echo.ofPart)),
     ],
   })
 }
 
 /** Gives parked receipts to messages that are known by now; how many. */
 export async function applyParked(db: Db, nowMs: number): Promise<number> {
-  await joinParkedParts(db, nowMs)
   await db.query({
     name: 'adopt_echoes',
     text: `select case when exists (select 1 from parked_receipts where message_id is not null) then adopt_echoes() end`,
   })
+  await joinParkedParts(db, nowMs)
   const { rows } = await db.query<{ n: number }>({
     name: 'apply_parked',
     text: 'select case when exists (select 1 from parked_receipts) then apply_parked($1) else 0 end as n',

@@ -223,7 +223,9 @@ async function callEverything(): Promise<Record<string, string[]>> {
   await look('close unknown', tx => closeUnknown(tx, nowMs, 500))
   await look('claim lookups', tx => claimLookups(tx, nowMs, [{ connectionId, limit: 50 }], [1_000]))
   await look('note echoes', tx =>
-    noteEchoes(tx, [{ connectionId, providerId: `echo ${first.id}`, id: first.id, attempt: 1 }]),
+    noteEchoes(tx, [
+      { connectionId, providerId: `echo ${first.id}`, id: first.id, attempt: 1, ofPart: true },
+    ]),
   )
   await look('fix an answer', tx => fixAnswer(tx, first.accountId, first.id))
   await look('is an answer pending', tx => answerIsPending(tx, first.accountId, first.id, nowMs))

@@ -357,6 +357,53 @@ describe('a message that its provider has taken apart', () => {
     expect(await shown(id)).toMatchObject({ status: 'sent' })
   })
 
+  /** Of a long SMS of which no answer ever came, what its provider's receipts call its parts. */
+  async function unansweredInParts(parts: number) {
+    const [id] = await accepted(1)
+    await database.db.query({
+      name: 'settle_parts_of',
+      text: 'update messages set parts = $3 where account_id = $1 and id = $2',
+      values: [toUuid(account), toUuid(id!), parts],
+    })
+    await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 1_000, answer: 'queued' }))
+    const more = { attemptId: `${id}.1`, ofPart: true }
+    return {
+      id: id!,
+      more,
+      hearOf: async (letter: string, status = 'delivered') => {
+        await hear(node(), `${id}-${letter}`, status, more)
+        await applyParked(database.db, clock.now())
+      },
+    }
+  }
+
+  test('is delivered by the receipts of all its parts where its answer never came, and not by one of them', async () => {
+    const { id, hearOf } = await unansweredInParts(3)
+    await hearOf('b', 'sent')
+    await hearOf('a')
+    await hearOf('c')
+    expect(await shown(id)).toMatchObject({ status: 'unknown' })
+    await hearOf('b')
+    expect(await shown(id)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('likewise where several are parked before anybody looks, on two nodes at once', async () => {
+    const { id, more } = await unansweredInParts(2)
+    for (const letter of ['a', 'b']) await hear(node(), `${id}-${letter}`, 'delivered', more)
+    await Promise.all([applyParked(database.db, clock.now()), applyParked(database.db, clock.now())])
+    await applyParked(database.db, clock.now())
+    expect(await shown(id)).toMatchObject({ status: 'delivered' })
+  })
+
+  test('is undelivered with the first of them that is not; one that has one part goes by that', async () => {
+    const long = await unansweredInParts(2)
+    await long.hearOf('b', 'undelivered')
+    expect(await shown(long.id)).toMatchObject({ status: 'undelivered' })
+    const short = await unansweredInParts(1)
+    await short.hearOf('a')
+    expect(await shown(short.id)).toMatchObject({ status: 'delivered' })
+  })
+
   test('ids that come round again are another message’s; after a week they are nobody’s', async () => {
     const at = node()
     const { id: first, partIds } = await sentInParts(at)
