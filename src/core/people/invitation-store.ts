@@ -77,16 +77,14 @@ export async function putInvitation(
   tokenHash: Buffer,
 ): Promise<void> {
   await db.query({
-    name: 'invitation_supersede',
-    text: `delete from invitations
-      where account_id = $1 and email_key = $2 and kind = $3 and accepted_at is null`,
-    values: [toUuid(invitation.accountId), invitation.emailKey, invitation.kind],
-  })
-  await db.query({
     name: 'invitation_insert',
     text: `insert into invitations (account_id, id, kind, email, email_key, role, permissions, token_hash, invited_by,
                                    expires_at, inviter_id, user_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      on conflict (account_id, email_key, kind) where accepted_at is null do update
+        set id = excluded.id, email = excluded.email, role = excluded.role, permissions = excluded.permissions,
+            token_hash = excluded.token_hash, invited_by = excluded.invited_by, expires_at = excluded.expires_at,
+            inviter_id = excluded.inviter_id, user_id = excluded.user_id`,
     values: [
       toUuid(invitation.accountId),
       toUuid(invitation.id),

@@ -107,6 +107,16 @@ describe('an invitation', () => {
     expect((await accept(openBrowser(app), third.link)).status).toBe(404)
   })
 
+  test('is the only one for its address, also where several are made at once', async () => {
+    const email = newEmail()
+    const made = await Promise.all(Array.from({ length: 6 }, () => invite({ email, role: 'member' })))
+    const listed = data<Invitation[]>(await as(owner)('GET', '/members/invitations'))
+    const open = listed.filter(each => each.email === email)
+    expect(open).toHaveLength(1)
+    const works = made.filter(({ invitation }) => invitation.id === open[0]!.id)
+    expect((await accept(openBrowser(app), works[0]!.link)).status).toBe(200)
+  })
+
   test('of somebody who has a login takes that login’s password, and adds to it', async () => {
     const email = newEmail()
     await join(app, (await app.createAccount()).id, 'owner', email)
