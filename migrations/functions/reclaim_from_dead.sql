@@ -1,8 +1,8 @@
 drop function if exists reclaim_from_dead;
 
--- What nodes that no longer live have left: unbegun rows are free again, begun
--- attempts become unknown. Returns how many of each.
-create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz)
+-- What nodes that no longer live have left, p_limit of it at most: unbegun rows are free
+-- again, begun attempts become unknown. Returns how many of each.
+create function reclaim_from_dead(p_now timestamptz, p_deadline timestamptz, p_limit integer)
 returns table (freed integer, unknown integer)
 language plpgsql as $$
 #variable_conflict use_column
@@ -17,7 +17,7 @@ begin
       from outbox o, lateral (
         select 1 from messages m where m.account_id = o.account_id and m.id = o.message_id for update skip locked) free
      where o.owner is not null and not exists (select 1 from nodes n where n.id = o.owner)
-       for update of o skip locked
+     limit p_limit for update of o skip locked
   ), free as (
     update outbox o set owner = null from dead
      where not dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id
@@ -40,7 +40,7 @@ begin
     insert into message_deltas (account_id, live, hour, channel, unknown)
       select k.account_id, k.live, date_trunc('hour', p_now, 'UTC'), k.channel, count(*)
         from marked k group by k.account_id, k.live, k.channel
-  ) select (select count(*) from free), count(*), array_agg(k.account_id), array_agg(k.id)
+  ) select (select count(*) from free), (select count(*) from lost), array_agg(k.account_id), array_agg(k.id)
       into freed, unknown, v_account, v_id from marked k;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, v_account, v_id);

@@ -2,6 +2,7 @@ import type { LinkLog } from '../channels/provider.ts'
 import { beat, buryDead, countNodes, reclaimFromDead, registerNode, signOff } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
+import { sweepAll } from './chores.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 export type NodeLease = {
@@ -26,6 +27,8 @@ export type NodeLeaseDeps = {
 const BEAT_EVERY_MS = 1_000
 /** What a node wrote after it had been buried is looked for this often, in beats. */
 const FULL_RECLAIM_EVERY_BEATS = 60
+/** Of what the dead held, at a time: a statement over all of a bulk job's messages might never end in time. */
+const MOST_RECLAIMED = 1_000
 /** A dead node's last statements may still be at work for a moment: after a death this many beats look again. */
 const LOOKS_AFTER_A_DEATH = 5
 
@@ -53,8 +56,15 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   }
 
   async function reclaim(): Promise<void> {
-    const nowMs = clock.now()
-    const { freed, unknown } = await reclaimFromDead(db, nowMs, nowMs + deps.unknownDeadlineMs)
+    let freed = 0
+    let unknown = 0
+    await sweepAll(async () => {
+      const nowMs = clock.now()
+      const page = await reclaimFromDead(db, nowMs, nowMs + deps.unknownDeadlineMs, MOST_RECLAIMED)
+      freed += page.freed
+      unknown += page.unknown
+      return page.freed + page.unknown
+    }, MOST_RECLAIMED)
     if (freed + unknown > 0) log.info({ freed, unknown }, 'took over what a dead node held')
   }
 

@@ -158,7 +158,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
 
   async function die(): Promise<void> {
     await signOff(db, node)
-    await tolerant(reclaimFromDead(db, Date.now(), Date.now() - 1))
+    await tolerant(reclaimFromDead(db, Date.now(), Date.now() - 1, 1_000))
     node = await registerNode(db, 'concurrent', Date.now(), false)
   }
 

@@ -444,7 +444,7 @@ export async function take(world: World, action: Step): Promise<void> {
       const node = choose(nodes, action.node)!
       await signOff(db, node)
       state.nodes.delete(node)
-      expect(await reclaimFromDead(db, nowMs, nowMs + DAY_MS)).toEqual(
+      expect(await reclaimFromDead(db, nowMs, nowMs + DAY_MS, 1_000)).toEqual(
         model.reclaim(state, nowMs, nowMs + DAY_MS),
       )
       state.nodes.add(await registerNode(db, 'model', nowMs, false))

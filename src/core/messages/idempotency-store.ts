@@ -102,7 +102,7 @@ export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number):
     name: 'sweep_keys',
     timeoutMs: SWEEP_TIMEOUT_MS,
     text: `delete from idempotency where ctid = any (array(
-             select ctid from idempotency where created_at < $1 limit $2))`,
+             select ctid from idempotency where created_at < $1 order by created_at limit $2 for update skip locked))`,
     values: [toIso(createdBeforeMs), limit],
   })
   return rowCount ?? 0

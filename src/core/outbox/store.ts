@@ -67,16 +67,17 @@ export async function countNodes(db: Db): Promise<number> {
   return rows[0]!.n
 }
 
-/** Frees what dead nodes held; begun attempts become unknown until `deadlineMs`. */
+/** Frees what dead nodes held, at most `limit` of it; begun attempts become unknown until `deadlineMs`. */
 export async function reclaimFromDead(
   db: Db,
   nowMs: number,
   deadlineMs: number,
+  limit: number,
 ): Promise<{ freed: number; unknown: number }> {
   const { rows } = await db.query<{ freed: number; unknown: number }>({
     name: 'reclaim_from_dead',
-    text: 'select freed, unknown from reclaim_from_dead($1,$2)',
-    values: [toIso(nowMs), toIso(deadlineMs)],
+    text: 'select freed, unknown from reclaim_from_dead($1,$2,$3)',
+    values: [toIso(nowMs), toIso(deadlineMs), limit],
   })
   return rows[0]!
 }
@@ -236,14 +237,16 @@ export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>
   return rows[0]?.bytes ?? null
 }
 
-/** Drops files older than a time whose message no longer waits in the outbox; how many. */
-export async function sweepAttachments(db: Db, createdBeforeMs: number): Promise<number> {
+/** Drops files older than a time whose message no longer waits in the outbox, at most `limit`; how many. */
+export async function sweepAttachments(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_attachments',
     timeoutMs: SWEEP_TIMEOUT_MS,
-    text: `delete from attachments a where a.id < first_uuid_at($1)
-             and not exists (select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id)`,
-    values: [toIso(createdBeforeMs)],
+    text: `delete from attachments where ctid = any (array(
+             select a.ctid from attachments a where a.id < first_uuid_at($1)
+               and not exists (select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id)
+              limit $2 for update of a skip locked))`,
+    values: [toIso(createdBeforeMs), limit],
   })
   return rowCount ?? 0
 }

@@ -35,13 +35,14 @@ export async function sweepProviderRefs(db: Db, sentBeforeMs: number, limit: num
   return rowCount ?? 0
 }
 
-/** Drops receipts that nobody claimed since a time; how many. */
-export async function sweepParked(db: Db, receivedBeforeMs: number): Promise<number> {
+/** Drops receipts that nobody claimed since a time, at most `limit`, of those that wait the longest; how many. */
+export async function sweepParked(db: Db, receivedBeforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep_parked',
     timeoutMs: SWEEP_TIMEOUT_MS,
-    text: 'delete from parked_receipts where received_at < $1',
-    values: [toIso(receivedBeforeMs)],
+    text: `delete from parked_receipts where received_at < $1 and id = any (array(
+             select id from parked_receipts order by id limit $2 for update skip locked))`,
+    values: [toIso(receivedBeforeMs), limit],
   })
   return rowCount ?? 0
 }

@@ -13,6 +13,7 @@ import {
   dropExpiredKey,
   dropKeyOf,
   fixAnswer,
+  sweepKeys,
 } from '../../../src/core/messages/idempotency-store.ts'
 import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
@@ -31,6 +32,7 @@ import {
   reclaimFromDead,
   registerNode,
 } from '../../../src/core/outbox/store.ts'
+import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -257,7 +259,9 @@ describe('nothing on the way of a message reads a table from end to end', () => 
     const nowMs = Date.now()
     // Of the parts the first alone: whether there are any.
     expect(await scanned(tx => applyParked(tx, nowMs))).toEqual(['message_parts', 'parked_receipts'])
-    expect(await scanned(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS))).toEqual(['outbox'])
+    expect(await scanned(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS, 1_000))).toEqual(['outbox'])
+    expect(await scanned(tx => sweepKeys(tx, nowMs - DAY_MS, 20_000))).toEqual([])
+    expect(await scanned(tx => sweepParked(tx, nowMs - DAY_MS, 20_000))).toEqual([])
     expect(await scanned(tx => listOwned(tx, node, []))).toEqual(['outbox'])
   })
 

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
 import { claimLookups, closeUnknown, type Lookup } from '../../../src/core/outbox/reconcile-store.ts'
-import { registerNode } from '../../../src/core/outbox/store.ts'
+import {
+  reclaimFromDead,
+  registerNode,
+  signOff,
+  storeAttachment,
+  sweepAttachments,
+} from '../../../src/core/outbox/store.ts'
+import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -109,4 +116,51 @@ test('the deadline ends it to the millisecond, whatever was planned', async () =
   await closeUnknown(database.db, START_MS + DAY_MS, 1_000)
   expect(await statuses()).toEqual(new Set(['sent, captured']))
   expect(await claim(connectionId, 2 * DAY_MS)).toEqual([])
+})
+
+/** What so many steps at a time come to, until one is not full. */
+async function inPages(step: () => Promise<number>, full: number): Promise<number[]> {
+  const pages: number[] = []
+  do pages.push(await step())
+  while (pages.at(-1) === full)
+  return pages
+}
+
+test('what a dead node held is taken over a page at a time', async () => {
+  const dead = await registerNode(database.db, 'dead', START_MS, false)
+  const rows = Array.from({ length: 5 }, (_, at) =>
+    acceptRow(
+      { accountId, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: START_MS },
+      at < 3 ? {} : { status: 'queued', begun: false },
+    ),
+  )
+  await acceptSends(database.db, dead, START_MS, rows, false)
+  await signOff(database.db, dead)
+  const seen = { freed: 0, unknown: 0 }
+  const pages = await inPages(async () => {
+    const { freed, unknown } = await reclaimFromDead(database.db, START_MS, START_MS + DAY_MS, 2)
+    seen.freed += freed
+    seen.unknown += unknown
+    return freed + unknown
+  }, 2)
+  expect([pages, seen]).toEqual([[2, 2, 1], { freed: 2, unknown: 3 }])
+})
+
+test('what nobody claimed or needs any more goes a page at a time, and nothing else', async () => {
+  const { db } = database
+  await db.query({
+    name: 'reconcile_park',
+    text: `insert into parked_receipts (connection_id, provider_id, status, received_at)
+             select $1, 'nobody ' || n, 'sent', $2::timestamptz + make_interval(mins => n) from generate_series(0, 5) n`,
+    values: [toUuid(ids.next('cnn')), new Date(START_MS).toISOString()],
+  })
+  expect(await inPages(() => sweepParked(db, START_MS + 5 * 60_000, 2), 2)).toEqual([2, 2, 1])
+
+  const waits = acceptRow({ accountId, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: START_MS })
+  await acceptSends(db, node, START_MS, [waits], false)
+  const file = Buffer.from('a file')
+  await storeAttachment(db, accountId, ids.next('att'), waits.id, file)
+  for (let n = 0; n < 3; n++) await storeAttachment(db, accountId, ids.next('att'), ids.next('msg'), file)
+  expect(await inPages(() => sweepAttachments(db, Date.now() + DAY_MS, 2), 2)).toEqual([2, 1])
+  expect(await sweepAttachments(db, Date.now() - DAY_MS, 2)).toBe(0)
 })
