@@ -19,12 +19,13 @@ export type TallyStore = {
   fold(deltas: readonly (TallyKey & { delta: Delta })[], nowMs: number): Promise<TallyRow[]>
   /**
    * What any node changed of these accounts since `sinceMs` by the store's own clock, in the last
-   * seconds where that is null; and when the last of it was changed, by that clock.
+   * seconds where that is null, in the order of the changes; and when the last of it was changed, by
+   * that clock, or `sinceMs` where nothing was. `more`: there was too much for one answer.
    */
   changes(
     accounts: readonly AccountId[],
     sinceMs: number | null,
-  ): Promise<{ rows: TallyRow[]; asOfMs: number | null }>
+  ): Promise<{ rows: TallyRow[]; asOfMs: number | null; more: boolean }>
   /** What was changed last of an account. */
   load(accountId: AccountId): Promise<TallyRow[]>
 }
@@ -151,15 +152,19 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
       if (nowMs - askedAtMs > FOLLOWED_MS) active.delete(accountId)
     }
     if (active.size === 0) return
-    const sinceMs = heardMs === null ? null : heardMs - OVERLAP_MS
-    const { rows, asOfMs } = await store.changes([...active], sinceMs)
-    for (const row of rows) hear(row)
-    heardMs = asOfMs
+    heardMs = await hearSince(heardMs === null ? null : heardMs - OVERLAP_MS)
     for (const accountId of active) {
       const account = followed.get(accountId)
       // One that was never loaded has only heard of what is new.
       if (account && account.heardAtMs > Number.NEGATIVE_INFINITY) account.heardAtMs = nowMs
     }
+  }
+
+  /** All of it, however much; when the last of it was changed. */
+  async function hearSince(sinceMs: number | null): Promise<number | null> {
+    const { rows, asOfMs, more } = await store.changes([...active], sinceMs)
+    for (const row of rows) hear(row)
+    return more ? hearSince(asOfMs) : asOfMs
   }
 
   return {

@@ -59,7 +59,7 @@ export function createTallyStore({ db }: { db: Db }): TallyStore {
         values: [bareArray(accounts.map(toUuid)), sinceMs === null ? null : toIso(sinceMs)],
       })
       const asOfMs = rows.at(-1)?.changed_at.getTime() ?? sinceMs
-      return { rows: rows.map(toRow), asOfMs }
+      return { rows: rows.map(toRow), asOfMs, more: rows.length === MOST_CHANGES }
     },
 
     async load(accountId: AccountId) {

@@ -111,6 +111,22 @@ test('nodes that tell of the same keys at once never wait in a circle', async ()
   expect(sum).toBe(4 * 5 * 200)
 })
 
+test('all that others changed is heard of, however much it is', async () => {
+  const accountId = ids.next('acc')
+  const node = open()
+  await node.ready(accountId)
+  const count = 20_500
+  await database.db.query({
+    name: 'tallies_storm',
+    text: `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
+             select $1, 'r4:+' || n, $2, 0, 0, 1, 0, 0, clock_timestamp() from generate_series(1, $3) n`,
+    values: [toUuid(accountId), new Date(nowMs).toISOString(), count],
+  })
+  await node.fold()
+  await node.fold()
+  expect([1, count].map(n => node.read(keyOf(accountId, `r4:+${n}`)).sends)).toEqual([1, 1])
+})
+
 test('turns: a window that moves, a turn that is given back, and none beyond the limit', async () => {
   const { db } = database
   const turns = createTurns({ db })
