@@ -697,7 +697,7 @@ export interface VerificationAttempt {
    */
   channels?: Channel[]
   /**
-   * Where several channels were used
+   * Where the account sends codes over several channels at once
    */
   deliveries?: {
     channel: Channel

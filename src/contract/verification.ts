@@ -87,7 +87,9 @@ export const VerificationAttempt = Type.Object({
   channels: Type.Optional(
     Type.Array(Type.Enum(CHANNELS), { description: 'Where more than one channel succeeded' }),
   ),
-  deliveries: Type.Optional(Type.Array(Delivery, { description: 'Where several channels were used' })),
+  deliveries: Type.Optional(
+    Type.Array(Delivery, { description: 'Where the account sends codes over several channels at once' }),
+  ),
   expiresAt: IsoTime,
   resendAvailableAt: IsoTime,
   resendCount: Type.Integer({ minimum: 0 }),

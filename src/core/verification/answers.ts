@@ -15,9 +15,9 @@ export type CodeFacts = {
   validityMinutes: number
 }
 
-/** What the answer to a start or a resend says beside its messages; `fannedOut`: several channels were to carry the code. */
+/** What the answer to a start or a resend says beside its messages; `fansOut`: each of its channels is told of. */
 export type AttemptFacts = CodeFacts & {
-  fannedOut: boolean
+  fansOut: boolean
   /** How the order of channels was learned, where the account wants that. */
   order: ChannelOrder | null
 }
@@ -42,7 +42,7 @@ export function attemptAnswer(
     status: alive.some(each => each.answer === 'sent') ? 'sent' : 'queued',
     channel: first.facts.channel,
     ...(alive.length > 1 && { channels: alive.map(each => each.facts.channel) }),
-    ...(attempt.fannedOut && { deliveries: told.map(viewDelivery) }),
+    ...(attempt.fansOut && { deliveries: told.map(viewDelivery) }),
     expiresAt: toIso(expiryOf(attempt)),
     resendAvailableAt: toIso(resendAt),
     resendCount: attempt.resends,

@@ -19,8 +19,6 @@ export type CarryDeps = FirstWordDeps & { ids: Ids; acceptMessage: AcceptMessage
 /** A code on its way: what its messages will have been told. */
 export type Carried = {
   told(): Promise<Told[]>
-  /** More than one channel was to carry it. */
-  fannedOut: boolean
   /** It was accepted beyond its recipient's turns, which are only watched. */
   watched: boolean
 }
@@ -62,7 +60,6 @@ export async function carry<Verdict extends { kind: string }>(
   if (verdict.kind !== 'accepted') return verdict
   const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
   return {
-    fannedOut: others.length > 0,
     watched: 'watched' in verdict,
     async told() {
       const own = hearFirst(deps, id, first, claim, word)

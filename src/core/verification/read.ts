@@ -63,7 +63,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
       resends: 0,
       sentAt: row.startedAt,
       validityMinutes: row.validityMinutes,
-      fannedOut: row.startedWith > 1,
+      fansOut: row.request?.fansOut ?? row.startedWith > 1,
       order: row.request?.order ?? null,
     }
     const answer = attemptAnswer(attempt, told, true)

@@ -19,6 +19,8 @@ export type Verifiable = Extract<Recipient, { kind: 'phone' | 'email' }> & {
 export type Wanted = {
   recipient: Verifiable
   channels: readonly (VerificationChannel | 'auto')[]
+  /** They are what the account fans its codes out to, as far as they fit: it wants to know of each. */
+  fansOut: boolean
   asked: AskedSender
   clientIp: string | null
   /** No SMS reaches it, and the caller left the channel to us. */
@@ -41,9 +43,11 @@ export function readWanted(body: VerificationSend, account: AccountSnapshot, pho
   const recipient = readVerifiable(body.to, phones)
   const deaf = recipient.phoneType !== null && DEAF.has(recipient.phoneType)
   if (deaf && channel && isSms(channel)) throw noMobile(recipient)
+  const fitting = channel ? [] : fittingChannels(recipient, deaf, account)
   return {
     recipient,
-    channels: channel ? [channel] : channelsFor(recipient, deaf, account),
+    channels: channel ? [channel] : fitting.length > 0 ? fitting : [deaf ? 'official_chatapp' : 'auto'],
+    fansOut: fitting.length > 0 && account.verification.channels.length > 1,
     deaf,
     asked: readAsked(body),
     clientIp: readClientIp(body.clientIp),
@@ -68,17 +72,15 @@ export function readVerifiable(to: string, phones: Phones): Verifiable {
   return { ...recipient, key, phoneType }
 }
 
-/** Those of the account's setting that fit; else what routing chooses. */
-function channelsFor(
+/** Those of the account's setting that fit. */
+function fittingChannels(
   recipient: Verifiable,
   deaf: boolean,
   { verification, homeCountry }: AccountSnapshot,
-): Wanted['channels'] {
-  const fitting = verification.channels.filter(
+): VerificationChannel[] {
+  return verification.channels.filter(
     channel => fits(channel, recipient, homeCountry) && !(deaf && isSms(channel)),
   )
-  if (fitting.length > 0) return fitting
-  return [deaf ? 'official_chatapp' : 'auto']
 }
 
 function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: string): boolean {
@@ -105,13 +107,16 @@ export function readClientIp(text: string | undefined): string | null {
   return text
 }
 
-/** What is kept of a start: what of its body a resend needs to know, and what its answer says of the order of channels. */
-export type KeptRequest = Partial<AskedSender> & Pick<VerificationSend, 'channel'> & { order?: ChannelOrder }
+/** What is kept of a start: what of its body a resend needs to know, and what its answer says of channels. */
+export type KeptRequest = Partial<AskedSender> &
+  Pick<VerificationSend, 'channel'> & { order?: ChannelOrder; fansOut?: true }
 
 export function keepRequest(
   { channel, sender, senderId, officialSenderId }: VerificationSend,
   order: ChannelOrder | null,
+  fansOut: boolean,
 ): string | null {
-  const kept = { channel, sender, senderId, officialSenderId, order: order ?? undefined }
+  const said = { order: order ?? undefined, fansOut: fansOut || undefined }
+  const kept = { channel, sender, senderId, officialSenderId, ...said }
   return Object.values(kept).every(value => value === undefined) ? null : JSON.stringify(kept)
 }

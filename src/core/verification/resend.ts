@@ -73,10 +73,9 @@ export function createResend(deps: ResendDeps): ResendVerification {
     }
     const carried = await carryGuarded(guard, guarded, row.id, () => carry(id, ways, null, store, deps))
     if (isHeard(carried)) {
-      const { told, fannedOut } = carried
-      return (
-        attemptAnswer({ ...renewed, fannedOut, order: ways.order }, told, false) ?? refusedAnswer(told, false)
-      )
+      const { told } = carried
+      const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
+      return attemptAnswer(facts, told, false) ?? refusedAnswer(told, false)
     }
     switch (carried.kind) {
       case 'blocked':
@@ -116,6 +115,6 @@ export function createResend(deps: ResendDeps): ResendVerification {
 
 /** What the start said, to be read again. */
 function bodyOf({ recipient, request }: VerificationRow): VerificationSend {
-  const { order: _, ...asked } = request ?? {}
+  const { order: _, fansOut: __, ...asked } = request ?? {}
   return { ...asked, to: recipient }
 }

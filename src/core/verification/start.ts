@@ -141,7 +141,8 @@ export function createStart(deps: StartDeps): StartVerification {
       accepted,
     )
     const carried = await carryGuarded(guard, guarded, attempt.id, () => carry(id, ways, claim, store, deps))
-    if (isHeard(carried)) return conclude({ ...attempt, order: ways.order }, carried, request)
+    if (isHeard(carried))
+      return conclude({ ...attempt, order: ways.order, fansOut: wanted.fansOut }, carried, request)
     switch (carried.kind) {
       case 'blocked':
         return block(guarded, carried.breach, claim, request)
@@ -185,7 +186,7 @@ export function createStart(deps: StartDeps): StartVerification {
 
   function describeStart(
     attempt: CodeFacts,
-    { recipient }: Wanted,
+    { recipient, fansOut }: Wanted,
     code: string,
     order: ChannelOrder | null,
     turn: Turn | null,
@@ -198,17 +199,13 @@ export function createStart(deps: StartDeps): StartVerification {
       codeMark: () => codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
       validityMinutes: attempt.validityMinutes,
       startedAt: attempt.sentAt,
-      request: keepRequest(body, order),
+      request: keepRequest(body, order, fansOut),
     }
   }
 
   /** Refused by every channel, it ends, and the recipient's earlier code counts again: an error changes nothing. */
-  async function conclude(
-    attempt: CodeFacts & Pick<AttemptFacts, 'order'>,
-    { told, fannedOut }: Heard,
-    { caller }: StartRequest,
-  ): Promise<Answer> {
-    const answer = attemptAnswer({ ...attempt, fannedOut }, told, false)
+  async function conclude(attempt: AttemptFacts, { told }: Heard, { caller }: StartRequest): Promise<Answer> {
+    const answer = attemptAnswer(attempt, told, false)
     if (answer) return answer
     await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id: attempt.id }])
     return refusedAnswer(told, false)

@@ -139,7 +139,7 @@ export async function refuseBlocked(guard: Guard, send: GuardedSend, breach: Bre
 }
 
 /** What became of a code that was accepted. */
-export type Heard = { told: readonly Told[]; fannedOut: boolean }
+export type Heard = { told: readonly Told[] }
 
 /** There was no turn for it (fraud/guard.ts). */
 export type Late = { kind: 'blocked'; breach: Breach }
@@ -163,7 +163,7 @@ export async function carryGuarded<Outcome extends { kind: string }>(
     underWay = true
     const told = await outcome.told()
     underWay = told.some(({ answer }) => answer !== 'failed')
-    return { told, fannedOut: outcome.fannedOut }
+    return { told }
   } finally {
     if (underWay) guard.sent(send, id)
     else guard.dropped(send)

@@ -270,6 +270,8 @@ describe('several channels at once', () => {
     const attempt = await mine.start({ to })
     expect(attempt).toMatchObject({ channel: 'local_sms', status: 'sent' })
     expect(attempt.channels).toBeUndefined()
+    // Of the one that is left it is told all the same: the account fans out.
+    expect(attempt.deliveries).toMatchObject([{ channel: 'local_sms', status: 'sent' }])
     const refused = await mine.post('send', { to: '+12025550002' }, { idempotencyKey: 'all refused' })
     expect(refused).toMatchObject({ status: 400, body: { code: 'RECIPIENT_REJECTED' } })
     expect((await mine.post('send', { to: '+12025550002' }, { idempotencyKey: 'all refused' })).text).toBe(
@@ -288,12 +290,14 @@ describe('several channels at once', () => {
     expect((await mine.post('send', { to: '+12025550006' }, key)).text).toBe(sent.text)
   })
 
-  test('are passed over where one is asked for, and where only one fits', async () => {
+  test('are passed over where one is asked for, and are those that fit', async () => {
     const one = await mine.start({ to: nextPhone(), channel: 'local_sms' })
     expect(one.deliveries).toBeUndefined()
-    const mail = await mine.start({ to: 'someone@example.com' })
-    expect(mail).toMatchObject({ channel: 'email_user', status: 'sent' })
-    expect(mail.deliveries).toBeUndefined()
+    const key = { idempotencyKey: 'one fits' }
+    const mail = await mine.post('send', { to: 'someone@example.com' }, key)
+    expect(mail.body).toMatchObject({ channel: 'email_user', deliveries: [{ channel: 'email_user' }] })
+    expect(mail.body['channels']).toBeUndefined()
+    expect((await mine.post('send', { to: 'someone@example.com' }, key)).text).toBe(mail.text)
   })
 
   test('go on where nothing covers the first', async () => {
@@ -306,7 +310,10 @@ describe('several channels at once', () => {
     const to = nextPhone()
     const key = { live: true, idempotencyKey: 'pool' }
     const sent = await theirs.post('send', { to }, key)
-    expect(sent).toMatchObject({ status: 200, body: { channel: 'official_chatapp', status: 'sent' } })
+    expect(sent).toMatchObject({
+      status: 200,
+      body: { channel: 'official_chatapp', deliveries: [{ channel: 'official_chatapp', status: 'sent' }] },
+    })
     expect((await theirs.post('send', { to }, key)).text).toBe(sent.text)
     expect(await poor.footprint()).toMatchObject({ messages: 1, keys: 1, poolUsed: 1 })
   })
