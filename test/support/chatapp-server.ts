@@ -21,11 +21,12 @@ export type ChatappServer = {
   opened(count: number): Promise<void>
   /** Connections that were made so far have reached `count`. */
   connected(count: number): Promise<void>
+  /** Connections that were made so far. */
   connections(): number
+  /** So many connections are open. */
+  lines(count: number): Promise<void>
   /** What was put on it as media: where, and how many bytes. */
   uploads: { path: string; size: number }[]
-  /** No connection is open. */
-  idle(): Promise<void>
   /** Tells the newest connection. */
   send(node: BinaryNode): void
   /** Cuts every connection without a word. */
@@ -132,7 +133,7 @@ export async function startChatappServer(
     opened: count => signals.until(() => letIn >= count),
     connected: count => signals.until(() => made >= count),
     connections: () => made,
-    idle: () => signals.until(() => live.size === 0),
+    lines: count => signals.until(() => live.size === count),
     send: node => newest?.send(node),
     cut() {
       for (const connection of live) connection.destroy()

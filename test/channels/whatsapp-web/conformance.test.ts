@@ -28,7 +28,7 @@ async function open(behaviour: Behaviour, io: Io) {
     async submitted(count) {
       while (messages() < count) await server.next(node => node.tag === 'message')
     },
-    idle: server.idle,
+    idle: () => server.lines(0),
     async inbound() {
       server.send({
         tag: 'message',

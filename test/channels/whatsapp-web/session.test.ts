@@ -186,7 +186,7 @@ describe('lines that drop, by a scripted server', () => {
     await link.send(to('+12025550123', 1), never())
     io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
     server.cut()
-    await server.idle()
+    await server.lines(0)
     let outcome: Outcome
     do {
       await new Promise(resolve => setImmediate(resolve))
@@ -431,7 +431,7 @@ test('keys that are another node’s end the session without a word', async () =
   io.beforeWrite = () => Promise.reject(new Error('another node holds this session'))
   await link.send(to('+12025550123'), never())
   server.cut()
-  await server.idle()
+  await server.lines(0)
   await link.close()
   expect(io.news.map(each => each.state)).not.toContain('logged_out')
 })

@@ -57,9 +57,12 @@ export async function sendUntilSent(url: string, { account, body, key }: Omit<Jo
   )
 }
 
-/** A read that must succeed; `data` of the answer. */
+/** A read that must succeed, at the latest when a busy machine has come to it; `data` of the answer. */
 export async function read<T>(url: string, account: Account, path: string): Promise<T> {
-  const answer = await ask(url, path, { headers: { 'x-api-key': account.liveKey } })
+  const answer = await until(
+    () => ask(url, path, { headers: { 'x-api-key': account.liveKey } }),
+    found => found?.status !== 503,
+  )
   if (answer?.status !== 200) throw new Error(`GET ${path}: ${answer?.status} ${answer?.text}`)
   return (JSON.parse(answer.text) as { data: T }).data
 }
