@@ -31,7 +31,7 @@ function breaches(rules: FraudRules, codes: number): string[][] {
     clock,
     store: {
       fold: async () => [],
-      changes: async () => ({ rows: [], asOfMs: null }),
+      changes: async () => ({ rows: [], asOfMs: null, more: false }),
       load: async () => [],
     },
   })

@@ -36,7 +36,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       clock,
       store: {
         fold: async () => [],
-        changes: async () => ({ rows: [], asOfMs: null }),
+        changes: async () => ({ rows: [], asOfMs: null, more: false }),
         load: async () => [],
       },
     }),
