@@ -54,7 +54,8 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
   ) {
-    const content = await storeContent(id, prepared)
+    const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
+    const content = contentToStore(prepared, attachment)
     const assets = carriedAssets(content)
     if (assets.length > 0) await useAssets(id, prepared, assets)
     const admission = admit(prepared)
@@ -70,16 +71,6 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     else if (admission.kind !== 'wait')
       dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
     return verdict
-  }
-
-  /** Text as the row keeps it; what must not be read at rest goes sealed into the outbox. */
-  async function storeContent(id: MessageId, prepared: Prepared): Promise<StoredContent> {
-    return {
-      ...wordsToStore(prepared),
-      attachment: prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment)),
-      context: prepared.context && contextToStore(prepared.context),
-      ...(prepared.asked && prepared.candidates.length > 1 && { asked: prepared.asked }),
-    }
   }
 
   async function storeAttachment(id: MessageId, prepared: Prepared, plan: AttachmentPlan) {
@@ -159,16 +150,24 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   return acceptMessage as AcceptMessage
 }
 
+/** A message's content, as its row keeps it; what must not be read at rest goes sealed into the outbox. */
+function contentToStore(prepared: Prepared, attachment: StoredContent['attachment']): StoredContent {
+  const content: StoredContent = {
+    ...wordsToStore(prepared),
+    attachment,
+    context: prepared.context && contextToStore(prepared.context),
+  }
+  if (prepared.asked && prepared.candidates.length > 1) content.asked = prepared.asked
+  return content
+}
+
 /** What a message says, as its row and its outbox keep it. */
 export function wordsToStore(planned: Planned): StoredWords {
   const { said, template, code, candidates } = planned
-  return {
-    text: said.text,
-    subject: said.subject,
-    html: said.html,
-    ...(template?.stored && { template: template.stored }),
-    ...(code !== null && candidates.length > 1 && { code }),
-  }
+  const words: StoredWords = { text: said.text, subject: said.subject, html: said.html }
+  if (template?.stored) words.template = template.stored
+  if (code !== null && candidates.length > 1) words.code = code
+  return words
 }
 type StoredWords = Pick<StoredContent, 'text' | 'subject' | 'html' | 'template' | 'code'>
 

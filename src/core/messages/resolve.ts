@@ -74,13 +74,31 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
  * Everything that is asked about a planned send before it is priced, the cheapest
  * first. Null when nothing speaks against it; a failover asks it of its new channel too.
  */
-export async function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  return (
-    (await checkWanted(planned, deps)) ??
-    (await checkWindow(planned, deps)) ??
-    (await checkRegistered(planned, deps))
-  )
+export function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> | null {
+  // About most sends nobody is asked anything: that costs no promise.
+  return CHECKS.some(check => check.isDue(planned, deps)) ? ask(planned, deps) : null
 }
+
+async function ask(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
+  for (const { isDue, check } of CHECKS) {
+    const refusal = isDue(planned, deps) ? await check(planned, deps) : null
+    if (refusal) return refusal
+  }
+  return null
+}
+
+const CHECKS: readonly {
+  isDue(planned: Planned, deps: ResolveDeps): boolean
+  check(planned: Planned, deps: ResolveDeps): Promise<Refusal | null>
+}[] = [
+  { isDue: planned => planned.messageType === 'marketing', check: checkWanted },
+  { isDue: planned => planned.needsWindow, check: checkWindow },
+  {
+    // For what goes out later, and where the provider has no word on it, the send tells.
+    isDue: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
+    check: checkRegistered,
+  },
+]
 
 /** Marketing to somebody who wants none. It does not look for a way round what they said. */
 async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
@@ -91,15 +109,13 @@ async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal
 
 /** Free text on the official chat app, which is for whoever wrote within the last 24 hours. */
 async function checkWindow(planned: Planned, { clock, windowOpen }: ResolveDeps): Promise<Refusal | null> {
-  if (!planned.needsWindow) return null
   if (await windowOpen(planned, planned.scheduledAt ?? clock.now())) return null
   const problem = invalid('template', 'free text needs an approved template outside the 24-hour window')
   return { problem, elsewhere: true, saidBy: null }
 }
 
-/** The provider's own word on the recipient. Where it has none, and for what goes out later, the send tells. */
+/** The provider's own word on the recipient. */
 async function checkRegistered(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
-  if (planned.scheduledAt !== null || !deps.checksRecipient(planned)) return null
   if ((await deps.reaches(planned)) !== false) return null
   return { problem: notRegistered(), elsewhere: true, saidBy: planned.provider }
 }
