@@ -63,6 +63,12 @@ export function refuseUnreadable(
   done(body instanceof UnreadableBody ? body.problem : undefined)
 }
 
+/** No body says as much as an empty one. */
+export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.body ??= {}
+  done()
+}
+
 function isPacked(headers: FastifyRequest['headers']): boolean {
   const encoding = headers['content-encoding']
   return encoding !== undefined && encoding !== 'identity'

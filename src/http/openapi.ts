@@ -93,14 +93,14 @@ function toOperation(route: Route): Json {
   }
 }
 
-function toRequestBody({ schema, form, streamed }: Route): Json {
+function toRequestBody({ schema, form, streamed, bodyOptional = false }: Route): Json {
   const body = schema.body ?? streamed?.body
   if (body === undefined && !form) return {}
   const content = {
     ...(body !== undefined && asJson(body)),
     ...(form && { 'multipart/form-data': { schema: formSchema(body, form) } }),
   }
-  return { requestBody: { required: true, content } }
+  return { requestBody: { required: !bodyOptional, content } }
 }
 
 /** The body's fields, each a part of its own, and the file; objects and arrays go as JSON. */

@@ -99,6 +99,8 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
    * operations that must store the refusal before they answer it.
    */
   faults?: 'refused' | 'handed over'
+  /** All fields of the body may be absent, and so may the body. */
+  bodyOptional?: boolean
   /** Takes a body of any type, and hands over its bytes as they came: for what is signed. */
   rawBody?: boolean
   /** Takes a JSON body of this schema, which the handler reads itself, as it comes in. */

@@ -26,7 +26,7 @@ import { takeBareAnswers } from './bare-answers.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
-import { acceptAnyBody, acceptJsonBodies, leaveBodies, refuseUnreadable } from './json-body.ts'
+import { acceptAnyBody, acceptJsonBodies, leaveBodies, refuseUnreadable, takeNone } from './json-body.ts'
 import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -215,6 +215,7 @@ function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: G
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     onRequest: gates,
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
+    ...(route.bodyOptional && { preValidation: takeNone }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
     ...(form && { config: { form, formSchema: route.schema.body as TObject } }),
     handler: form ? withForm(form, route, handler, deps.media) : (handler as never),

@@ -12,6 +12,7 @@ export const adminKeysRotate = (deps: { accountAdmin: AccountAdmin }) =>
     url: '/api/admin/accounts/:id/keys/:keyId/rotate',
     auth: { operator: true },
     audit: { action: 'api_key.rotate', keeps: ['overlapSeconds'] },
+    bodyOptional: true,
     schema: {
       summary: 'Rotate an API key of an account',
       tags: ['Operator'],

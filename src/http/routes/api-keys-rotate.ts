@@ -11,6 +11,7 @@ export const apiKeysRotate = (deps: { ownKeys: OwnKeys }) =>
     url: '/api/v2/api-keys/:id/rotate',
     auth: { permission: 'api_keys:write' },
     audit: { action: 'api_key.rotate', keeps: ['overlapSeconds'] },
+    bodyOptional: true,
     schema: {
       summary: 'Rotate an API key',
       description: 'A new key that may do the same; the old one goes on for `overlapSeconds`.',

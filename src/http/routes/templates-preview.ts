@@ -10,6 +10,7 @@ export const templatesPreview = (deps: { templates: Templates }) =>
     method: 'POST',
     url: '/api/v2/templates/:id/preview',
     auth: { permission: 'messages:create' },
+    bodyOptional: true,
     schema: {
       summary: 'Preview a template',
       description: 'Rendered as a send would. Where no values are given, its examples stand in.',

@@ -176,7 +176,7 @@ describe('a rotation', () => {
 
   test('with no overlap ends the old one at once; without a word it has a day', async () => {
     const old = await create({})
-    const day = data<Required<Made>>(await keys('POST', `/${old.key.id}/rotate`, {}))
+    const day = data<Required<Made>>(await keys('POST', `/${old.key.id}/rotate`))
     expect(Date.parse(day.previous.expiresAt!) - app.now()).toBe(86_400_000)
     const now = data<Required<Made>>(await keys('POST', `/${day.key.id}/rotate`, { overlapSeconds: 0 }))
     expect(now.previous.revokedAt).not.toBeNull()

@@ -153,6 +153,8 @@ describe('one template', () => {
       buttons: [{ type: 'url', text: 'Track', url: 'https://example.com/t/{{1}}' }],
     })
     const preview = (body: unknown) => templates.call('POST', `/${id}/preview`, body)
+    // No body says as much as an empty one.
+    expect((await preview(undefined)).body).toEqual((await preview({})).body)
     expect((await preview({})).body['data']).toEqual({
       text: 'Order 4711 is on its way.',
       subject: null,
