@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { createRegistry } from './channels/registry.ts'
 import { createSandboxProvider } from './channels/sandbox.ts'
 import { type AccountRooms, createAccountRooms } from './compose/accounts.ts'
-import { createFoundation, type Foundation } from './compose/foundation.ts'
+import { createFoundation, type DatabaseWaits, type Foundation } from './compose/foundation.ts'
 import { createMediaRooms } from './compose/media.ts'
 import type { MessageRooms } from './compose/messages.ts'
 import { createRooms, type Rooms, withdrawUnconfirmed } from './compose/rooms.ts'
@@ -37,6 +37,8 @@ export type AppOptions = {
   secrets: Secrets
   log: Log
   databaseUrl: string
+  /** How long callers wait for the database; as they do, unless a test says otherwise. */
+  databaseWaits?: DatabaseWaits
   progress: Progress
   /** The machine's, unless a test says otherwise. */
   clock?: Clock

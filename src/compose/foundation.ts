@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { type Changes, createChanges } from '../infra/changes.ts'
-import { createDatabase, type Database } from '../infra/db.ts'
+import { createDatabase, type Database, type DatabaseOptions } from '../infra/db.ts'
 import { createGuardedFetch, type GuardedFetch } from '../infra/guarded-fetch.ts'
 import type { Log } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
@@ -26,6 +26,8 @@ export type Foundation = {
   guarded: GuardedFetch
 }
 
+export type DatabaseWaits = Pick<DatabaseOptions, 'connectTimeoutMs' | 'queryTimeoutMs'>
+
 /** The largest file that a message takes from an address, in bytes. */
 const MOST_FILE_BYTES = 100 * 1024 * 1024
 const FILE_TIMEOUT_MS = 20_000
@@ -37,6 +39,7 @@ export function createFoundation(options: {
   secrets: Secrets
   log: Log
   databaseUrl: string
+  databaseWaits?: DatabaseWaits
   clock: Clock
   random: Random
 }): Foundation {
@@ -44,6 +47,7 @@ export function createFoundation(options: {
   const db = createDatabase({
     connectionString: options.databaseUrl,
     poolSize: config.databasePool,
+    ...options.databaseWaits,
     onIdleError: error => log.debug({ err: error }, 'an idle database connection was lost'),
   })
   return {

@@ -12,7 +12,7 @@ import { createLog, type LogLevel } from '../../src/infra/log.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { toUuid } from '../../src/lib/ids.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase, UNHURRIED } from './database.ts'
 import { createFakeClock, type FakeClock, turn } from './fake-clock.ts'
 import { lookUntil } from './look-until.ts'
 import { countRequests, giveUpRequests, watchQueries } from './unanswered.ts'
@@ -135,6 +135,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     secrets: { operatorToken: OPERATOR_TOKEN, masterKey: createHash('sha256').update('tests').digest() },
     log: createLog({ level: options.logLevel ?? 'trace', stream: { write: line => void log.push(line) } }),
     databaseUrl: options.databaseUrl ?? database.url,
+    // Whoever brings a way of their own means to lose it.
+    ...(options.databaseUrl === undefined && { databaseWaits: UNHURRIED }),
     progress: silentProgress,
     checkResponses: true,
     clock: options.clock ?? fake!,

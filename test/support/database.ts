@@ -11,6 +11,9 @@ export type TestDatabase = {
   drop(): Promise<void>
 }
 
+/** A database that is there answers in the end, however long a busy machine takes for it. */
+export const UNHURRIED = { connectTimeoutMs: 20_000, queryTimeoutMs: 20_000 }
+
 /** Any constant: a template can be copied by only one session at a time. */
 const COPY_LOCK = 1_234_567
 
@@ -34,7 +37,7 @@ async function create(source: string): Promise<TestDatabase> {
   })
   const url = new URL(inject('serverUrl'))
   url.pathname = `/${name}`
-  const db = createDatabase({ connectionString: url.href })
+  const db = createDatabase({ connectionString: url.href, ...UNHURRIED })
   return {
     url: url.href,
     db,

@@ -28,24 +28,26 @@ export function sessionsOf(app: TestApp, account: TestAccount) {
     return answer.body['data'] as WebSessionView
   }
 
+  /** Reads it until it stands so, and sends know it too: within a second. */
+  async function until(name: string, state: WebSessionView['state']): Promise<WebSessionView> {
+    const found = await app.until(
+      () => read(name),
+      view => view.state === state,
+    )
+    await app.pass(1_000)
+    return found
+  }
+
   return {
     call,
     read,
-    /** Reads it until it stands so. */
-    until: (name: string, state: WebSessionView['state']): Promise<WebSessionView> =>
-      app.until(
-        () => read(name),
-        view => view.state === state,
-      ),
+    until,
     create: (body: unknown, key?: string) => call('POST', '', body, key),
     /** Makes one, and waits until it is open. */
     async open(name: string, phone = '+15550000000'): Promise<WebSessionView> {
       const answer = await call('POST', '', { name, phone })
       if (answer.status !== 201) throw new Error(`no session: ${answer.text}`)
-      return app.until(
-        () => read(name),
-        view => view.state === 'open',
-      )
+      return until(name, 'open')
     },
   }
 }
