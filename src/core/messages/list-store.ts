@@ -113,22 +113,27 @@ export async function jobEndedAt(db: Db, accountId: AccountId, jobId: Id<'job'>)
   return rows[0]?.ended_at?.getTime() ?? null
 }
 
-/** Those of these messages that there are, in no order. */
+/** Those of these messages that there are, the earliest first; null where they say more than a page may. */
 export async function selectMessages(
   db: Db,
   wanted: readonly { accountId: AccountId; id: MessageId }[],
-): Promise<MessageRow[]> {
+): Promise<MessageRow[] | null> {
   if (wanted.length === 0) return []
-  const { rows } = await db.query<RawMessage>({
+  const { rows } = await db.query<RawMessage & { found: number }>({
     name: 'select_messages',
-    text: `select m.* from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
-             join messages m on m.account_id = i.account_id and m.id = i.id`,
+    text: `select * from (
+             select p.*, sum(p.bytes) over (order by p.id) - p.bytes as before, count(*) over () as found from (
+               select m.*, coalesce(octet_length(m.content::text), 0) as bytes
+                 from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
+                 join messages m on m.account_id = i.account_id and m.id = i.id) p
+           ) s where before < $3 order by id`,
     values: [
       bareArray(wanted.map(({ accountId }) => toUuid(accountId))),
       bareArray(wanted.map(({ id }) => toUuid(id))),
+      PAGE_BYTES,
     ],
   })
-  return rows.map(toRow)
+  return (rows[0]?.found ?? 0) > rows.length ? null : rows.map(toRow)
 }
 
 /**

@@ -53,8 +53,9 @@ const LATE_MS = 5_000
 /** Of one account and look; where there is more, its watchers read their lists anew. */
 const MOST_MOVES = 2_000
 const MOST_MESSAGES = 300
-/** What waits for a slow reader. */
+/** What waits for a slow reader: so many messages, and what they say. */
 const MOST_WAITING = 300
+const MOST_WAITING_CHARACTERS = 4_000_000
 
 type Watching = Follower<Watcher, MessageNews>
 /** What of an account's moves was told. */
@@ -117,9 +118,8 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     follower.tell({ kind: 'beat', mark: mark(since.behind) })
     const moves = await selectMoves(db, [{ accountId: account.id, behind: since.behind }], MOST_MOVES)
     const ids = new Set(moves.flatMap(({ messageIds }) => messageIds))
-    if (isTooMuch(moves, ids)) return follower.tell({ kind: 'reset', mark: markOf(tail) })
-    await tellOf(account.id, ids, [follower], mark(since.behind))
-    follower.tell({ kind: 'beat', mark: markOf(tail) })
+    const isTold = !isTooMuch(moves, ids) && (await tellOf(account.id, ids, [follower], mark(since.behind)))
+    follower.tell({ kind: isTold ? 'beat' : 'reset', mark: markOf(tail) })
   }
 
   /** A line on which nothing is said brings where it stands, too. */
@@ -159,8 +159,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     const fresh = moves.filter(({ id }) => !tail.seen.has(id))
     const ids = new Set(fresh.flatMap(({ messageIds }) => messageIds))
     const at = markOf(tail)
-    if (isTooMuch(moves, ids)) await skip(tail, all)
-    else await tellOf(tail.accountId, ids, all, at)
+    if (isTooMuch(moves, ids) || !(await tellOf(tail.accountId, ids, all, at))) await skip(tail, all)
     const nowMs = clock.monotonic()
     for (const { id } of fresh) tail.seen.set(id, nowMs)
     advance(tail, nowMs)
@@ -172,25 +171,27 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     tail.resetAtMs = clock.monotonic() + LATE_MS
   }
 
+  /** False where they say too much to be read at once; then nothing was told. */
   async function tellOf(
     accountId: AccountId,
     ids: ReadonlySet<MessageId>,
     all: readonly Watching[],
     at: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const [first] = all
-    if (ids.size === 0 || !first) return
+    if (ids.size === 0 || !first) return true
     const rows = await selectMessages(
       db,
       [...ids].map(id => ({ accountId, id })),
     )
-    rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+    if (!rows) return false
     const messages = await view(first.subject.account, rows)
     for (const { subject, tell } of all) {
       for (const [place, row] of rows.entries()) {
         if (fits(subject.filter, row)) tell({ kind: 'message', mark: at, message: messages[place]! })
       }
     }
+    return true
   }
 
   function remindOf(tail: Tail, all: readonly Watching[]): void {
@@ -237,9 +238,18 @@ function advance(tail: Tail, nowMs: number): void {
 /** Of one message the last word alone; and when it becomes too much, none but that it did. */
 function queue(waiting: readonly MessageNews[], next: MessageNews): MessageNews[] {
   if (next.kind === 'reset') return [next]
-  if (waiting.length >= MOST_WAITING) return [{ kind: 'reset', mark: next.mark }]
+  if (waiting.length >= MOST_WAITING || charactersOf(waiting) > MOST_WAITING_CHARACTERS) {
+    return [{ kind: 'reset', mark: next.mark }]
+  }
   if (next.kind === 'beat') return [...waiting, next]
   return [...waiting.filter(news => !isOf(news, next.message)), next]
+}
+
+function charactersOf(waiting: readonly MessageNews[]): number {
+  return waiting.reduce(
+    (sum, news) => sum + (news.kind === 'message' ? (news.message.text?.length ?? 0) : 0),
+    0,
+  )
 }
 
 function isOf(news: MessageNews, { messageId }: Message): boolean {
