@@ -10,8 +10,8 @@ import { explain, type SchemaFault } from './schema-faults.ts'
 /** Most faults that one answer names. */
 const MAX_DETAILS = 20
 /** Explaining a fault walks all of a value: beyond this many items or letters it looks no further. */
-const MAX_EXPLAINED_ITEMS = 10_000
-/** More than any schema's longest text, or what is too long would be cut to fit. */
+const MAX_EXPLAINED_ITEMS = 20_001
+/** More than any schema's longest list and text, or what is too long would be cut to fit. */
 const MAX_EXPLAINED_LENGTH = 600_000
 
 // Alternatives of a union count singly before they are merged into one detail.

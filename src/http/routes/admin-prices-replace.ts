@@ -4,6 +4,9 @@ import { success } from '../../contract/envelope.ts'
 import type { Prices } from '../../core/billing/prices.ts'
 import { defineRoute } from '../route.ts'
 
+/** As many rows as a list may have, with room for how they are written. */
+const MOST_BYTES = 4 * 1_048_576
+
 /** `PUT /api/admin/prices` */
 export const adminPricesReplace = (deps: { prices: Prices }) =>
   defineRoute({
@@ -11,6 +14,7 @@ export const adminPricesReplace = (deps: { prices: Prices }) =>
     url: '/api/admin/prices',
     auth: { operator: true },
     audit: { action: 'price.replace' },
+    bodyLimit: MOST_BYTES,
     schema: {
       summary: 'Replace the price list',
       description:

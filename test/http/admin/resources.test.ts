@@ -10,6 +10,20 @@ beforeAll(async () => {
 afterAll(() => operator.stop())
 
 describe('/api/admin/prices', () => {
+  test('PUT takes as many rows as it says, however long each is', async () => {
+    const row = {
+      channel: 'official_chatapp',
+      messageType: 'marketing',
+      price: 123456.123456,
+      currency: 'USD',
+    }
+    const prices = Array.from({ length: 20_000 }, (_, n) => ({ ...row, prefix: `+${1_000_000 + n}` }))
+    const put = await operator.admin('PUT', '/prices', { prices })
+    expect(put.status, put.text.slice(0, 300)).toBe(200)
+    const more = await operator.admin('PUT', '/prices', { prices: [...prices, { ...row, prefix: '+2' }] })
+    expect([more.status, faultPaths(more)]).toEqual([400, ['prices']])
+  })
+
   test('PUT replaces the list, GET reads it', async () => {
     const prices = [
       { channel: 'int_sms', country: '*', messageType: '*', price: 0.05, currency: 'USD' },
