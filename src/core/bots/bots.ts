@@ -21,6 +21,7 @@ import { addSandboxSubscribers, sandboxBot } from './sandbox.ts'
 import type { BotSettling } from './settle.ts'
 import {
   type BotRow,
+  countSandboxBots,
   deleteBot,
   findByPlatformId,
   insertBot,
@@ -58,6 +59,8 @@ export type BotsDeps = {
 
 /** The far side may take its time; the caller waits. */
 const IDENTIFY_MS = 10_000
+/** Any token makes one, where others need one that their platform gave out. */
+const MOST_SANDBOX_BOTS = 200
 const TOKEN = new RegExp(TOKEN_PATTERN)
 
 export function createBots(deps: BotsDeps): Bots {
@@ -74,6 +77,13 @@ export function createBots(deps: BotsDeps): Bots {
   async function keepSandbox(accountId: AccountId, token: string): Promise<BotId> {
     const bot = sandboxBot(accountId, ids.next('bot'), token.split(':')[0]!)
     await db.transaction(async tx => {
+      await lockAccount(tx, accountId)
+      if ((await countSandboxBots(tx, accountId)) >= MOST_SANDBOX_BOTS) {
+        throw new Problem(
+          'CONFLICT',
+          `An account has at most ${MOST_SANDBOX_BOTS} bots in the sandbox: remove some.`,
+        )
+      }
       if (!(await insertBot(tx, bot))) throw registered()
       await addSandboxSubscribers(tx, bot, deps.clock.now())
     })

@@ -117,6 +117,15 @@ export async function listUnsettled(db: Db, publicUrl: string | null, limit: num
   return rows.map(toRow)
 }
 
+export async function countSandboxBots(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'bots_count_sandbox',
+    text: 'select count(*)::integer as n from bots where account_id = $1 and sandbox',
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.n
+}
+
 /** False when the platform's number is taken. */
 export async function insertBot(db: Db, bot: BotRow): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -7,7 +7,7 @@ import type { Platforms } from '../../../src/core/bots/platforms.ts'
 import { findBot } from '../../../src/core/bots/store.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import type { AccountId, BotId, ConnectionId } from '../../../src/lib/ids.ts'
-import { createIds } from '../../../src/lib/ids.ts'
+import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createIo } from '../../channels/conformance.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -131,4 +131,17 @@ test('a bot whose sealed token does not open comes back by the same token', asyn
   const renewed = () => bots(Buffer.alloc(32, 8))
   expect((await renewed().register(caller, { token: '1007:a' })).id).toBe(before.id)
   await expect(renewed().register(caller, { token: '1007:a' })).rejects.toMatchObject({ code: 'CONFLICT' })
+})
+
+test('a test key registers no more than an account may have in the sandbox', async () => {
+  const { account } = await addAccount()
+  const register = (token: string) => bots().register({ account, mode: 'test' } as Caller, { token })
+  await database.db.query({
+    name: 'many_sandbox_bots',
+    text: `insert into bots (account_id, id, sandbox, platform_id, name, state)
+             select $1, gen_random_uuid(), true, 'many' || n, 'Sandbox bot', 'active' from generate_series(1, 199) n`,
+    values: [toUuid(account.id)],
+  })
+  expect(await register('1:a')).toMatchObject({ sandbox: true })
+  await expect(register('2:a')).rejects.toMatchObject({ code: 'CONFLICT' })
 })
