@@ -6,12 +6,15 @@ export type JsonFault = { path: string; message: string }
 
 export type JsonResult = { ok: true; value: unknown; hasNulls: boolean } | ({ ok: false } & JsonFault)
 
+/** The items of one body: in memory each takes up to a hundred times the bytes that say it. */
+const MOST_VALUES = 200_000
+
 /**
  * Reads one JSON text strictly. Beyond what `JSON.parse` refuses, it refuses
  * what different readers understand differently, or what no store can hold:
  * bytes that are not UTF-8, repeated keys, `__proto__` and
  * `constructor.prototype`, NUL, lone surrogates, numbers too large for a
- * double, and nesting deeper than `maxDepth`.
+ * double, nesting deeper than `maxDepth`, and more values than anybody has to say.
  *
  * Linear in the size of the body; a body of one huge string costs one search
  * for its closing quote. Faults are values; nothing of the body but keys comes
@@ -22,7 +25,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   // RFC 8259 lets a reader ignore a byte order mark.
   const text = bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0)
   const shape = measure(text, options.maxDepth ?? 32)
-  if (shape === null) return refuse([], `must not be nested deeper than ${options.maxDepth ?? 32} levels`)
+  if ('fault' in shape) return refuse([], shape.fault)
 
   let value: unknown
   try {
@@ -56,16 +59,20 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Counts the keys as written, hopping over strings; null when too deep. Needs no valid JSON. */
-function measure(text: string, maxDepth: number): { keys: number } | null {
+/** Counts the keys as written, hopping over strings, as far as the text is neither too deep nor too much. Needs no valid JSON. */
+function measure(text: string, maxDepth: number): { keys: number } | { fault: string } {
   let keys = 0
+  let values = 1
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = closingQuote(text, at)
     else if (code === COLON) keys++
-    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      if (++depth > maxDepth) return null
+    else if (code === COMMA) {
+      if (++values > MOST_VALUES) return { fault: `must not hold more than ${MOST_VALUES} values` }
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      values++
+      if (++depth > maxDepth) return { fault: `must not be nested deeper than ${maxDepth} levels` }
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
   }
   return { keys }

@@ -114,6 +114,14 @@ describe('reading JSON', () => {
     },
   )
 
+  it.each(['{}', '[]', '0', '{"a":0}', '""'])('refuses more of %s than anybody has to say', item => {
+    const of = (count: number) => `[${Array(count).fill(item).join()}]`
+    expect(read(of(50_000)).ok).toBe(true)
+    expect(faultOf(of(200_001))).toEqual({ path: '', message: 'must not hold more than 200000 values' })
+    // Commas and brackets of a text are none.
+    expect(read(JSON.stringify(of(200_001))).ok).toBe(true)
+  })
+
   it('bounds the depth, and survives a bomb of a million brackets', () => {
     const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
     expect(read(nested(32)).ok).toBe(true)
