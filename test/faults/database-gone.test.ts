@@ -40,10 +40,7 @@ beforeEach(async () => {
   })
   account = await createAccount(app.url, { balance: 100 })
   // Warm: keys, prices and senders are in memory, as they are on a running node.
-  await until(
-    () => sendText('a first one', 'first'),
-    answer => answer?.status === 200,
-  )
+  await sendUntilTaken('a first one', 'first')
 })
 
 function startNode(port = '0'): Promise<App> {
@@ -72,6 +69,19 @@ afterEach(async () => {
 
 function sendText(text: string, key: string, to = '+12025550199') {
   return send(app.url, { account, key, body: { to, channel: 'local_sms', content: { text } } })
+}
+
+/** As its client would, also where a busy machine refuses it for now; resolves with the answer when the centre has it. */
+async function sendUntilTaken(text: string, key: string) {
+  const answer = await until(
+    () => sendText(text, key),
+    found => found?.status === 200,
+  )
+  await until(
+    async () => taken(text),
+    times => times > 0,
+  )
+  return answer!
 }
 
 test('a node that is told to stop while the database is away leaves with 0, whatever it could not write down', async () => {
@@ -169,11 +179,12 @@ describe('a database that is cut off', () => {
     expect(taken('while away')).toBe(0)
 
     // The key of the refused send is as good as new.
-    const answer = await sendText('while away', 'away')
-    expect(answer).toMatchObject({ status: 200, replayed: false })
-    expect(JSON.parse(answer!.text)).toMatchObject({ status: 'sent' })
+    expect(await sendUntilTaken('while away', 'away')).toMatchObject({ replayed: false })
+    await until(
+      () => footprint(database.db),
+      found => found.outbox === 0,
+    )
     expect(taken('while away')).toBe(1)
-    expect((await footprint(database.db)).outbox).toBe(0)
   })
 
   test('a send that waits while it comes back in time is accepted, once', async () => {
@@ -185,8 +196,7 @@ describe('a database that is cut off', () => {
     const answers = await Promise.all(waiting)
     for (const [at, answer] of answers.entries()) {
       expect([200, 503]).toContain(answer!.status)
-      const again = answer!.status === 200 ? answer : await sendText(`patient ${at}`, `patient ${at}`)
-      expect(again!.status).toBe(200)
+      await sendUntilTaken(`patient ${at}`, `patient ${at}`)
       expect(taken(`patient ${at}`)).toBe(1)
     }
   })
@@ -207,11 +217,8 @@ describe('a database that is cut off', () => {
     smsc.behave('accept')
     proxy.set('open')
     await expectRecovery()
-    const answer = await until(
-      () => sendText('under way', 'under way'),
-      found => found?.status === 200,
-    )
-    const id = messageIdOf(answer!.text)
+    const answer = await sendUntilTaken('under way', 'under way')
+    const id = messageIdOf(answer.text)
     const message = await until(
       () => read<MessageWithTimeline>(app.url, account, `/api/v2/messages/${id}`),
       found => found.status === 'sent',
@@ -242,8 +249,7 @@ describe('a database that does what it is asked and cannot say so', () => {
     expect(taken('never heard of')).toBe(0)
 
     await expectRecovery()
-    const answer = await sendText('never heard of', 'unheard')
-    expect(answer).toMatchObject({ status: 200, replayed: false })
+    expect(await sendUntilTaken('never heard of', 'unheard')).toMatchObject({ replayed: false })
     expect(taken('never heard of')).toBe(1)
   })
 
@@ -279,11 +285,7 @@ describe('a database that does what it is asked and cannot say so', () => {
     unlock()
     await holding
     // Until it is taken back the key is in use.
-    const answer = await until(
-      () => sendText('too late', 'late'),
-      found => found?.status === 200,
-    )
-    expect(answer).toMatchObject({ replayed: false })
+    expect(await sendUntilTaken('too late', 'late')).toMatchObject({ replayed: false })
     expect(taken('too late')).toBe(1)
     const after = await until(
       () => footprint(database.db),
@@ -309,7 +311,7 @@ describe('a database that hangs', () => {
     )
     proxy.set('open')
     await expectRecovery()
-    expect(await sendText('into the void', 'void')).toMatchObject({ status: 200, replayed: false })
+    expect(await sendUntilTaken('into the void', 'void')).toMatchObject({ replayed: false })
     expect(taken('into the void')).toBe(1)
   })
 
@@ -317,12 +319,7 @@ describe('a database that hangs', () => {
     // As many as the pool has.
     await Promise.all(Array.from({ length: 10 }, () => readWithKey('/api/v2/messages')))
     proxy.killHalfway()
-    const { tookMs } = await timed(
-      until(
-        () => sendText('over a new line', 'new line'),
-        answer => answer?.status === 200,
-      ),
-    )
+    const { tookMs } = await timed(sendUntilTaken('over a new line', 'new line'))
     expect(tookMs).toBeLessThan(2 * PROMISED_MS)
     await expectRecovery()
     expect(taken('over a new line')).toBe(1)

@@ -37,8 +37,6 @@ async function startNode(): Promise<Posthorn> {
     DATABASE_URL: database.url,
     POSTHORN_DB_POOL: '4',
     POSTHORN_SANDBOX: 'off',
-    // However long this machine takes for it.
-    POSTHORN_SYNC_WAIT_MS: '20000',
   })
   nodes.push(node)
   return node
@@ -74,7 +72,15 @@ function sendText(url: string, account: Account, text: string) {
   return send(url, { account, key: text, body: { to: PHONE, text, conversationContext } })
 }
 
-const idOf = (text: string) => (JSON.parse(text) as { tracking: { messageId: string } }).tracking.messageId
+/** Until it was sent, by whichever node. */
+async function untilSent(url: string, account: Account, answer: Awaited<ReturnType<typeof send>>) {
+  const { tracking } = JSON.parse(answer!.text) as { tracking: { messageId: string } }
+  return until(
+    () => read<MessageWithTimeline>(url, account, `/api/v2/messages/${tracking.messageId}`),
+    message => message.status === 'sent',
+  )
+}
+
 const messages = () => server.received.filter(node => node.tag === 'message')
 
 /** The node on which the session has its lane. */
@@ -94,10 +100,7 @@ test('of two nodes one holds the session, both send over it, and the other takes
   await server.lines(1)
 
   const answers = await Promise.all(nodes.map((node, at) => sendText(node.url, account, `hello ${at}`)))
-  expect(answers.map(answer => (JSON.parse(answer!.text) as { status: string }).status)).toEqual([
-    'sent',
-    'sent',
-  ])
+  for (const answer of answers) await untilSent(one!.url, account, answer)
   expect(messages()).toHaveLength(2)
 
   const holder = await holderOf(connectionId)
@@ -108,11 +111,7 @@ test('of two nodes one holds the session, both send over it, and the other takes
   // Accepted before anybody has it, and without a new code to scan.
   const waiting = sendText(other.url, account, 'while nobody has it')
   await server.connected(lines + 1)
-  const id = idOf((await waiting)!.text)
-  await until(
-    () => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${id}`),
-    message => message.status === 'sent',
-  )
+  await untilSent(other.url, account, await waiting)
   expect(messages()).toHaveLength(3)
 }, 90_000)
 
@@ -177,21 +176,13 @@ test('the database goes away while keys are written: nothing is lost, and the ne
     const lost = proxy.loseAt('web_session_keys_write', when)
     const asked = sendText(first.url, account, `through the gap ${at}`)
     await lost
-    const answer = await asked
-    await until(
-      () => read<MessageWithTimeline>(first.url, account, `/api/v2/messages/${idOf(answer!.text)}`),
-      message => message.status === 'sent',
-    )
+    await untilSent(first.url, account, await asked)
   }
   await first.stop()
 
   const second = await start()
   await untilOpen(second.url, account)
-  const answer = await sendText(second.url, account, 'from the next one')
-  await until(
-    () => read<MessageWithTimeline>(second.url, account, `/api/v2/messages/${idOf(answer!.text)}`),
-    message => message.status === 'sent',
-  )
+  await untilSent(second.url, account, await sendText(second.url, account, 'from the next one'))
   // Whoever got them could open each: the keys had gone on where they were.
   expect(opened).toEqual(['through the gap 0', 'through the gap 1', 'from the next one'])
   await second.stop()
