@@ -11,10 +11,7 @@ export const VerificationSend = Type.Object({
   to: To,
   // Any text: what is none of them is refused in the contract's own words.
   channel: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: `${VERIFICATION_CHANNELS.join(', ')}; absent, it is chosen`,
-    }),
+    Type.String({ description: `${VERIFICATION_CHANNELS.join(', ')}; absent, it is chosen` }),
   ),
   senderId: Type.Optional(Reference),
   officialSenderId: Type.Optional(Reference),

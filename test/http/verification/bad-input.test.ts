@@ -16,17 +16,22 @@ afterAll(() => app.stop())
 const UNKNOWN = 'ver_01m7zh2v4me8jr8s0w5b1yw1yh'
 
 describe('POST /api/v2/verification/send refuses', () => {
-  test.each(['sms', 'whatsapp', 'auto', 'botapp_bot', 'user_chatapp_session', 'LOCAL_SMS', 'voice', ''])(
-    'channel %j',
-    async channel => {
-      const answer = await ver.post('send', { to: nextPhone(), channel })
-      expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
-      expect(answer.body['details']).toEqual([
-        { path: 'channel', message: 'Unsupported verification channel' },
-      ])
-    },
-  )
+  test.each([
+    'sms',
+    'whatsapp',
+    'auto',
+    'botapp_bot',
+    'user_chatapp_session',
+    'LOCAL_SMS',
+    'voice',
+    '',
+    'v'.repeat(101),
+  ])('channel %j', async channel => {
+    const answer = await ver.post('send', { to: nextPhone(), channel })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' })
+    expect(answer.body['details']).toEqual([{ path: 'channel', message: 'Unsupported verification channel' }])
+  })
 
   const ALL = '12025550123'
   test.each([
