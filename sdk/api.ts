@@ -5272,6 +5272,7 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -6292,6 +6293,7 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }

@@ -42,6 +42,8 @@ export type Config = {
   inboundKeepMs: number | null
   /** POSTHORN_MEDIA_KEEP_HOURS, in ms: how long an uploaded file stays that nothing needs. */
   mediaKeepMs: number
+  /** POSTHORN_MEDIA_ACCOUNT_MB, in bytes: what an account's uploaded files may have together. */
+  mediaAccountBytes: number
   /** POSTHORN_BULK_MAX_MB, in bytes: the largest body of a bulk job. */
   bulkMostBytes: number
   /** POSTHORN_BULK_TIMEOUT_SECONDS, in ms: for such a body to arrive. */
@@ -99,6 +101,7 @@ export function readConfig(env: Env = process.env): Config {
     eventsKeepMs: read('POSTHORN_EVENTS_KEEP_DAYS', daysOrForEver(LEAST_EVENTS_DAYS), 30 * DAY_MS),
     inboundKeepMs: read('POSTHORN_INBOUND_KEEP_DAYS', daysOrForEver(1), null),
     mediaKeepMs: read('POSTHORN_MEDIA_KEEP_HOURS', numberUpTo(8_760), 24) * HOUR_MS,
+    mediaAccountBytes: read('POSTHORN_MEDIA_ACCOUNT_MB', wholeNumber(1, 100_000_000), 20_480) * 1_048_576,
     bulkMostBytes: read('POSTHORN_BULK_MAX_MB', wholeNumber(1, 65_536), 2_048) * 1_048_576,
     bulkTimeoutMs: read('POSTHORN_BULK_TIMEOUT_SECONDS', wholeNumber(10, 86_400), 300) * 1_000,
     bulkKeepMs: read('POSTHORN_BULK_KEEP_DAYS', daysOrForEver(1), 30 * DAY_MS),

@@ -22,7 +22,16 @@ export function createMediaRooms(base: Foundation, files: FileStore = chooseFile
   const previews = createPreviews({ seal, clock, origin: originOf(config) })
   const sweep = createMediaSweep({ db, clock, files, keepMs: config.mediaKeepMs })
   return {
-    media: createMedia({ db, clock, ids, files, previews, guarded, log }),
+    media: createMedia({
+      db,
+      clock,
+      ids,
+      files,
+      previews,
+      guarded,
+      log,
+      accountBytes: config.mediaAccountBytes,
+    }),
     mediaChore: { name: 'sweep media', byAge: true, everyMs: SWEEP_EVERY_MS, run: sweep } satisfies Chore,
   }
 }

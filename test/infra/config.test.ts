@@ -25,6 +25,7 @@ describe('the configuration', () => {
       eventsKeepMs: 30 * 86_400_000,
       inboundKeepMs: null,
       mediaKeepMs: 86_400_000,
+      mediaAccountBytes: 20 * 1024 ** 3,
       mediaBucket: undefined,
       bulkMostBytes: 2 * 1024 ** 3,
       bulkTimeoutMs: 300_000,
@@ -52,6 +53,7 @@ describe('the configuration', () => {
         POSTHORN_EVENTS_KEEP_DAYS: 'forever',
         POSTHORN_INBOUND_KEEP_DAYS: '400',
         POSTHORN_MEDIA_KEEP_HOURS: '48',
+        POSTHORN_MEDIA_ACCOUNT_MB: '512',
         POSTHORN_MEDIA_S3_BUCKET: 'posthorn-media',
         POSTHORN_MEDIA_S3_ENDPOINT: 'https://s3.example.com/',
         POSTHORN_MEDIA_S3_REGION: 'eu-central-1',
@@ -80,6 +82,7 @@ describe('the configuration', () => {
       eventsKeepMs: null,
       inboundKeepMs: 400 * 86_400_000,
       mediaKeepMs: 172_800_000,
+      mediaAccountBytes: 512 * 1024 ** 2,
       mediaBucket: {
         bucket: 'posthorn-media',
         region: 'eu-central-1',

@@ -1,12 +1,13 @@
 import { Problem } from '../../contract/errors.ts'
-import type { Db } from '../../infra/db.ts'
+import type { Database, Db } from '../../infra/db.ts'
 import { type FileStore, FileStoreUnavailable } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
+import { lockAccount } from '../accounts/store.ts'
 import { type Asset, keyOf } from './asset.ts'
 import { readFileName } from './file-name.ts'
 import { createInspection, type Findings } from './inspect.ts'
-import { type AssetRef, deleteAsset, insertStoring, markStored } from './store.ts'
+import { type AssetRef, deleteAsset, insertStoring, markStored, weighAssets } from './store.ts'
 
 /** A file on its way in. */
 export type IncomingFile = {
@@ -20,10 +21,12 @@ export type IncomingFile = {
 }
 
 export type IntakeDeps = {
-  db: Db
+  db: Database
   clock: Clock
   ids: Ids
   files: FileStore
+  /** What an account's files may have together. */
+  accountBytes: number
   log: { warn(fields: object, text: string): void }
 }
 
@@ -32,20 +35,40 @@ export type IntakeDeps = {
  * first and shows itself last: a crash in between leaves a hidden row, by which
  * the sweep finds what there is of the file.
  */
-export function createIntake({ db, clock, ids, files, log }: IntakeDeps) {
+export function createIntake({ db, clock, ids, files, accountBytes, log }: IntakeDeps) {
   async function take(accountId: AccountId, file: IncomingFile): Promise<Asset> {
     const ref = { accountId, id: ids.next('ast') }
+    // Whoever has no room for a byte need not send one.
+    await requireRoom(db, accountId, 1)
     await insertStoring(db, ref, '', clock.now())
     try {
       const inspection = createInspection(file.path, file.declared)
       await files.write(keyOf(ref.id), inspection.pass(file.bytes))
       const asset = toAsset(ref, file, inspection.findings())
-      if (!(await markStored(db, asset, clock.now()))) throw new FileStoreUnavailable('it took too long')
+      await show(asset)
       return asset
     } catch (error) {
       await forget(ref)
       throw error instanceof FileStoreUnavailable ? unavailable(error) : error
     }
+  }
+
+  /** Of several at once one after the other, so that all of them find room. */
+  function show(asset: Asset): Promise<void> {
+    return db.transaction(async tx => {
+      await lockAccount(tx, asset.accountId)
+      await requireRoom(tx, asset.accountId, asset.size)
+      if (!(await markStored(tx, asset, clock.now()))) throw new FileStoreUnavailable('it took too long')
+    })
+  }
+
+  async function requireRoom(tx: Db, accountId: AccountId, bytes: number): Promise<void> {
+    if ((await weighAssets(tx, accountId)) + bytes <= accountBytes) return
+    const megabytes = Math.floor(accountBytes / 1_048_576)
+    throw new Problem(
+      'CONFLICT',
+      `An account has at most ${megabytes} MB of files: delete what is not needed.`,
+    )
   }
 
   async function forget(ref: AssetRef): Promise<void> {

@@ -26,8 +26,8 @@ import {
 /** Uploaded files: taken in, shown, carried by messages and templates, and gone when nobody needs them. */
 export type Media = {
   /**
-   * Takes a file in as it comes. A 400 or 413 names `file.path` when it is not what it should be, 503 when it
-   * cannot be kept; then nothing of it stays.
+   * Takes a file in as it comes. A 400 or 413 names `file.path` when it is not what it should be, CONFLICT when
+   * the account has no room for it, 503 when it cannot be kept; then nothing of it stays.
    */
   take(accountId: AccountId, file: IncomingFile): Promise<Asset>
   /** The same for an address, through the guarded client; a 400 names `path` when it cannot be had. */
@@ -62,6 +62,8 @@ export type MediaDeps = {
   files: FileStore
   previews: Previews
   guarded: Pick<GuardedFetch, 'check' | 'fetch'>
+  /** What an account's files may have together. */
+  accountBytes: number
   log: { warn(fields: object, text: string): void }
 }
 

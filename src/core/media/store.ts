@@ -24,6 +24,8 @@ type Stored = {
 const COLUMNS = `account_id as account, id as uuid, media_type as "mediaType", mimetype,
   file_name as "fileName", size, sha256`
 
+/** A file takes up more than its bytes, and their number is to stay bounded too. */
+const LEAST_BYTES = 65_536
 /** A sweep may meet a lot; nobody waits for it. */
 const SWEEP_TIMEOUT_MS = 30_000
 
@@ -34,6 +36,17 @@ export async function insertStoring(db: Db, ref: AssetRef, fileName: string, now
     text: `insert into media (account_id, id, state, file_name, used_at) values ($1, $2, 'storing', $3, $4)`,
     values: [toUuid(ref.accountId), toUuid(ref.id), fileName, toIso(nowMs)],
   })
+}
+
+/** In bytes, what all files of an account come to, each with the least that one takes up. */
+export async function weighAssets(db: Db, accountId: AccountId): Promise<number> {
+  const { rows } = await db.query<{ bytes: number }>({
+    name: 'media_weigh',
+    text: `select coalesce(sum(greatest(size, ${LEAST_BYTES})), 0)::bigint as bytes
+             from media where account_id = $1 and state <> 'storing'`,
+    values: [toUuid(accountId)],
+  })
+  return rows[0]!.bytes
 }
 
 /** Shows the asset; false when it was taken for a dead upload's meanwhile. */

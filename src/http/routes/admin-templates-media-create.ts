@@ -16,6 +16,7 @@ export const adminTemplatesMediaCreate = (deps: { media: Media }) =>
       description:
         'For the `headerAssetId` of a platform template. Types and sizes are those of `POST /api/v2/templates/media`.',
       tags: ['Operator'],
+      errors: ['CONFLICT'],
       response: { 201: success(Type.Object({ asset: MediaAsset })) },
     },
     handler(request, reply) {

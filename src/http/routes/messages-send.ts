@@ -42,6 +42,7 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
         'MESSAGE_REJECTED',
         'INSUFFICIENT_BALANCE',
         'NOT_FOUND',
+        'CONFLICT',
         'IDEMPOTENCY_KEY_CONFLICT',
         'SESSION_NOT_OPEN',
         'PROVIDER_UNAVAILABLE',

@@ -17,6 +17,7 @@ export const templatesMediaCreate = (deps: { media: Media }) =>
         'For `headerAssetId` and `attachment.assetId`. The type is read from the bytes, and must agree with the ' +
         'one declared. At most 16 MB as an image, video or audio, 100 MB as a document.',
       tags: ['Media'],
+      errors: ['CONFLICT'],
       response: { 201: success(Type.Object({ asset: MediaAsset })) },
     },
     handler(request, reply) {

@@ -4,7 +4,7 @@ import { keyOf } from '../../../src/core/media/asset.ts'
 import { createMedia, type Media } from '../../../src/core/media/media.ts'
 import { createMediaSweep } from '../../../src/core/media/sweep.ts'
 import { type FileStore, FileStoreUnavailable } from '../../../src/infra/file-store.ts'
-import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, type Ids, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -21,24 +21,29 @@ describe('the sweep of media', () => {
   let owner: AccountId
   let files: Map<string, Buffer>
   let away: boolean
-  const ids = createIds({ now: () => clock.now(), monotonic: () => 0, after: () => () => {} }, createRandom())
+  let ids: Ids
 
   beforeEach(async () => {
     database = await createTestDatabase()
     clock = createFakeClock(Date.now())
+    ids = createIds(clock, createRandom())
     owner = ids.next('acc')
     files = new Map()
     away = false
-    const store = memoryStore()
-    const deps = { db: database.db, clock, ids, files: store, log: { warn() {} } }
+    open(Number.POSITIVE_INFINITY)
+  })
+  afterEach(() => database.drop())
+
+  function open(accountBytes: number): void {
+    const deps = { db: database.db, clock, ids, files: memoryStore(), log: { warn() {} } }
     media = createMedia({
       ...deps,
+      accountBytes,
       previews: { urlOf: () => '', read: () => null },
       guarded: { check: () => null, fetch: () => Promise.reject(new Error('nobody fetches here')) },
     })
     sweep = createMediaSweep({ ...deps, keepMs: KEEP_MS })
-  })
-  afterEach(() => database.drop())
+  }
 
   function memoryStore(): FileStore {
     const reach = () => {
@@ -101,6 +106,17 @@ describe('the sweep of media', () => {
     await clock.advance(KEEP_MS + 1_000)
     expect(await sweep()).toBe(120)
     expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('makes room again for an account that has as much as it may', async () => {
+    open(2 * 65_536)
+    for (let upload = 0; upload < 2; upload++) await take()
+    await expect(take()).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect([await rows(), files.size]).toEqual([['stored', 'stored'], 2])
+    expect(await take(ids.next('acc'))).toBeDefined()
+    await clock.advance(KEEP_MS + 1_000)
+    expect(await sweep()).toBe(3)
+    expect(await take()).toBeDefined()
   })
 
   it('leaves alone what a message waits with; its time begins when the message is done', async () => {
