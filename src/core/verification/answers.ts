@@ -32,7 +32,7 @@ export function attemptAnswer(
   told: readonly Told[],
   replayed: boolean,
 ): Answer | null {
-  const alive = told.filter(each => each.answer !== 'failed')
+  const alive = told.every(isAlive) ? told : told.filter(isAlive)
   const first = alive[0]
   if (!first) return null
   const resendAt = resendAtMs(attempt.resends, attempt.sentAt) ?? expiryOf(attempt)
@@ -61,6 +61,10 @@ export function attemptAnswer(
     sandbox: told.some(each => each.facts.provider === SANDBOX),
     retryAfterSeconds: null,
   }
+}
+
+function isAlive({ answer }: Told): boolean {
+  return answer !== 'failed'
 }
 
 /** Every channel refused it: in the words of the first. */

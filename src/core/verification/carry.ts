@@ -1,10 +1,13 @@
 import type { ChannelOrder } from '../../contract/verification.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Ids, MessageId } from '../../lib/ids.ts'
+import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { AcceptMessage } from '../messages/accept-message.ts'
 import { type FirstWordDeps, hearFirst, type Told } from '../messages/first-word.ts'
 import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
+import type { FirstWord } from '../messages/waiters.ts'
+import type { VerificationId } from './codes.ts'
 
 /** How a code goes out: at least one way, the first of them the one that routing likes best. */
 export type Ways = {
@@ -14,59 +17,108 @@ export type Ways = {
   order: ChannelOrder | null
 }
 
-export type CarryDeps = FirstWordDeps & { ids: Ids; acceptMessage: AcceptMessage }
+export type CarryDeps = FirstWordDeps & { ids: Ids; guard: Guard; acceptMessage: AcceptMessage }
 
-/** A code on its way: what its messages will have been told. */
-export type Carried = {
-  told(): Promise<Told[]>
-  /** It was accepted beyond its recipient's turns, which are only watched. */
-  watched: boolean
-}
-
-/** How the first message of a code is stored. */
-export type Carriage<Verdict> = {
-  /** With what it belongs to; `messages` are all that are to carry the code. */
+/** A code that the guard let pass, and how it is stored. */
+export type Passed<Verdict> = {
+  /** Of its first message. */
+  id: MessageId
+  verificationId: VerificationId
+  claim: KeyClaim | null
+  guarded: GuardedSend
+  /** Stores the first message with what it belongs to; `messages` are all that are to carry the code. */
   add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
   /** Frees the key, which a way that nothing covers has taken with it. */
   freeKey(): Promise<void>
+  /** Whether it is stored is known. */
+  decided(): void
+}
+
+/** What became of a code that was accepted. */
+export type Heard = { kind: 'heard'; told: readonly Told[] }
+
+/** There was no turn for it (fraud/guard.ts). */
+export type Late = { kind: 'blocked'; breach: Breach }
+
+/** The first message of a code, on one way; the others are still to be gone. */
+type Try<Verdict> = {
+  first: Prepared
+  others: readonly Prepared[]
+  messages: readonly MessageId[]
+  word: Promise<FirstWord | null>
+  verdict: Promise<Verdict>
 }
 
 /**
- * Accepts the messages that carry one code. The first is accepted together with
- * its verification, by `store.add`; the others follow as
- * ordinary sends, each of which pays for itself and fails alone. Where nothing
- * covers the first, the next one comes first; the last verdict is given back.
+ * Accepts the messages that carry one code, and hears what becomes of them. The first is
+ * accepted together with its verification, by `code.add`; the others follow as ordinary sends,
+ * each of which pays for itself and fails alone. Where nothing covers the first, the next one
+ * comes first; the last verdict is given back. The guard is told whether anything came of it:
+ * what no channel took is no code.
  */
 export async function carry<Verdict extends { kind: string }>(
-  id: MessageId,
-  { first, others }: Pick<Ways, 'first' | 'others'>,
-  claim: KeyClaim | null,
-  store: Carriage<Verdict>,
+  code: Passed<Verdict>,
+  ways: Pick<Ways, 'first' | 'others'>,
   deps: CarryDeps,
-): Promise<Carried | Verdict> {
-  const messages = [id, ...others.map(() => deps.ids.next('msg'))]
-  const word = deps.waiters.wait(id, claim)
-  let verdict: Verdict | null = null
+): Promise<Heard | Late | Exclude<Verdict, { kind: 'accepted' | 'late' }>> {
+  const { guard } = deps
+  let accepted = false
+  let underWay = false
   try {
-    verdict = await deps.acceptMessage(id, first, claim, row => store.add(row, messages))
+    let tried = tryFirst(code, ways, deps)
+    let verdict = await tried.verdict
+    while (verdict.kind === 'insufficient' && tried.others.length > 0) {
+      tried = await tryNext(code, tried.others, deps)
+      verdict = await tried.verdict
+    }
+    accepted = verdict.kind === 'accepted'
+    code.decided()
+    if (verdict.kind === 'late') return { kind: 'blocked', breach: await guard.late(code.guarded) }
+    if (!accepted) return verdict as Exclude<Verdict, { kind: 'accepted' | 'late' }>
+    guard.stored(code.guarded, 'watched' in verdict)
+    // Should nobody be able to say what became of it, it may have gone out.
+    underWay = true
+    const own = hearFirst(deps, code.id, tried.first, code.claim, tried.word)
+    const told = tried.others.length === 0 ? [await own] : await hearAll(own, code, tried, deps)
+    underWay = told.some(({ answer }) => answer !== 'failed')
+    return { kind: 'heard', told }
   } finally {
-    if (verdict?.kind !== 'accepted') deps.waiters.forget(id)
+    if (!accepted) deps.waiters.forget(code.id)
+    if (underWay) guard.sent(code.guarded, code.verificationId)
+    else guard.dropped(code.guarded)
   }
-  const [next, ...rest] = others
-  if (verdict.kind === 'insufficient' && next) {
-    if (claim) await store.freeKey()
-    return carry(id, { first: next, others: rest }, claim, store, deps)
-  }
-  if (verdict.kind !== 'accepted') return verdict
+}
+
+function tryFirst<Verdict extends { kind: string }>(
+  code: Passed<Verdict>,
+  { first, others }: Pick<Ways, 'first' | 'others'>,
+  deps: CarryDeps,
+): Try<Verdict> {
+  const { id, claim } = code
+  const messages = others.length === 0 ? [id] : [id, ...others.map(() => deps.ids.next('msg'))]
+  const word = deps.waiters.wait(id, claim)
+  const verdict = deps.acceptMessage(id, first, claim, row => code.add(row, messages))
+  return { first, others, messages, word, verdict }
+}
+
+async function tryNext<Verdict extends { kind: string }>(
+  code: Passed<Verdict>,
+  [next, ...rest]: readonly Prepared[],
+  deps: CarryDeps,
+): Promise<Try<Verdict>> {
+  if (code.claim) await code.freeKey()
+  return tryFirst(code, { first: next!, others: rest }, deps)
+}
+
+/** What is told of the first message, and of those that follow it. */
+async function hearAll<Verdict>(
+  own: Promise<Told>,
+  { claim }: Passed<Verdict>,
+  { others, messages }: Try<Verdict>,
+  deps: CarryDeps,
+): Promise<Told[]> {
   const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
-  return {
-    watched: 'watched' in verdict,
-    async told() {
-      const own = hearFirst(deps, id, first, claim, word)
-      if (further.length === 0) return [await own]
-      return (await Promise.all([own, ...further])).filter(each => each !== null)
-    },
-  }
+  return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
 
 /** Null where nothing covers it, or the store would not take it: the code is on its way by another channel. */
@@ -87,8 +139,4 @@ async function carryAlso(
   }
   deps.waiters.forget(id)
   return null
-}
-
-export function isCarried<Verdict>(carried: Carried | Verdict): carried is Carried {
-  return typeof carried === 'object' && carried !== null && 'told' in carried
 }

@@ -116,7 +116,7 @@ export function keepRequest(
   order: ChannelOrder | null,
   fansOut: boolean,
 ): string | null {
-  const said = { order: order ?? undefined, fansOut: fansOut || undefined }
-  const kept = { channel, sender, senderId, officialSenderId, ...said }
-  return Object.values(kept).every(value => value === undefined) ? null : JSON.stringify(kept)
+  const ours = { order: order ?? undefined, fansOut: fansOut || undefined }
+  const kept = JSON.stringify({ channel, sender, senderId, officialSenderId, ...ours })
+  return kept === '{}' ? null : kept
 }

@@ -5,14 +5,15 @@ import { type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Guard, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer } from '../messages/answers.ts'
+import type { Faulty } from '../messages/hot-store.ts'
 import type { Resend, ResendRow, ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
-import { type Carriage, type CarryDeps, carry } from './carry.ts'
+import { type CarryDeps, carry, type Passed } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { readClientIp, readWanted } from './request.ts'
 import { checkResend, resendAtMs } from './rules.ts'
 import type { VerificationRow } from './store.ts'
-import { carryGuarded, findWays, guardedSend, isHeard, refuseBlocked, type WaysDeps } from './ways.ts'
+import { findWays, guardedSend, refuseBlocked, type WaysDeps } from './ways.ts'
 import { findVerification, readWhich, type Which } from './which.ts'
 
 export type ResendDeps = WaysDeps &
@@ -67,17 +68,21 @@ export function createResend(deps: ResendDeps): ResendVerification {
       validityMinutes: row.validityMinutes,
     }
     const begun = describe(renewed, row, code, verdict.turn, caller)
-    const store: Carriage<ResendVerdict> = {
+    const passed: Passed<ResendVerdict | Faulty> = {
+      id,
+      verificationId: row.id,
+      claim: null,
+      guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
       freeKey: async () => {},
+      decided() {},
     }
-    const carried = await carryGuarded(guard, guarded, row.id, () => carry(id, ways, null, store, deps))
-    if (isHeard(carried)) {
-      const { told } = carried
-      const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
-      return attemptAnswer(facts, told, false) ?? refusedAnswer(told, false)
-    }
+    const carried = await carry(passed, ways, deps)
     switch (carried.kind) {
+      case 'heard': {
+        const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
+        return attemptAnswer(facts, carried.told, false) ?? refusedAnswer(carried.told, false)
+      }
       case 'blocked':
         throw await refuseBlocked(guard, guarded, carried.breach)
       case 'stale':

@@ -1,29 +1,22 @@
 import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
+import type { VerificationSend } from '../../contract/verification.ts'
 import { type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
-import type { ExistingKey, KeyClaim } from '../messages/hot-store.ts'
+import type { Told } from '../messages/first-word.ts'
+import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
 import { type Idempotency, isDecision } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
 import { SANDBOX } from '../routing/route.ts'
 import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
-import { type AttemptFacts, attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
-import { type Carriage, type CarryDeps, carry, type Ways } from './carry.ts'
+import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
+import { type CarryDeps, carry, type Late, type Passed, type Ways } from './carry.ts'
 import type { Codes } from './codes.ts'
 import { createKeysAtWork } from './keys-at-work.ts'
 import { keepRequest, readWanted, type Wanted } from './request.ts'
-import {
-  carryGuarded,
-  findWays,
-  guardedSend,
-  type Heard,
-  isHeard,
-  refuseBlocked,
-  type WaysDeps,
-} from './ways.ts'
+import { findWays, guardedSend, refuseBlocked, type WaysDeps } from './ways.ts'
 
 export type StartDeps = WaysDeps &
   CarryDeps & {
@@ -40,6 +33,15 @@ export type StartRequest = {
   body: VerificationSend
   fault: Problem | null
   headerKey: string | undefined
+}
+
+/** A start that may be: what it asks for, its code, and how that can go out. */
+type Asked = {
+  request: StartRequest
+  claim: KeyClaim | null
+  wanted: Wanted
+  code: string
+  ways: Ways
 }
 
 export type StartVerification = (request: StartRequest) => Promise<Answer>
@@ -64,9 +66,7 @@ export function createStart(deps: StartDeps): StartVerification {
       const code = codes.draw(account.verification.codeLength)
       const ways = await findWays(wanted, code, request.caller, deps)
       if ('problem' in ways) return await refuse(ways.problem, claim, request, ways.saidBy)
-      return await inTurn(claim, request, accepted =>
-        judgeAndSend(wanted, code, ways, claim, request, accepted),
-      )
+      return await inTurn({ request, claim, wanted, code, ways })
     } catch (error) {
       if (error instanceof Problem) return refuse(error, claim, request)
       throw error
@@ -91,123 +91,117 @@ export function createStart(deps: StartDeps): StartVerification {
     return existing ? replay(existing, claim, request) : answer
   }
 
-  /** Requests of one key go one after the other; `accepted` lets the next one go. */
-  async function inTurn(
-    claim: KeyClaim | null,
-    request: StartRequest,
-    work: (accepted: () => void) => Promise<Answer>,
-  ): Promise<Answer> {
-    if (!claim) return work(() => {})
-    const { id } = request.caller.account
-    let end = keysAtWork.begin(id, claim)
-    if (end instanceof Promise) {
-      await end
-      const existing = await idempotency.find(id, claim)
-      if (existing) return replay(existing, claim, request)
-      end = keysAtWork.take(id, claim)
-    }
+  /** Requests of one key go one after the other. */
+  function inTurn(asked: Asked): Promise<Answer> {
+    const { claim, request } = asked
+    if (!claim) return judgeAndSend(asked, endOfNone)
+    const end = keysAtWork.begin(request.caller.account.id, claim)
+    return end instanceof Promise ? afterIt(end, asked, claim) : judgeAndSend(asked, end)
+  }
+
+  /** What the one before it was told is told again. */
+  async function afterIt(end: Promise<void>, asked: Asked, claim: KeyClaim): Promise<Answer> {
+    const { id } = asked.request.caller.account
+    await end
+    const existing = await idempotency.find(id, claim)
+    if (existing) return replay(existing, claim, asked.request)
+    return judgeAndSend(asked, keysAtWork.take(id, claim))
+  }
+
+  /** `end` lets the next request of the key go on. */
+  async function judgeAndSend(asked: Asked, end: () => void): Promise<Answer> {
     try {
-      return await work(end)
+      const { request, ways } = asked
+      const guarded = guardedSend(asked.wanted, ways, false, clock.now())
+      const judged = guard.judge(guarded)
+      const verdict = judged instanceof Promise ? await judged : judged
+      if (verdict.verdict === 'block') {
+        // The answer that there is may be too old, and make place for a new start.
+        end()
+        return await block(guarded, verdict, asked)
+      }
+
+      const attempt = describeAttempt(request, guarded)
+      const passed = describePassed(asked, attempt, guarded, verdict.turn, end)
+      const carried = await carry(passed, ways, deps)
+      if (carried.kind !== 'heard') return await turnAway(carried, asked, guarded)
+      const facts = { ...attempt, fansOut: asked.wanted.fansOut, order: ways.order }
+      return attemptAnswer(facts, carried.told, false) ?? (await endRefused(facts, carried.told, request))
     } finally {
       end()
     }
   }
 
-  async function judgeAndSend(
-    wanted: Wanted,
-    code: string,
-    ways: Ways,
-    claim: KeyClaim | null,
-    request: StartRequest,
-    accepted: () => void,
-  ): Promise<Answer> {
-    const guarded = guardedSend(wanted, ways, false, clock.now())
-    const judged = guard.judge(guarded)
-    const verdict = judged instanceof Promise ? await judged : judged
-    if (verdict.verdict === 'block') return block(guarded, verdict, claim, request)
+  function describeAttempt({ requestId, caller }: StartRequest, { nowMs }: GuardedSend): CodeFacts {
+    const { validityMinutes } = caller.account.verification
+    return { id: sameAs('ver', requestId), resends: 0, sentAt: nowMs, validityMinutes }
+  }
 
-    const { caller } = request
+  /** Stored together with its verification; then the next request of the key goes on. */
+  function describePassed(
+    { request, claim, wanted, code, ways }: Asked,
+    attempt: CodeFacts,
+    guarded: GuardedSend,
+    turn: Turn | null,
+    end: () => void,
+  ): Passed<StartVerdict> {
+    const { account, mode } = request.caller
     const id = sameAs('msg', request.requestId)
-    const attempt: CodeFacts = {
-      id: sameAs('ver', request.requestId),
-      resends: 0,
-      sentAt: guarded.nowMs,
-      validityMinutes: caller.account.verification.validityMinutes,
-    }
-    const store = storeOf(
-      describeStart(attempt, wanted, code, ways.order, verdict.turn, request),
+    return {
+      id,
+      verificationId: attempt.id,
       claim,
-      request,
-      accepted,
-    )
-    const carried = await carryGuarded(guard, guarded, attempt.id, () => carry(id, ways, claim, store, deps))
-    if (isHeard(carried))
-      return conclude({ ...attempt, order: ways.order, fansOut: wanted.fansOut }, carried, request)
-    switch (carried.kind) {
-      case 'blocked':
-        return block(guarded, carried.breach, claim, request)
-      case 'exists':
-        return replay(carried, claim!, request)
-      case 'faulty':
-        throw carried.cause
-      default:
-        return insufficientAnswer(id, false)
+      guarded,
+      add(row, messages) {
+        const start: Start = {
+          verificationId: attempt.id,
+          recipientKey: wanted.recipient.key,
+          codeMark: () => codes.mark({ accountId: account.id, mode }, code),
+          validityMinutes: attempt.validityMinutes,
+          startedAt: attempt.sentAt,
+          request: keepRequest(request.body, ways.order, wanted.fansOut),
+          messages,
+          turn,
+        }
+        return deps.starts.add({ ...row, start })
+      },
+      freeKey: () => dropKeyOf(deps.db, account.id, claim!, id),
+      decided: end,
     }
   }
 
-  /** Together with its verification; then the next request of the key goes on. */
-  function storeOf(
-    begun: Omit<Start, 'messages'>,
-    claim: KeyClaim | null,
-    { caller }: StartRequest,
-    accepted: () => void,
-  ): Carriage<StartVerdict> {
-    return {
-      add(row, messages) {
-        const verdict = deps.starts.add({ ...row, start: { ...begun, messages } })
-        verdict.then(accepted, accepted)
-        return verdict
-      },
-      freeKey: () => dropKeyOf(deps.db, caller.account.id, claim!, sameAs('msg', begun.verificationId)),
+  /** Nothing was accepted. */
+  async function turnAway(
+    refusal: Late | Exclude<StartVerdict | Faulty, { kind: 'accepted' | 'late' }>,
+    asked: Asked,
+    guarded: GuardedSend,
+  ): Promise<Answer> {
+    switch (refusal.kind) {
+      case 'blocked':
+        return block(guarded, refusal.breach, asked)
+      case 'exists':
+        return replay(refusal, asked.claim!, asked.request)
+      case 'faulty':
+        throw refusal.cause
+      default:
+        return insufficientAnswer(sameAs('msg', asked.request.requestId), false)
     }
   }
 
   /** Whoever has an answer already gets it again: the guard has a say on new codes alone. */
-  async function block(
-    send: GuardedSend,
-    breach: Breach,
-    claim: KeyClaim | null,
-    request: StartRequest,
-  ): Promise<Answer> {
+  async function block(send: GuardedSend, breach: Breach, { claim, request }: Asked): Promise<Answer> {
     const existing = claim && (await idempotency.find(request.caller.account.id, claim))
     if (existing) return replay(existing, claim, request)
     return problemAnswer(await refuseBlocked(guard, send, breach), sameAs('msg', request.requestId))
   }
 
-  function describeStart(
-    attempt: CodeFacts,
-    { recipient, fansOut }: Wanted,
-    code: string,
-    order: ChannelOrder | null,
-    turn: Turn | null,
-    { caller, body }: StartRequest,
-  ): Omit<Start, 'messages'> {
-    return {
-      turn,
-      verificationId: attempt.id,
-      recipientKey: recipient.key,
-      codeMark: () => codes.mark({ accountId: caller.account.id, mode: caller.mode }, code),
-      validityMinutes: attempt.validityMinutes,
-      startedAt: attempt.sentAt,
-      request: keepRequest(body, order, fansOut),
-    }
-  }
-
   /** Refused by every channel, it ends, and the recipient's earlier code counts again: an error changes nothing. */
-  async function conclude(attempt: AttemptFacts, { told }: Heard, { caller }: StartRequest): Promise<Answer> {
-    const answer = attemptAnswer(attempt, told, false)
-    if (answer) return answer
-    await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id: attempt.id }])
+  async function endRefused(
+    { id }: CodeFacts,
+    told: readonly Told[],
+    { caller }: StartRequest,
+  ): Promise<Answer> {
+    await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id }])
     return refusedAnswer(told, false)
   }
 
@@ -220,3 +214,5 @@ export function createStart(deps: StartDeps): StartVerification {
 
   return start
 }
+
+function endOfNone(): void {}

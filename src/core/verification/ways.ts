@@ -4,15 +4,13 @@ import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { ChannelOrder } from '../../contract/verification.ts'
 import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
-import type { Told } from '../messages/first-word.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import { type ResolveDeps, resolve } from '../messages/resolve.ts'
 import { channelsOf } from '../messages/template-find.ts'
 import { reaches } from '../routing/recipient.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { isUsable } from '../templates/transitions.ts'
-import { type Carried, isCarried, type Ways } from './carry.ts'
-import type { VerificationId } from './codes.ts'
+import type { Ways } from './carry.ts'
 import type { Learned } from './learned.ts'
 import { noMobile, type Wanted } from './request.ts'
 
@@ -34,20 +32,24 @@ export async function findWays(
 ): Promise<Ways | NoWay> {
   const template = caller.account.verification.templateId === null ? null : await findTemplate(caller, deps)
   const learning = learnsOrder(wanted, caller) ? createOrdering(wanted, caller, deps.learned) : null
-  const ways: Prepared[] = []
+  const resolving = learning ? { ...deps, reorder: learning.reorder } : deps
+  let first: Prepared | null = null
+  let others = NONE
   let refused: NoWay | null = null
   for (const channel of wanted.channels) {
-    const body = bodyFor(wanted, channel, code, template)
-    const resolved = await resolve(body, caller, learning ? { ...deps, reorder: learning.reorder } : deps)
-    if (resolved.kind === 'prepared') ways.push(resolved.prepared)
-    else refused ??= resolved
+    const resolved = await resolve(bodyFor(wanted, channel, code, template), caller, resolving)
+    if (resolved.kind === 'refused') refused ??= resolved
+    else if (first) others = [...others, resolved.prepared]
+    else first = resolved.prepared
   }
-  const [first, ...others] = ways
   if (first) return { first, others, order: learning?.order() ?? null }
   return wanted.deaf && isRouteless(refused!)
     ? { problem: noMobile(wanted.recipient), saidBy: null }
     : refused!
 }
+
+/** Most codes go one way. */
+const NONE: readonly Prepared[] = []
 
 /** Where the choice is ours, and the account wants it learned. */
 function learnsOrder({ channels, recipient }: Wanted, { account }: Caller): boolean {
@@ -136,40 +138,4 @@ export function guardedSend(
 export async function refuseBlocked(guard: Guard, send: GuardedSend, breach: Breach): Promise<Problem> {
   await guard.blocked(send, breach)
   return new Problem('RATE_LIMITED', undefined, { retryAfterSeconds: breach.retryAfterMs / 1_000 })
-}
-
-/** What became of a code that was accepted. */
-export type Heard = { told: readonly Told[] }
-
-/** There was no turn for it (fraud/guard.ts). */
-export type Late = { kind: 'blocked'; breach: Breach }
-
-/** Carries what the guard let pass, and tells it whether anything came of it: what no channel took is no code. */
-export async function carryGuarded<Outcome extends { kind: string }>(
-  guard: Guard,
-  send: GuardedSend,
-  id: VerificationId,
-  work: () => Promise<Carried | Outcome>,
-): Promise<Heard | Late | Exclude<Outcome, { kind: 'late' }>> {
-  let underWay = false
-  try {
-    const outcome = await work()
-    if (!isCarried(outcome)) {
-      if (outcome.kind === 'late') return { kind: 'blocked', breach: await guard.late(send) }
-      return outcome as Exclude<Outcome, { kind: 'late' }>
-    }
-    guard.stored(send, outcome.watched)
-    // Should nobody be able to say what became of it, it may have gone out.
-    underWay = true
-    const told = await outcome.told()
-    underWay = told.some(({ answer }) => answer !== 'failed')
-    return { told }
-  } finally {
-    if (underWay) guard.sent(send, id)
-    else guard.dropped(send)
-  }
-}
-
-export function isHeard<Outcome>(outcome: Heard | Outcome): outcome is Heard {
-  return typeof outcome === 'object' && outcome !== null && 'told' in outcome
 }

@@ -111,6 +111,19 @@ describe('codes to one recipient', () => {
     expect(await blocks()).toHaveLength(1)
   })
 
+  test('a key whose answer is too old is free again, also for what is blocked', async () => {
+    const again = () => ver.post('send', { to: TO }, { live: true, idempotencyKey: 'of the day before' })
+    expect((await again()).status).toBe(200)
+    await settings({ allowedCountries: { mode: 'block', countries: ['DE'] } })
+    expect((await again()).status).toBe(200)
+    await app.db.query({
+      name: 'age_key',
+      text: `update idempotency set created_at = created_at - interval '25 hours' where key = $1`,
+      values: ['of the day before'],
+    })
+    expectBlocked(await again())
+  })
+
   test('of racing requests with one key the guard sees one', async () => {
     await settings({ recipient: { sends: 1 } })
     const answers = await Promise.all(
