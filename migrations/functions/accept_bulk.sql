@@ -24,6 +24,8 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+-- A batch has rows of as many accounts as there is room for: to remember what was looked up costs more.
+set enable_memoize = off
 set jit = off
 as $$
 #variable_conflict use_column
@@ -36,13 +38,31 @@ begin
   perform pg_advisory_xact_lock_shared(bulk_lock(a.id))
     from (select distinct id from unnest(p_account) as d (id) order by id) a;
 
-  select array_agg(case when l.fence is null or j.id is not null then 'stale' else 'over' end), array_agg(i.at::integer)
+  select array_agg(case when l.fence is null then 'stale' else 'over' end), array_agg(i.at::integer)
     into v_refused, v_items
     from unnest(p_id) with ordinality as i (id, at)
     left join bulk_lanes l on l.account_id = p_account[at] and l.node = p_node and l.fence = p_fence[at]
     left join bulk_jobs j on j.account_id = p_account[at] and j.id = p_job[at] and j.status in ('queued', 'running', 'paused')
-    left join bulk_outcomes o on o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at]
-   where o.message_id is distinct from i.id and (l.fence is null or j.id is null or o.n is not null);
+   where (l.fence is null or j.id is null)
+     and not exists (select 1 from bulk_outcomes o
+                      where o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at] and o.message_id = i.id);
+
+  -- That a row has no outcome is the rule, and a plain insert costs less than one that looks first.
+  if v_refused is null then
+    begin
+      insert into bulk_outcomes (account_id, job_id, n, state, message_id)
+        select p_account[at], p_job[at], p_row[at], 'message', i.id from unnest(p_id) with ordinality as i (id, at);
+    exception when unique_violation then
+      select array_agg('stale'::text), array_agg(i.at::integer) into v_refused, v_items
+        from unnest(p_id) with ordinality as i (id, at)
+        join bulk_outcomes o on o.account_id = p_account[at] and o.job_id = p_job[at] and o.n = p_row[at]
+       where o.message_id is distinct from i.id;
+      insert into bulk_outcomes (account_id, job_id, n, state, message_id)
+        select p_account[at], p_job[at], p_row[at], 'message', i.id from unnest(p_id) with ordinality as i (id, at)
+         where v_refused is null
+      on conflict do nothing;
+    end;
+  end if;
   if v_refused is not null then
     return query
       select at, coalesce(v_refused[array_position(v_items, at)], 'later'),
@@ -60,13 +80,12 @@ begin
   loop
     v_none := v_none || r.item;
     item := r.item; verdict := r.verdict;
+    if r.verdict <> 'again' then
+      delete from bulk_outcomes o
+       where o.account_id = p_account[r.item] and o.job_id = p_job[r.item] and o.n = p_row[r.item] and o.message_id = p_id[r.item];
+    end if;
     return next;
   end loop;
-
-  insert into bulk_outcomes (account_id, job_id, n, state, message_id)
-    select p_account[at], p_job[at], p_row[at], 'message', i.id
-      from unnest(p_id) with ordinality as i (id, at)
-     where at <> all (v_none);
 
   -- The words of an OTP are the message's from here on; of its row the recipient is left.
   if exists (select 1 from unnest(p_secret) as s (secret) where s.secret is not null) then

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BULK_ROWS, type BulkAcceptRow } from '../../../src/core/bulk/accept-store.ts'
+import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { acceptRow } from '../../support/message-rows.ts'
+
+const NODE = 7
+const FENCE = 3
+const clock = createFakeClock(Date.UTC(2026, 3, 1))
+const ids = createIds(clock, createRandom())
+const connectionId = ids.next('cnn')
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** An account with a lane of this node, and a job that runs; each message costs 10. */
+async function setUp(balance = 1_000) {
+  const job = { accountId: ids.next('acc'), id: ids.next('job') }
+  const values = [toUuid(job.accountId), toUuid(job.id)]
+  const put = (name: string, text: string, more: unknown[] = []) =>
+    database.db.query({ name, text, values: [...values, ...more] })
+  await put(
+    't_wallet',
+    'insert into wallets (account_id, balance, credited) select $1, $3, $3 where $2::uuid is not null',
+    [balance],
+  )
+  await put(
+    't_job',
+    `insert into bulk_jobs (account_id, id, live, key_id, status, total, unsettled)
+     values ($1, $2, true, $1, 'running', 9, true)`,
+  )
+  await put(
+    't_lane',
+    `insert into bulk_lanes (account_id, node, fence) select $1, $3, $4 where $2::uuid is not null`,
+    [NODE, FENCE],
+  )
+  return {
+    put,
+    row: (n: number, more: Partial<BulkAcceptRow> = {}): BulkAcceptRow => ({
+      ...acceptRow(
+        { accountId: job.accountId, id: ids.next('msg'), connectionId, dueAt: clock.now() },
+        { claim: null },
+      ),
+      bulkJobId: job.id,
+      n,
+      fence: FENCE,
+      retried: false,
+      ...more,
+    }),
+    async accept(...rows: BulkAcceptRow[]): Promise<string[]> {
+      const verdicts = await BULK_ROWS.accept(database.db, NODE, clock.now(), rows, false)
+      return verdicts.map(({ kind }) => kind)
+    },
+    /** The rows that are messages, of which outcome and outbox are of one mind. */
+    async messages(): Promise<number[]> {
+      const { rows } = await put(
+        't_messages',
+        `select o.n from bulk_outcomes o
+           join messages m on m.account_id = o.account_id and m.id = o.message_id and m.bulk_job_id = o.job_id
+           join outbox x on x.account_id = o.account_id and x.message_id = o.message_id and x.bulk_row = o.n
+          where o.account_id = $1 and o.job_id = $2 and o.state = 'message' order by o.n`,
+      )
+      const { rows: all } = await put(
+        't_all',
+        `select (select count(*) from bulk_outcomes where account_id = $1 and job_id = $2)::integer as outcomes,
+                (select count(*) from messages where account_id = $1 and $2::uuid is not null)::integer as messages`,
+      )
+      expect(all).toEqual([{ outcomes: rows.length, messages: rows.length }])
+      return rows.map(row => (row as { n: number }).n)
+    },
+  }
+}
+
+test('a row is one message, whoever believes that it is none yet', async () => {
+  const { row, accept, messages } = await setUp()
+  const first = row(0)
+  expect(await accept(first, row(1))).toEqual(['accepted', 'accepted'])
+  // Nothing is done with a batch in which one is somebody else's.
+  expect(await accept(row(2), row(1), row(3))).toEqual(['later', 'stale', 'later'])
+  expect(await messages()).toEqual([0, 1])
+  // Tried again, since nobody heard that it had been stored.
+  expect(await accept({ ...first, retried: true }, row(2))).toEqual(['known', 'accepted'])
+  expect(await messages()).toEqual([0, 1, 2])
+})
+
+test('what is not covered is no message, and may be one later', async () => {
+  const { put, row, accept, messages } = await setUp(10)
+  expect(await accept(row(0), row(1))).toEqual(['accepted', 'insufficient'])
+  expect(await messages()).toEqual([0])
+  await put(
+    't_credit',
+    'update wallets set balance = balance + 10, credited = credited + 10 where account_id = $1 and $2::uuid is not null',
+  )
+  expect(await accept(row(1))).toEqual(['accepted'])
+  expect(await messages()).toEqual([0, 1])
+})
+
+test('nothing goes by a lane that is another node’s, nor for a job that has ended', async () => {
+  const { put, row, accept, messages } = await setUp()
+  expect(await accept(row(0), row(1, { fence: FENCE - 1 }))).toEqual(['later', 'stale'])
+  await put('t_cancel', `update bulk_jobs set status = 'cancelled' where account_id = $1 and id = $2`)
+  expect(await accept(row(0), row(1))).toEqual(['over', 'over'])
+  expect(await messages()).toEqual([])
+})
