@@ -210,12 +210,12 @@ test('live starts, resends and checks of one account beside its sends never wait
         return account.send({ to, text: 'Good morning' }, { live: true })
     }
   })
-  expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])
   const { rows } = await database.db.query<{ deadlocks: number }>({
     name: 'deadlocks',
     text: 'select deadlocks::integer from pg_stat_database where datname = current_database()',
   })
   expect(rows[0]!.deadlocks).toBe(0)
+  expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])
   const { rows: books } = await database.db.query<{ whole: boolean }>({
     name: 'books',
     text: 'select bool_and(balance + held + captured = credited) as whole from wallets',
