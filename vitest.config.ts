@@ -12,8 +12,7 @@ export default defineConfig({
     // One more than two processors keep busy: while leases and time-outs are waited for, others work.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    // Longer than any wait within, which says what it waited for.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 })

@@ -71,7 +71,7 @@ function sendText(text: string, key: string, to = '+12025550199') {
   return send(app.url, { account, key, body: { to, channel: 'local_sms', content: { text } } })
 }
 
-/** As its client would, also where a busy machine refuses it for now; resolves with the answer when the centre has it. */
+/** As its client would, also where a busy machine refuses it at first; resolves with the answer when the centre has it. */
 async function sendUntilTaken(text: string, key: string) {
   const answer = await until(
     () => sendText(text, key),
