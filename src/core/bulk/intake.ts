@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { Problem } from '../../contract/errors.ts'
+import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { canonicalize } from '../../lib/canonical-json.ts'
@@ -226,21 +226,29 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
         }
         said.passed(bytes)
       }
+      said.end()
     } catch (error) {
-      throw error instanceof IntakeCut ? error.problem : error
+      const refusal = error instanceof IntakeCut ? error.problem : error
+      if (!isOfBody(refusal)) throw refusal
+      return answerFor(request, refusal)
     }
-    said.end()
     return answerFor(request, identity.of(said.name, said.perSecond!))
   }
 
-  async function answerFor(request: BulkRequest, hash: Buffer): Promise<{ job: Job; replayed: boolean }> {
+  /** `said` tells the body apart from others: one that is refused is another than any job's. */
+  async function answerFor(
+    request: BulkRequest,
+    said: Buffer | Problem,
+  ): Promise<{ job: Job; replayed: boolean }> {
     const job = await waitForOther(request)
+    // The other request was refused, too: the key is free.
+    if (!job && said instanceof Problem) throw said
     if (!job?.bodyHash) {
       throw new Problem('IDEMPOTENCY_CONFLICT', 'A request with this idempotency key is still in progress.', {
         retryAfterSeconds: 1,
       })
     }
-    if (!job.bodyHash.equals(hash)) throw new Problem('IDEMPOTENCY_CONFLICT')
+    if (said instanceof Problem || !job.bodyHash.equals(said)) throw new Problem('IDEMPOTENCY_CONFLICT')
     return { job, replayed: true }
   }
 
@@ -263,6 +271,18 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 function checkSubscription({ account }: Caller): void {
   if (account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
 }
+
+/** Whether all that mattered of the body was read, and is wrong. */
+function isOfBody(refusal: unknown): refusal is Problem {
+  return refusal instanceof Problem && BODY_FAULTS.has(refusal.code)
+}
+
+const BODY_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_REQUEST_BODY',
+  'MESSAGES_PER_SECOND_INVALID',
+  'MESSAGES_REQUIRED',
+  'INVALID_MESSAGE',
+])
 
 function isCutMidway(error: unknown, said: Said): boolean {
   return error instanceof IntakeCut && error.problem.code !== 'INVALID_REQUEST_BODY' && said.total > 0

@@ -140,6 +140,37 @@ describe('the same key', () => {
     expect(other.body['code']).toBe('IDEMPOTENCY_CONFLICT')
   })
 
+  test.each([
+    ['no JSON', '{"broken"'],
+    ['no object', []],
+    ['of another name, which is none', { messagesPerSecond: 3, messages: bulkRows(2), name: 5 }],
+    ['of a rate that is none', { messagesPerSecond: 11, messages: bulkRows(2) }],
+    ['without messages', { messagesPerSecond: 3 }],
+    ['with an item that is no message', { messagesPerSecond: 3, messages: [...bulkRows(2), null] }],
+  ])('is a conflict for a body that is %s, too', async (what, other) => {
+    const body = { messagesPerSecond: 3, messages: bulkRows(2) }
+    const key = `conflict with a body ${what}`
+    const first = await createBulk(app, account, body, { key })
+    const refused = await createBulk(app, account, other, { key })
+    expect([refused.status, refused.body['code']]).toEqual([409, 'IDEMPOTENCY_CONFLICT'])
+    expect(refused.headers.get('retry-after')).toBeNull()
+    expect((await createBulk(app, account, body, { key })).body['id']).toBe(first.body['id'])
+  })
+
+  test('is free again where both bodies are refused, the second while the first comes in', async () => {
+    const slow = streamBulk(app, account, 'both refused')
+    const messages = JSON.stringify(bulkRows(3)).slice(0, -1)
+    await slow.write(`{"messages": ${messages}, `)
+    await app.until(
+      () => listBulk(account, '?status=accepting'),
+      jobs => jobs.length === 1,
+    )
+    const refused = createBulk(app, account, { messagesPerSecond: 11, messages: [] }, { key: 'both refused' })
+    slow.end('{"to": 5}], "messagesPerSecond": 2}')
+    expect((await app.during(slow.answer)).body['code']).toBe('INVALID_MESSAGE')
+    expect((await app.during(refused)).body['code']).toBe('MESSAGES_PER_SECOND_INVALID')
+  })
+
   test('of many requests at once makes one job', async () => {
     const body = { messagesPerSecond: 3, messages: bulkRows(5) }
     const answers = await app.during(
