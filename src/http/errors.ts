@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../contract/envelope.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Ids } from '../lib/ids.ts'
+import { challenge } from './challenge.ts'
 import type { HttpLog } from './request-context.ts'
 import { discardRest } from './rest-of-body.ts'
 
@@ -38,6 +39,7 @@ function hearOut(problem: Problem, request: FastifyRequest, reply: FastifyReply)
 /** Answers with `problem` from where no error may be thrown. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   if (problem.retryAfterSeconds !== undefined) reply.header('Retry-After', String(problem.retryAfterSeconds))
+  if (problem.status === 401) challenge(request, reply)
   reply
     .code(problem.status)
     .header('Content-Type', JSON_TYPE)

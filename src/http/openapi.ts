@@ -54,6 +54,11 @@ const HEADERS = {
     description: 'Seconds until another try makes sense.',
     schema: { type: 'integer', minimum: 1 },
   },
+  WwwAuthenticate: {
+    description:
+      'What would be let in: `ApiKey`, the header `X-API-Key`; `Bearer`, the operator token; `Cookie`, a login.',
+    schema: { type: 'string' },
+  },
   RateLimitPolicy: {
     description: 'Requests that fit the bucket, and the seconds that fill it: `"api";q=100;w=2`.',
     schema: { type: 'string' },
@@ -200,6 +205,7 @@ function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
     description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
     headers: {
       'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
       ...(waits && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
     },
     content: asJson({ $ref: '#/components/schemas/Error' }),

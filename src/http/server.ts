@@ -217,7 +217,7 @@ function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: G
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
-    ...(form && { config: { form, formSchema: route.schema.body as TObject } }),
+    config: { auth: route.auth, ...(form && { form, formSchema: route.schema.body as TObject }) },
     handler: form ? withForm(form, route, handler, deps.media) : (handler as never),
   })
 }

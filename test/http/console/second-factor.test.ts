@@ -6,6 +6,8 @@ import { openBrowser, PASSWORD, setUp, tokenOf, type Visitor } from '../../suppo
 
 const EMAIL = 'root@example.com'
 const STEP_MS = 30_000
+/** What is asked for instead of a session that is none. */
+const COOKIE = 'Cookie realm="Posthorn console"'
 
 let app: TestApp
 let root: Visitor
@@ -51,7 +53,8 @@ describe('the second factor', () => {
     expect(recoveryCodes).toHaveLength(10)
     expect(new Set(recoveryCodes).size).toBe(10)
     expect(root.cookie()).not.toBe(before)
-    expect((await other.call('GET', '/api/console/session')).status).toBe(401)
+    const ended = await other.call('GET', '/api/console/session')
+    expect([ended.status, ended.headers.get('www-authenticate')]).toEqual([401, COOKIE])
     expect((await root.session()).user).toMatchObject({ totp: true, recoveryCodesLeft: 10 })
     expect((await begin()).status).toBe(409)
     const { rows } = await app.db.query<{ row: string }>({
@@ -115,7 +118,8 @@ describe('the second factor', () => {
     expect((await browser.session()).user.totp).toBe(false)
     expect((await root.call('GET', '/api/console/session')).status).toBe(401)
     expect((await browser.call('POST', '/api/console/invitations/accept', body)).status).toBe(404)
-    expect((await openBrowser(app).logIn(EMAIL)).status).toBe(401)
+    const wrong = await openBrowser(app).logIn(EMAIL)
+    expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([401, COOKIE])
     expect((await openBrowser(app).logIn(EMAIL, body.password)).status).toBe(200)
   })
 })

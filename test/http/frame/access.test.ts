@@ -25,6 +25,7 @@ describe('a key', () => {
         requestId: answer.headers.get('x-request-id'),
       })
       expect(answer.headers.get('ratelimit')).toBeNull()
+      expect(answer.headers.get('www-authenticate')).toBe('ApiKey realm="Posthorn", header="X-API-Key"')
     },
   )
 
@@ -93,6 +94,8 @@ describe('the operator', () => {
     frame = await startFrame()
     const answer = await frame.call('GET', '/demo/admin', { key: null, headers: { authorization } })
     expect(answer.status).toBe(status)
+    const asked = answer.headers.get('www-authenticate')
+    expect(asked).toBe(status === 401 ? 'Bearer realm="Posthorn operator"' : null)
   })
 
   it('is guessed at so often from one place, and then waited for', async () => {

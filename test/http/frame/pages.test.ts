@@ -142,7 +142,14 @@ type Operation = {
   security: object[]
   parameters?: { name: string; in: string; required: boolean; schema: object }[]
   requestBody?: { content: Record<string, { schema: object }> }
-  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+  responses: Record<
+    string,
+    {
+      description: string
+      headers?: Record<string, object>
+      content?: Record<string, { schema: object }>
+    }
+  >
 }
 
 describe('/openapi.json', () => {
@@ -174,6 +181,10 @@ describe('/openapi.json', () => {
       ['q', false],
     ])
     expect(Object.keys(list.responses)).toEqual(['200', '400', '401', '403', '429', '503', 'default'])
+    const challenged = Object.entries(list.responses).filter(
+      ([, { headers }]) => headers?.['WWW-Authenticate'],
+    )
+    expect(challenged.map(([status]) => status)).toEqual(['401'])
     const item = paths['/demo/items/{itemId}']!['get']!
     expect(item.parameters).toMatchObject([{ name: 'itemId', in: 'path', required: true }])
     expect(paths['/demo/admin']!['get']!.security).toEqual([{ operator: [] }, { session: [] }])

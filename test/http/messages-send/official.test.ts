@@ -300,6 +300,7 @@ describe('what WhatsApp says later', () => {
     const payload = event(messagesChange({ statuses: [failed(131026, { id: wamid })] }))
     const forged = await tell(first, payload, signatureOf(`${JSON.stringify(payload)} `))
     expect(forged).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    expect(forged.headers.get('www-authenticate')).toBe('Signature realm="Posthorn webhooks"')
     expect((await account.message(id)).status).toBe('sent')
   })
 
