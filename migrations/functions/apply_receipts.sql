@@ -31,7 +31,9 @@ declare
   v_low uuid;
   v_high uuid;
 begin
-  select array_agg(i.n::integer), array_agg(r.account_id), array_agg(r.message_id), array_agg(r.message_id order by r.message_id)
+  -- In the order in which everybody locks messages.
+  select array_agg(i.n::integer order by r.account_id, r.message_id), array_agg(r.account_id order by r.account_id, r.message_id),
+         array_agg(r.message_id order by r.account_id, r.message_id), array_agg(r.message_id order by r.message_id)
     into v_known, v_of_account, v_of, v_ids
     from unnest(p_connection, p_provider_id) with ordinality as i (connection, provider_id, n)
     join provider_refs r on r.connection_id = i.connection and r.provider_id = i.provider_id;

@@ -1,14 +1,9 @@
 drop function if exists deliver_parked;
 
--- One at a time: several receipts of one message must apply in their order.
-create function deliver_parked(p_now timestamptz, p_ids bigint[]) returns void language plpgsql as $$
-declare
-  r record;
-begin
-  for r in
-    with gone as (delete from parked_receipts where id = any (p_ids) returning *) select * from gone order by id
-  loop
-    perform apply_receipts(p_now, array[r.connection_id], array[r.provider_id], array[r.status], array[r.at],
-      array[r.provider_code], array[r.error_code], array[r.detail], array[uuid_at(p_now)]);
-  end loop;
-end $$;
+-- Applies parked receipts, the oldest first, and parks them no more.
+create function deliver_parked(p_now timestamptz, p_ids bigint[]) returns void language sql as $$
+  with gone as (delete from parked_receipts where id = any (p_ids) returning *)
+  select deliver_receipts(p_now, array_agg(g.connection_id), array_agg(g.provider_id), array_agg(g.status), array_agg(g.at),
+           array_agg(g.provider_code), array_agg(g.error_code), array_agg(g.detail))
+    from (select * from gone order by id) g having count(*) > 0
+$$;

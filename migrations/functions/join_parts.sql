@@ -17,6 +17,13 @@ declare
   v_at timestamptz;
   v_code text;
   v_detail text;
+  -- What there is to say of the whole ones.
+  v_connection uuid[] := '{}';
+  v_whole text[] := '{}';
+  v_statuses text[] := '{}';
+  v_ats timestamptz[] := '{}';
+  v_codes text[] := '{}';
+  v_details text[] := '{}';
 begin
   if not exists (select 1 from message_parts) then
     return;
@@ -55,8 +62,13 @@ begin
     continue when not v_failed and exists (
       select 1 from message_parts m where m.connection_id = w.connection_id and m.whole_id = w.whole_id
       having count(*) filter (where m.status = 'delivered') < max(m.total));
-    perform apply_receipts(p_now, array[w.connection_id], array[w.whole_id],
-      array[case when v_failed then 'undelivered' else 'delivered' end], array[v_at], array[v_code],
-      array[null::text], array[v_detail], array[uuid_at(p_now)]);
+    v_connection := array_append(v_connection, w.connection_id);
+    v_whole := array_append(v_whole, w.whole_id);
+    v_statuses := array_append(v_statuses, case when v_failed then 'undelivered' else 'delivered' end);
+    v_ats := array_append(v_ats, v_at);
+    v_codes := array_append(v_codes, v_code);
+    v_details := array_append(v_details, v_detail);
   end loop;
+  perform deliver_receipts(p_now, v_connection, v_whole, v_statuses, v_ats, v_codes,
+    array_fill(null::text, array[cardinality(v_whole)]), v_details);
 end $$;

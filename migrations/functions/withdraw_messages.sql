@@ -2,9 +2,10 @@ drop function if exists withdraw_messages;
 
 -- Ends messages that have not left, as p_end: cancelled by the sender, taken back
 -- because the sender was never told that they were accepted, failed for want of a
--- connection, or expired with the code that they carry. Money goes back where it came from. Returns the ids that were ended.
+-- connection, or expired with the code that they carry. p_begun names those that have not left although their attempt is
+-- recorded. Money goes back where it came from. Returns the ids that were ended.
 create function withdraw_messages(
-  p_now timestamptz, p_account uuid[], p_id uuid[], p_statuses text[], p_begun_too boolean,
+  p_now timestamptz, p_account uuid[], p_id uuid[], p_begun boolean[],
   p_end text, p_error_code text, p_error_detail text)
 returns table (account_id uuid, id uuid)
 language plpgsql
@@ -19,9 +20,10 @@ declare
   v_id uuid[];
 begin
   with gone as (
-    delete from outbox o using unnest(p_account, p_id) as i (account_id, id), messages m
-     where o.account_id = i.account_id and o.message_id = i.id and (p_begun_too or not o.begun)
-       and m.account_id = i.account_id and m.id = i.id and m.status = any (p_statuses)
+    delete from outbox o using unnest(p_account, p_id, p_begun) as i (account_id, id, begun), messages m
+     where o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun)
+       and m.account_id = i.account_id and m.id = i.id
+       and (m.status in ('scheduled', 'queued') or (i.begun and m.status in ('sending', 'unknown')))
     returning o.account_id, o.message_id, o.bulk_row
   ), ended as (
     update messages m set status = p_end, ended_at = p_now, error_code = p_error_code, error_detail = p_error_detail,

@@ -76,20 +76,9 @@ export async function withdrawUnconfirmed(
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
     const sorted = [...rows].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
-    // An attempt that was recorded with the accept is made by nobody but the accepting request.
-    const begun = await withdraw(
-      tx,
-      nowMs,
-      sorted.filter(row => row.begun),
-      UNCONFIRMED_BEGUN,
-    )
-    const waiting = await withdraw(
-      tx,
-      nowMs,
-      sorted.filter(row => !row.begun),
-      UNCONFIRMED,
-    )
-    const gone = new Set([...begun, ...waiting])
+    // In one call, since wallets come behind all messages.
+    const begun = sorted.map(row => row.begun)
+    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun))
     await freeKeys(
       tx,
       sorted.filter(row => gone.has(row.id)),
@@ -117,16 +106,12 @@ async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
 }
 
 type Ending = {
-  statuses: readonly string[]
-  begunToo: boolean
   end: 'cancelled' | 'failed' | 'expired'
   errorCode: MessageError | null
   detail: string | null
 }
 
 const CANCELLED: Ending = {
-  statuses: ['scheduled', 'queued'],
-  begunToo: false,
   end: 'cancelled',
   errorCode: null,
   detail: null,
@@ -134,7 +119,6 @@ const CANCELLED: Ending = {
 /** Tells what was taken back from what its account cancelled. */
 export const TAKEN_BACK = 'the database went away before the sender could be told; not sent'
 const UNCONFIRMED: Ending = { ...CANCELLED, detail: TAKEN_BACK }
-const UNCONFIRMED_BEGUN: Ending = { ...UNCONFIRMED, statuses: ['sending', 'unknown'], begunToo: true }
 const UNREADABLE: Ending = {
   ...CANCELLED,
   end: 'failed',
@@ -175,17 +159,18 @@ async function withdraw(
   nowMs: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
   ending: Ending,
+  /** Of which the attempt was recorded with the accept: it is made by nobody but the accepting request. */
+  begun: readonly boolean[] = items.map(() => false),
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
     name: 'withdraw_messages',
-    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8)',
+    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7)',
     values: [
       toIso(nowMs),
       bareArray(items.map(item => toUuid(item.accountId))),
       bareArray(items.map(item => toUuid(item.id))),
-      bareArray(ending.statuses),
-      ending.begunToo,
+      bareArray(begun),
       ending.end,
       ending.errorCode,
       ending.detail,

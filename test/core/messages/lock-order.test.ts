@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  type AcceptRow,
+  acceptSends,
+  applyReceipts,
+  settleAttempts,
+} from '../../../src/core/messages/hot-store.ts'
+import { withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
+import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+const NODE = 1
+const NOW = Date.UTC(2026, 3, 1)
+const ids = createIds(systemClock, createRandom())
+const connectionId = ids.next('cnn')
+
+let database: TestDatabase
+let account: AccountId
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  account = await funded()
+})
+
+async function funded(): Promise<AccountId> {
+  const id = ids.next('acc')
+  await database.db.query({
+    name: 'order_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 1000, 1000)',
+    values: [toUuid(id)],
+  })
+  return id
+}
+
+async function accepted(accountId: AccountId, more: Partial<AcceptRow> = {}): Promise<AcceptRow> {
+  const row = acceptRow({ accountId, id: ids.next('msg'), connectionId, dueAt: NOW }, more)
+  await acceptSends(database.db, NODE, NOW, [row], false)
+  return row
+}
+
+/** A message of which nobody knows whether it was taken, and whose provider's id is known. */
+async function unknown(accountId: AccountId, providerId: string): Promise<AcceptRow> {
+  const row = await accepted(accountId)
+  const settled = settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: NOW })
+  await settleAttempts(database.db, NODE, NOW, [settled], false)
+  await database.db.query({
+    name: 'order_ref',
+    text: 'insert into provider_refs values ($1, $2, $3, $4)',
+    values: [toUuid(connectionId), providerId, toUuid(accountId), toUuid(row.id)],
+  })
+  return row
+}
+
+/** As if it had come before its message was known. */
+async function park(providerId: string): Promise<void> {
+  await database.db.query({
+    name: 'order_park',
+    text: `insert into parked_receipts (connection_id, provider_id, status, received_at) values ($1, $2, 'delivered', $3)`,
+    values: [toUuid(connectionId), providerId, new Date(NOW).toISOString()],
+  })
+}
+
+function receipt(providerId: string) {
+  const nothing = { atMs: null, providerCode: null, errorCode: null, detail: null }
+  return { connectionId, providerId, status: 'delivered' as const, ...nothing, eventId: ids.next('evt') }
+}
+
+/** Locks as somebody else does who needs both, one after the other; fails where the work has the second one and waits for the first. */
+async function crossing(
+  first: (tx: Db) => Promise<unknown>,
+  work: () => Promise<unknown>,
+  second: (tx: Db) => Promise<unknown>,
+): Promise<void> {
+  let done: Promise<unknown> | undefined
+  await database.db.transaction(async tx => {
+    await first(tx)
+    done = work()
+    await lookUntil(waiting, n => n === 1, 10_000)
+    await second(tx)
+  })
+  await done
+}
+
+async function waiting(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'waiting_for_locks',
+    text: `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows[0]!.n
+}
+
+const message = (id: MessageId) => (tx: Db) =>
+  tx.query({
+    name: 'order_message',
+    text: 'select 1 from messages where id = $1 for update nowait',
+    values: [toUuid(id)],
+  })
+const wallet = (id: AccountId) => (tx: Db) =>
+  tx.query({
+    name: 'order_hold_wallet',
+    text: 'select 1 from wallets where account_id = $1 for update nowait',
+    values: [toUuid(id)],
+  })
+
+async function statuses(...rows: AcceptRow[]): Promise<string[]> {
+  const { rows: found } = await database.db.query<{ status: string }>({
+    name: 'order_statuses',
+    text: 'select status from messages where id = any ($1::uuid[]) order by id',
+    values: [`{${rows.map(row => toUuid(row.id)).join(',')}}`],
+  })
+  return found.map(({ status }) => status)
+}
+
+test('parked receipts lock all their messages before any wallet', async () => {
+  const one = await unknown(account, 'one')
+  const two = await unknown(account, 'two')
+  await park('one')
+  await park('two')
+  await crossing(message(two.id), () => applyParked(database.db, NOW), wallet(account))
+  expect(await statuses(one, two)).toEqual(['delivered', 'delivered'])
+})
+
+test('and the wallets in the order of their accounts, whatever came first', async () => {
+  const other = await funded()
+  const later = await unknown(other, 'of the later account')
+  const earlier = await unknown(account, 'of the earlier account')
+  await park('of the later account')
+  await park('of the earlier account')
+  await crossing(wallet(account), () => applyParked(database.db, NOW), wallet(other))
+  expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
+})
+
+test('so do the receipts of parts', async () => {
+  const rows: AcceptRow[] = []
+  for (const name of ['first', 'second']) {
+    rows.push(await unknown(account, `${name},…`))
+    const whole = { connectionId, wholeId: `${name},…`, partIds: [`${name} 1`, `${name} 2`], total: 2 }
+    await noteParts(database.db, NOW, [whole])
+    await park(`${name} 1`)
+    await park(`${name} 2`)
+  }
+  const parts = ['first 1', 'second 1'].map(partId => ({ connectionId, partId }))
+  await crossing(message(rows[1]!.id), () => joinParts(database.db, NOW, parts), wallet(account))
+  expect(await statuses(...rows)).toEqual(['delivered', 'delivered'])
+})
+
+test('receipts lock messages in the order of their accounts, whatever their provider calls them', async () => {
+  const other = await funded()
+  const later = await unknown(other, 'a')
+  const earlier = await unknown(account, 'z')
+  const receipts = [receipt('a'), receipt('z')]
+  await crossing(message(earlier.id), () => applyReceipts(database.db, NOW, receipts), message(later.id))
+  expect(await statuses(later, earlier)).toEqual(['delivered', 'delivered'])
+})
+
+test('what is taken back is locked, begun or not, before any wallet', async () => {
+  const begun = await accepted(account)
+  const waits = await accepted(account, { status: 'queued', begun: false, owned: false })
+  /** As a cancel does. */
+  const hold = async (tx: Db) => {
+    await tx.query({
+      name: 'order_outbox',
+      text: 'select 1 from outbox where message_id = $1 for update',
+      values: [toUuid(waits.id)],
+    })
+    await message(waits.id)(tx)
+  }
+  await crossing(hold, () => withdrawUnconfirmed(database.db, NOW, [begun, waits]), wallet(account))
+  expect(await statuses(begun, waits)).toEqual(['cancelled', 'cancelled'])
+})
