@@ -5,8 +5,7 @@ drop function if exists accept_resend;
 --   'stale'  the verification is no longer as the caller read it: p_resends resends, its
 --            code open; nothing has changed
 --   'late', 'watched'  as accept_verifications does; `p_at` is when the code was sent
--- so that of racing resends exactly one is made. The turn is taken first, and the wallet is
--- locked before the verification, as a start does.
+-- so that of racing resends exactly one is made. The wallet is locked first, as a start does.
 create function accept_resend(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -19,7 +18,8 @@ create function accept_resend(
   p_expires timestamptz, p_resend timestamptz, p_messages uuid[],
   p_at timestamptz, p_person text, p_sends smallint, p_window_minutes smallint, p_strict boolean
 ) returns table (
-  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
+  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz,
+  free_at timestamptz
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -32,22 +32,23 @@ as $$
 declare
   v verifications;
   v_accepted boolean := true;
-  -- Null where no turn is asked for: what was accepted before has its own.
+  -- Null where there is a turn, or none is asked for: what was accepted before is among those that are counted.
   v_late boolean;
-  v_person text := case when not p_repeated or not exists (
-    select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]) then p_person end;
 begin
-  if v_person is not null then
-    select t.late into v_late
-      from take_turns(p_account, array[v_person], array[p_at], array[p_sends], array[p_window_minutes], array[p_strict]) t;
+  if p_live[1] then
+    perform 1 from wallets w where w.account_id = p_account[1] for update;
+  end if;
+  if p_person is not null and not (
+    p_repeated and exists (select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]))
+  then
+    select t.late, t.free_at into v_late, free_at
+      from find_late(p_account, array[p_person], array[p_at], array[p_sends], array[p_window_minutes], array[p_strict]) t;
     if v_late then
       item := 1; verdict := 'late';
       return next;
       return;
     end if;
-  end if;
-  if p_live[1] then
-    perform 1 from wallets w where w.account_id = p_account[1] for update;
+    free_at := null;
   end if;
   select * into v from verifications c where c.account_id = p_account[1] and c.id = p_verification for update;
   if v.id is null or (v.message_id <> p_id[1] and (
@@ -55,9 +56,6 @@ begin
       or exists (select 1 from verifications x
                   where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
                     and x.accept_no > v.accept_no and x.status <> 'failed'))) then
-    if v_person is not null then
-      perform give_back_turns(p_account, array[v_person], array[p_at]);
-    end if;
     item := 1; verdict := 'stale';
     return next;
     return;
@@ -73,9 +71,6 @@ begin
     return next;
   end loop;
   if not v_accepted then
-    if v_person is not null then
-      perform give_back_turns(p_account, array[v_person], array[p_at]);
-    end if;
     return;
   end if;
   if v_late is not null then
@@ -86,7 +81,7 @@ begin
   update verifications c set
       resends = c.resends + 1, message_id = p_id[1], channel = p_channel[1],
       code_hash = sha256(p_code_mark || uuid_send(c.id)), expires_at = p_expires, resend_at = p_resend,
-      messages = c.messages || p_messages
+      messages = c.messages || p_messages, codes_at = coalesce(c.codes_at, array[c.started_at]) || p_at
    where c.account_id = p_account[1] and c.id = p_verification;
   perform tell_verifications(p_now, 'verification.sent', p_account, array[p_verification], null);
 end $$;

@@ -8,11 +8,10 @@ drop function if exists accept_verifications;
 -- each account, a row for the totals for each verification, and a row that says which one
 -- counts took a third of the time.) Returns what accept_sends returns, or, where codes to a
 -- recipient are limited (`p_person`, of which there are no two the same; null where none is asked about):
---   'late'     the recipient has had as many as there may be (take_turns)
+--   'late'     the recipient has had as many as there may be (find_late), until `free_at`
 --   'watched'  accepted, and more than there should be
--- What is refused for something else takes no turn.
 --
--- Order of locks: turns, then what accept_sends locks. An account's starts follow one another by its wallet.
+-- Order of locks: wallets, then what accept_sends locks. An account's starts follow one another by its wallet.
 create function accept_verifications(
   p_node bigint, p_now timestamptz, p_operation smallint, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_key text[], p_hash bytea[],
@@ -23,9 +22,10 @@ create function accept_verifications(
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
   p_recipient_key text[], p_code_mark bytea[],
   p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[],
-  p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[]
+  p_mailbox text[], p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[]
 ) returns table (
-  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz
+  item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz,
+  free_at timestamptz
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -46,9 +46,13 @@ declare
   v_previous uuid[];
   r record;
 begin
+  perform 1 from wallets w
+    where w.account_id = any (case when false = any (p_live)
+            then array(select p_account[n] from unnest(p_live) with ordinality as l (live, n) where live) else p_account end)
+    order by w.account_id for update;
   if p_person is not null then
     if p_repeated then
-      -- What was accepted before has its turn.
+      -- What was accepted before is among those that are counted.
       for r in
         select i.n::integer as n from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
           join messages m on m.account_id = i.account_id and m.id = i.id
@@ -56,16 +60,16 @@ begin
         v_person[r.n] := null;
       end loop;
     end if;
-    for r in select t.* from take_turns(p_account, v_person, p_started, p_sends, p_window_minutes, p_strict) t loop
+    for r in select t.* from find_late(p_account, v_person, p_started, p_sends, p_window_minutes, p_strict) t loop
       if r.late then
         v_take[r.item] := false;
-        v_person[r.item] := null;
-        item := r.item; verdict := 'late';
+        item := r.item; verdict := 'late'; free_at := r.free_at;
         return next;
       else
         v_watched := v_watched || r.item;
       end if;
     end loop;
+    free_at := null;
   end if;
 
   for r in
@@ -76,9 +80,6 @@ begin
   loop
     -- 'again' too: what was stored before was stored with its verification.
     v_take[r.item] := false;
-    if v_person[r.item] is not null then
-      perform give_back_turns(array[p_account[r.item]], array[v_person[r.item]], array[p_started[r.item]]);
-    end if;
     item := r.item; verdict := r.verdict;
     key_hash := r.key_hash; key_message := r.key_message; key_status := r.key_status;
     key_body := r.key_body; key_created := r.key_created;
@@ -101,9 +102,9 @@ begin
   end if;
 
   insert into verifications (
-    account_id, id, live, validity_minutes, recipient, recipient_key, country, message_id, channel,
+    account_id, id, live, validity_minutes, recipient, recipient_key, mailbox, country, message_id, channel,
     started_at, expires_at, resend_at, code_hash, request, messages, started_with)
-  select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_country[n], i.id,
+  select p_account[n], i.id, p_live[n], p_validity[n], p_recipient[n], p_recipient_key[n], p_mailbox[n], p_country[n], i.id,
          p_channel[n], p_started[n], p_started[n] + p_validity[n] * interval '1 minute',
          p_started[n] + p_resend_after, sha256(p_code_mark[n] || uuid_send(i.id)), p_request[n],
          case when p_messages[n] is null then array[i.id] else string_to_array(p_messages[n], ',')::uuid[] end,

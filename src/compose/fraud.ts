@@ -5,7 +5,6 @@ import { createRuleBook } from '../core/fraud/rule-book.ts'
 import { createTallies } from '../core/fraud/tallies.ts'
 import { createTallyStore, sweepTallies } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
-import { createTurns, sweepAllTurns } from '../core/fraud/turns.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -28,7 +27,6 @@ export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foun
     clock,
     rules: fraudRules,
     tallies: createTallies({ store: createTallyStore({ db }), clock }),
-    turns: createTurns({ db }),
     blocks: verificationBlocks,
   })
   return { guard, fraudRules, verificationBlocks, verificationTotals: createTotals({ db, clock }) }
@@ -38,12 +36,6 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
   return [
     { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
-    {
-      name: 'sweep recipients of codes',
-      byAge: true,
-      everyMs: 5 * MINUTE_MS,
-      run: () => sweepAllTurns(db, clock.now()),
-    },
     {
       name: 'sweep fraud tallies',
       byAge: true,

@@ -1,27 +1,28 @@
 import type { Turn } from '../../src/core/fraud/guard.ts'
-import { type TakenTurn, turnValues } from '../../src/core/fraud/turn-store.ts'
 import type { Db } from '../../src/infra/db.ts'
-import { bareArray, timeArray } from '../../src/infra/pg-array.ts'
-import { toUuid } from '../../src/lib/ids.ts'
+import { bareArray, textArray, timeArray } from '../../src/infra/pg-array.ts'
+import { type AccountId, toUuid } from '../../src/lib/ids.ts'
 
-export type AskedTurn = Turn & Omit<TakenTurn, 'person'>
+/** What a code asks for, as of when it is sent, in ms since the epoch. */
+export type AskedTurn = Turn & { accountId: AccountId; atMs: number }
 
-/** Asks for turns as what stores codes does; each of them of another recipient. */
-export async function takeTurns(
+/** Which codes are late, as what stores codes asks for it: null where there is a turn. */
+export async function findLate(
   db: Db,
   turns: readonly AskedTurn[],
-): Promise<('taken' | 'late' | 'watched')[]> {
-  const [person, ...limits] = turnValues(turns)
-  const { rows } = await db.query<{ item: number; late: boolean }>({
-    name: 'test_take_turns',
-    text: 'select * from take_turns($1,$2,$3,$4,$5,$6)',
+): Promise<({ late: boolean; freeAtMs: number } | null)[]> {
+  const { rows } = await db.query<{ item: number; late: boolean; free_at: Date }>({
+    name: 'test_find_late',
+    text: 'select * from find_late($1,$2,$3,$4,$5,$6)',
     values: [
       bareArray(turns.map(turn => toUuid(turn.accountId))),
-      person,
+      textArray(turns.map(turn => turn.person)),
       timeArray(turns.map(turn => turn.atMs)),
-      ...limits,
+      bareArray(turns.map(turn => turn.sends)),
+      bareArray(turns.map(turn => turn.windowMinutes)),
+      bareArray(turns.map(turn => turn.strict)),
     ],
   })
-  const beyond = new Map(rows.map(({ item, late }) => [item - 1, late ? 'late' : 'watched'] as const))
-  return turns.map((_, at) => beyond.get(at) ?? 'taken')
+  const beyond = new Map(rows.map(row => [row.item - 1, { late: row.late, freeAtMs: row.free_at.getTime() }]))
+  return turns.map((_, at) => beyond.get(at) ?? null)
 }

@@ -18,13 +18,11 @@ import type { RuleBook } from './rule-book.ts'
 import { ACCOUNT_SCOPE, personOf } from './scopes.ts'
 import { isSafe } from './settings.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
-import type { Turns } from './turns.ts'
 
 export type GuardDeps = {
   clock: Clock
   rules: Pick<RuleBook, 'rulesFor'>
   tallies: Tallies
-  turns: Turns
   blocks: Pick<Blocks, 'record'>
 }
 
@@ -32,12 +30,12 @@ export type GuardDeps = {
 export type WorkingGuard = Guard & { round(): Promise<void> }
 
 /** What it was counted by, its turn, and which rules would have stopped it if they did more than watch. */
-type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[]; stored: boolean }
+type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[] }
 
 const PASS: GuardVerdict = { verdict: 'pass', turn: null }
 const MINUTE_MS = 60_000
 
-export function createGuard({ clock, rules: book, tallies, turns, blocks }: GuardDeps): WorkingGuard {
+export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps): WorkingGuard {
   const keyring = createKeyring()
   const maturing = createMaturing()
   /** Sends that passed, until it is told, by the same object, what becomes of them. */
@@ -65,7 +63,7 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     count(send, keys, 1)
     const turn = turnOf(send, rules)
     if (!keys && !turn && watched.length === 0) return PASS
-    counted.set(send, { keys, turn, watched, stored: false })
+    counted.set(send, { keys, turn, watched })
     return { verdict: 'pass', turn }
   }
 
@@ -77,23 +75,14 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     if (send.amount > 0) tallies.add(keys.day, { fresh: weight * send.amount })
   }
 
-  async function late(send: GuardedSend): Promise<Breach> {
+  function late(send: GuardedSend, freeAtMs: number): Breach {
     const known = takeOut(send)
     if (!known?.turn) throw new Error('late is who has asked for a turn')
     count(send, known.keys, -1)
-    const freeAtMs = await turns.freeAt(send.accountId, known.turn, send.nowMs)
     return tooLate(known.turn, freeAtMs - send.nowMs)
   }
 
-  function stored(send: GuardedSend, watched: boolean): void {
-    const known = counted.get(send)
-    if (!known) return
-    known.stored = true
-    if (!watched || !known.turn) return
-    known.watched = [...known.watched, tooLate(known.turn, known.turn.windowMinutes * MINUTE_MS)]
-  }
-
-  function sent(send: GuardedSend): void {
+  function sent(send: GuardedSend, watched: boolean): void {
     const known = takeOut(send)
     if (!known) return
     if (known.keys) {
@@ -102,14 +91,14 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
       maturing.note(known.keys.account, send.nowMs, nowMs, 'sends')
     }
     for (const breach of known.watched) void blocks.record(send, breach, 'monitored')
+    if (!watched || !known.turn) return
+    const breach = tooLate(known.turn, known.turn.windowMinutes * MINUTE_MS)
+    void blocks.record(send, breach, 'monitored')
   }
 
   function dropped(send: GuardedSend): void {
     const known = takeOut(send)
-    if (!known) return
-    count(send, known.keys, -1)
-    if (!known.stored || !known.turn) return
-    turns.giveBack({ accountId: send.accountId, person: known.turn.person, atMs: send.nowMs })
+    if (known) count(send, known.keys, -1)
   }
 
   function takeOut(send: GuardedSend): Counted | undefined {
@@ -148,7 +137,6 @@ export function createGuard({ clock, rules: book, tallies, turns, blocks }: Guar
     judge,
     late,
     blocked: (send, breach) => blocks.record(send, breach, 'blocked'),
-    stored,
     sent,
     dropped,
     verified,

@@ -59,14 +59,15 @@ export type GuardedCheck = {
  */
 export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
-  /** It passed, and there was no turn for it: what that breaks. It does not count. */
-  late(send: GuardedSend): Promise<Breach>
+  /** It passed, and there is no turn for it until then, in ms since the epoch: what that breaks. It does not count. */
+  late(send: GuardedSend, freeAtMs: number): Breach
   /** Its caller is refused, and not given an answer of before: it is listed when this resolves. Never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
-  /** It passed and is stored; `watched`: beyond the turns that there should be. Must not throw. */
-  stored(send: GuardedSend, watched: boolean): void
-  /** It is on its way; called once per start and resend, replays excluded. Must not throw. */
-  sent(send: GuardedSend, verificationId: Id<'ver'>): void
+  /**
+   * It is on its way; once per start and resend, replays excluded. `watched`: beyond the turns that there
+   * should be. Must not throw.
+   */
+  sent(send: GuardedSend, watched: boolean): void
   /** It passed, and came to nothing (402, a replay, a fault, no channel took it): it does not count. Must not throw. */
   dropped(send: GuardedSend): void
   /** A right code came back; once per verification. Must not throw. */

@@ -3,7 +3,7 @@ import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-arra
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Turn } from '../fraud/guard.ts'
-import { giveTurnsBack, TURN_PLACES, turnValues } from '../fraud/turn-store.ts'
+import { personOf } from '../fraud/scopes.ts'
 import type { AcceptStore } from '../messages/accept.ts'
 import {
   ACCEPT_PLACES,
@@ -41,8 +41,11 @@ export type Start = KeptCode & {
   turn: Turn | null
 }
 export type StartRow = AcceptRow & { start: Start }
-/** `late`: there was no turn; `watched`: none either, and accepted nevertheless. */
-export type StartVerdict = AcceptVerdict | { kind: 'accepted'; watched: true } | { kind: 'late' }
+/** `late`: there was no turn, until then, in ms since the epoch; `watched`: none either, and accepted nevertheless. */
+export type StartVerdict =
+  | AcceptVerdict
+  | { kind: 'accepted'; watched: true }
+  | { kind: 'late'; freeAtMs: number }
 
 /** A new code for a verification; `resends` is how many there were when it was read. */
 export type Resend = KeptCode & {
@@ -60,8 +63,8 @@ export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = StartVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 7 + TURN_PLACES)})`
-const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 7 + TURN_PLACES)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 12)})`
+const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 11)})`
 
 /** Turns of one recipient are taken one after the other. */
 export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {
@@ -85,13 +88,14 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
         `${FIRST_RESEND_AFTER_MS} milliseconds`,
         textArray(starts.map(start => start.request)),
         furtherMessages(starts),
+        textArray(starts.map(start => mailboxOf(start.recipientKey))),
         ...turnValues(starts.map(start => start.turn)),
       ],
     })
     return readGuarded(rows, exceptions)
   },
   async withdraw(db, nowMs, rows) {
-    const gone = await withdrawUnconfirmed(db, nowMs, rows, (tx, gone) =>
+    return withdrawUnconfirmed(db, nowMs, rows, (tx, gone) =>
       endVerifications(
         tx,
         nowMs,
@@ -100,13 +104,6 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
           .map(({ accountId, start }) => ({ accountId, id: start.verificationId })),
       ),
     )
-    await giveBack(
-      db,
-      rows
-        .filter(row => gone.has(row.id))
-        .map(({ accountId, start }) => ({ ...start, accountId, atMs: start.startedAt })),
-    )
-    return gone
   },
 }
 
@@ -138,29 +135,24 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
     return readGuarded(rows, exceptions as GuardedRow[])
   },
   async withdraw(db, nowMs, rows) {
-    const gone = await withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
+    return withdrawUnconfirmed(db, nowMs, rows, async (tx, gone) => {
       for (const row of rows) if (gone.has(row.id)) await takeBackResend(tx, nowMs, row)
     })
-    await giveBack(
-      db,
-      rows
-        .filter(row => gone.has(row.id))
-        .map(({ accountId, resend }) => ({ ...resend, accountId, atMs: resend.sentAt })),
-    )
-    return gone
   },
 }
 
-type GuardedRow = VerdictRow | { item: number; verdict: 'late' | 'watched' }
+type GuardedRow =
+  | VerdictRow
+  | { item: number; verdict: 'late'; free_at: Date }
+  | { item: number; verdict: 'watched' }
 
-const LATE: StartVerdict = { kind: 'late' }
 const WATCHED: StartVerdict = { kind: 'accepted', watched: true }
 
 function readGuarded(rows: readonly AcceptRow[], exceptions: readonly GuardedRow[]): StartVerdict[] {
   const verdicts: StartVerdict[] = readVerdicts(rows, exceptions.filter(isPlain))
-  for (const { item, verdict } of exceptions) {
-    if (verdict === 'late') verdicts[item - 1] = LATE
-    else if (verdict === 'watched') verdicts[item - 1] = WATCHED
+  for (const row of exceptions) {
+    if (row.verdict === 'late') verdicts[row.item - 1] = { kind: 'late', freeAtMs: row.free_at.getTime() }
+    else if (row.verdict === 'watched') verdicts[row.item - 1] = WATCHED
   }
   return verdicts
 }
@@ -169,13 +161,22 @@ function isPlain(row: GuardedRow): row is VerdictRow {
   return row.verdict !== 'late' && row.verdict !== 'watched'
 }
 
-/** Behind their transaction, which has wallets locked: whoever stores a code locks its turn before those. */
-async function giveBack(
-  db: Db,
-  codes: readonly { accountId: AccountId; turn: Turn | null; atMs: number }[],
-): Promise<void> {
-  const turns = codes.flatMap(({ turn, ...of }) => (turn ? [{ ...of, person: turn.person }] : []))
-  if (turns.length > 0) await giveTurnsBack(db, turns)
+/** The turns of a batch: `p_person` and what follows it. */
+function turnValues(turns: readonly (Turn | null)[]): unknown[] {
+  if (turns.every(turn => turn === null)) return [null, null, null, null]
+  return [
+    textArray(turns.map(turn => turn?.person ?? null)),
+    bareArray(turns.map(turn => turn?.sends ?? null)),
+    bareArray(turns.map(turn => turn?.windowMinutes ?? null)),
+    bareArray(turns.map(turn => turn?.strict ?? null)),
+  ]
+}
+
+/** What its recipient is counted by, where that is not the recipient itself. */
+function mailboxOf(recipientKey: string): string | null {
+  if (recipientKey.startsWith('+')) return null
+  const person = personOf(recipientKey)
+  return person === recipientKey ? null : person
 }
 
 /** All messages of each that has more than one; null where none has. */
@@ -207,8 +208,29 @@ export async function endVerifications(
 async function takeBackResend(db: Db, nowMs: number, { accountId, id, resend }: ResendRow): Promise<void> {
   await db.query({
     name: 'take_back_resend',
-    text: `update verifications set resends = resends - 1, resend_at = $4
+    text: `update verifications set resends = resends - 1, resend_at = $4, codes_at = array_remove(codes_at, $6)
             where account_id = $1 and id = $2 and message_id = $3 and resends > $5`,
-    values: [toUuid(accountId), toUuid(resend.verificationId), toUuid(id), toIso(nowMs), resend.resends],
+    values: [
+      toUuid(accountId),
+      toUuid(resend.verificationId),
+      toUuid(id),
+      toIso(nowMs),
+      resend.resends,
+      toIso(resend.sentAt),
+    ],
+  })
+}
+
+/** The code of that time, in ms since the epoch, came to nothing: it was no code to its recipient. */
+export async function forgetCode(
+  db: Db,
+  accountId: AccountId,
+  id: VerificationId,
+  sentAtMs: number,
+): Promise<void> {
+  await db.query({
+    name: 'forget_code',
+    text: 'update verifications set codes_at = array_remove(codes_at, $3) where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id), toIso(sentAtMs)],
   })
 }

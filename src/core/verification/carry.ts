@@ -7,7 +7,6 @@ import { type FirstWordDeps, hearFirst, type Told } from '../messages/first-word
 import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import type { FirstWord } from '../messages/waiters.ts'
-import type { VerificationId } from './codes.ts'
 
 /** How a code goes out: at least one way, the first of them the one that routing likes best. */
 export type Ways = {
@@ -23,7 +22,6 @@ export type CarryDeps = FirstWordDeps & { ids: Ids; guard: Guard; acceptMessage:
 export type Passed<Verdict> = {
   /** Of its first message. */
   id: MessageId
-  verificationId: VerificationId
   claim: KeyClaim | null
   guarded: GuardedSend
   /** Stores the first message with what it belongs to; `messages` are all that are to carry the code. */
@@ -63,6 +61,7 @@ export async function carry<Verdict extends { kind: string }>(
 ): Promise<Heard | Late | Exclude<Verdict, { kind: 'accepted' | 'late' }>> {
   const { guard } = deps
   let accepted = false
+  let watched = false
   let underWay = false
   try {
     let tried = tryFirst(code, ways, deps)
@@ -73,9 +72,9 @@ export async function carry<Verdict extends { kind: string }>(
     }
     accepted = verdict.kind === 'accepted'
     code.decided()
-    if (verdict.kind === 'late') return { kind: 'blocked', breach: await guard.late(code.guarded) }
+    if (isLate(verdict)) return { kind: 'blocked', breach: guard.late(code.guarded, verdict.freeAtMs) }
     if (!accepted) return verdict as Exclude<Verdict, { kind: 'accepted' | 'late' }>
-    guard.stored(code.guarded, 'watched' in verdict)
+    watched = 'watched' in verdict
     // Should nobody be able to say what became of it, it may have gone out.
     underWay = true
     const own = hearFirst(deps, code.id, tried.first, code.claim, tried.word)
@@ -84,9 +83,13 @@ export async function carry<Verdict extends { kind: string }>(
     return { kind: 'heard', told }
   } finally {
     if (!accepted) deps.waiters.forget(code.id)
-    if (underWay) guard.sent(code.guarded, code.verificationId)
+    if (underWay) guard.sent(code.guarded, watched)
     else guard.dropped(code.guarded)
   }
+}
+
+function isLate(verdict: { kind: string }): verdict is { kind: 'late'; freeAtMs: number } {
+  return verdict.kind === 'late'
 }
 
 function tryFirst<Verdict extends { kind: string }>(

@@ -6,7 +6,7 @@ import type { Guard, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer } from '../messages/answers.ts'
 import type { Faulty } from '../messages/hot-store.ts'
-import type { Resend, ResendRow, ResendVerdict } from './accept-store.ts'
+import { forgetCode, type Resend, type ResendRow, type ResendVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, expiryOf, refusedAnswer } from './answers.ts'
 import { type CarryDeps, carry, type Passed } from './carry.ts'
 import type { Codes } from './codes.ts'
@@ -70,7 +70,6 @@ export function createResend(deps: ResendDeps): ResendVerification {
     const begun = describe(renewed, row, code, verdict.turn, caller)
     const passed: Passed<ResendVerdict | Faulty> = {
       id,
-      verificationId: row.id,
       claim: null,
       guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...begun, messages } }),
@@ -81,7 +80,10 @@ export function createResend(deps: ResendDeps): ResendVerification {
     switch (carried.kind) {
       case 'heard': {
         const facts = { ...renewed, fansOut: wanted.fansOut, order: ways.order }
-        return attemptAnswer(facts, carried.told, false) ?? refusedAnswer(carried.told, false)
+        const answer = attemptAnswer(facts, carried.told, false)
+        if (answer) return answer
+        await forgetCode(db, caller.account.id, row.id, renewed.sentAt)
+        return refusedAnswer(carried.told, false)
       }
       case 'blocked':
         throw await refuseBlocked(guard, guarded, carried.breach)

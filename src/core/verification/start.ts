@@ -149,7 +149,6 @@ export function createStart(deps: StartDeps): StartVerification {
     const id = sameAs('msg', request.requestId)
     return {
       id,
-      verificationId: attempt.id,
       claim,
       guarded,
       add(row, messages) {

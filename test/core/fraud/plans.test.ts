@@ -6,7 +6,7 @@ import { countDue, countNewest } from '../../../src/core/fraud/total-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { takeTurns } from '../../support/turns.ts'
+import { findLate } from '../../support/turns.ts'
 
 const UUID = '01890a5d-ac96-774b-bcce-b302099a8057'
 const ACCOUNT: AccountId = fromUuid('acc', UUID)
@@ -23,7 +23,7 @@ beforeAll(async () => {
         started_at, expires_at, resend_at, code_hash, messages, started_with)
       select '${UUID}', i.id, true, 10, '+1', n::text, i.id, 'local_sms', '2026-05-01', '2026-05-01', '2026-05-01',
              'a', array[i.id], 1
-        from generate_series(1, ${ROWS}) n, lateral (select gen_random_uuid() as id where n > 0) i`,
+        from generate_series(1, ${ROWS}) n, lateral (select uuid_at('2026-05-04') as id where n > 0) i`,
     `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider, connection_id,
         sender_source, candidates, amount, funding, money)
       select account_id, id, true, 'sent', 'local_sms', 'otp', '+1', 'x', id, 'x', 'x', 1, 'wallet', 'captured'
@@ -35,8 +35,6 @@ beforeAll(async () => {
     `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
       select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0, now() - interval '1 hour'
         from generate_series(1, ${ROWS}) n`,
-    `insert into fraud_recipients (account_id, recipient, sends, most, idle_at)
-      select '${UUID}', '+' || n, array['2026-05-01'::timestamptz], 5, '2026-05-01' from generate_series(1, ${ROWS}) n`,
   ]) {
     await database.db.query({ name: text.slice(0, 40), text })
   }
@@ -65,14 +63,14 @@ const deltas = Array.from({ length: BATCH }, (_, n) => ({
   delta: { ...emptyDelta(), fresh: 1 },
 }))
 const askers = Array.from({ length: BATCH }, (_, n) => ({
-  ...{ accountId: ACCOUNT, person: `+${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
+  ...{ accountId: ACCOUNT, person: `${n + 1}`, atMs: NOW_MS, sends: 5, windowMinutes: 10, strict: true },
 }))
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
   'the page of verifications that are due': tx => countDue(tx, NOW_MS, 1),
   "an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
   'what a node counted': tx => createTallyStore({ db: tx }).fold(deltas, NOW_MS),
   'what the others changed': tx => createTallyStore({ db: tx }).changes([ACCOUNT], null),
-  'turns of recipients': tx => takeTurns(tx, askers),
+  'turns of recipients': tx => findLate(tx, askers),
 }
 
 // First on tables of which nobody has counted the rows, which is what a young store is.

@@ -3,7 +3,6 @@ import { createGuard } from '../../../src/core/fraud/create-guard.ts'
 import type { GuardedSend, Turn } from '../../../src/core/fraud/guard.ts'
 import { DEFAULT_RULES } from '../../../src/core/fraud/settings.ts'
 import { createTallies } from '../../../src/core/fraud/tallies.ts'
-import type { Turns } from '../../../src/core/fraud/turns.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type Id } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -40,7 +39,6 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
         load: async () => [],
       },
     }),
-    turns,
     blocks: {
       async record(_, { rule }, action) {
         if (action === 'blocked') result.rules[rule] = (result.rules[rule] ?? 0) + 1
@@ -67,13 +65,13 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       await guard.blocked(guarded, verdict)
       return false
     }
-    if (!turns.take(verdict.turn!, nowMs)) {
-      await guard.blocked(guarded, await guard.late(guarded))
+    const freeAtMs = turns.take(verdict.turn!, nowMs)
+    if (freeAtMs !== null) {
+      await guard.blocked(guarded, guard.late(guarded, freeAtMs))
       return false
     }
-    guard.stored(guarded, false)
     const verificationId = ids.next('ver')
-    guard.sent(guarded, verificationId)
+    guard.sent(guarded, false)
     if (ask.confirmedAtMs !== null) insert(later, { atMs: ask.confirmedAtMs, ask, verificationId })
     return true
   }
@@ -123,17 +121,16 @@ function insert(later: Later[], one: Later): void {
   later.splice(at, 0, one)
 }
 
-/** As the store counts (test/core/fraud/tallies.test.ts), without one. */
-function turnsInMemory(): Turns & { take(turn: Turn, nowMs: number): boolean } {
+/** As the store counts (test/core/verification/turns.test.ts), without one: when there is a turn again, null where there is one. */
+function turnsInMemory() {
   const sends = new Map<string, number[]>()
   return {
-    take({ person, ...limit }, nowMs) {
-      const recent = (sends.get(person) ?? []).filter(atMs => atMs > nowMs - limit.windowMinutes * 60_000)
-      if (recent.length >= limit.sends) return false
+    take({ person, sends: most, windowMinutes }: Turn, nowMs: number): number | null {
+      const windowMs = windowMinutes * 60_000
+      const recent = (sends.get(person) ?? []).filter(atMs => atMs > nowMs - windowMs)
+      if (recent.length >= most) return recent.at(-most)! + windowMs
       sends.set(person, [...recent, nowMs])
-      return true
+      return null
     },
-    freeAt: async (_, { person, windowMinutes }) => sends.get(person)![0]! + windowMinutes * 60_000,
-    giveBack: ({ person }) => void sends.get(person)?.pop(),
   }
 }

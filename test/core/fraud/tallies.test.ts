@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Turn } from '../../../src/core/fraud/guard.ts'
 import {
   createTallies,
   type Tallies,
@@ -9,13 +8,10 @@ import {
 } from '../../../src/core/fraud/tallies.ts'
 import { add, age, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
-import { giveTurnsBack } from '../../../src/core/fraud/turn-store.ts'
-import { createTurns, sweepAllTurns } from '../../../src/core/fraud/turns.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { takeTurns } from '../../support/turns.ts'
 import { createDice } from './traffic.ts'
 
 let database: TestDatabase
@@ -125,63 +121,4 @@ test('all that others changed is heard of, however much it is', async () => {
   await node.fold()
   await node.fold()
   expect([1, count].map(n => node.read(keyOf(accountId, `r4:+${n}`)).sends)).toEqual([1, 1])
-})
-
-test('turns: a window that moves, a turn that is given back, and none beyond the limit', async () => {
-  const { db } = database
-  const turns = createTurns({ db })
-  const accountId = ids.next('acc')
-  const limit = { person: '+12025550123', sends: 3, windowMinutes: 10, strict: true }
-  const take = async (atMs: number, more: Partial<Turn> = {}) =>
-    (await takeTurns(db, [{ ...limit, ...more, accountId, atMs }]))[0]
-  const freeAt = (more: Partial<Turn> = {}) => turns.freeAt(accountId, { ...limit, ...more }, nowMs)
-  const startMs = nowMs
-  for (let n = 1; n <= 3; n++) {
-    expect(await take(nowMs)).toBe('taken')
-    nowMs += 60_000
-  }
-  expect(await take(nowMs)).toBe('late')
-  expect(await freeAt()).toBe(startMs + 600_000)
-  // With a limit of two, the second of the three is the one to wait for.
-  expect(await take(nowMs, { sends: 2 })).toBe('late')
-  expect(await freeAt({ sends: 2 })).toBe(startMs + 660_000)
-  expect(await take(nowMs, { strict: false })).toBe('watched')
-  nowMs = startMs + 600_000
-  expect(await take(nowMs, { sends: 4 })).toBe('taken')
-  expect(await take(nowMs, { sends: 4 })).toBe('late')
-  // What is given back is the turn of that time, and no other.
-  const early = nowMs
-  nowMs += 601_000
-  for (const atMs of [nowMs, nowMs + 60_000, nowMs + 60_000]) expect(await take(atMs)).toBe('taken')
-  const given = (atMs: number) => ({ accountId, person: limit.person, atMs })
-  await giveTurnsBack(db, [given(nowMs)])
-  await giveTurnsBack(db, [given(early)])
-  expect(await take(nowMs + 61_000)).toBe('taken')
-  expect(await take(nowMs + 601_000)).toBe('late')
-  nowMs += 1_801_000
-  const racing = await Promise.all(Array.from({ length: 30 }, () => take(nowMs)))
-  expect(racing.filter(turn => turn === 'taken')).toHaveLength(3)
-})
-
-test('turns: of a batch each has its own, those that are only counted go on, and the idle are forgotten', async () => {
-  const { db } = database
-  const accountId = ids.next('acc')
-  const ask = (n: number, strict: boolean) => ({
-    ...{ accountId, person: `+1202555${1_000 + n}`, sends: 1, windowMinutes: 10, strict, atMs: nowMs + n },
-  })
-  const batch = [ask(3, true), ask(1, false), ask(2, true), ask(0, false)]
-  expect(await takeTurns(db, batch)).toEqual(['taken', 'taken', 'taken', 'taken'])
-  expect(await takeTurns(db, [batch[1]!, batch[2]!, ask(9, true)])).toEqual(['watched', 'late', 'taken'])
-  const left = async () => {
-    const { rows } = await db.query<{ recipient: string }>({
-      name: 'turns_left',
-      text: 'select recipient from fraud_recipients where account_id = $1 order by 1',
-      values: [toUuid(accountId)],
-    })
-    return rows.map(({ recipient }) => recipient.slice(-1))
-  }
-  await sweepAllTurns(db, nowMs + 600_002)
-  expect(await left()).toEqual(['2', '3', '9'])
-  await sweepAllTurns(db, nowMs + 600_010)
-  expect(await left()).toEqual([])
 })

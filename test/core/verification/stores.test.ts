@@ -152,8 +152,9 @@ describe('a start', () => {
     expect(await readVerification(db, account, refused.start.verificationId)).toBeNull()
     const watched = withTurn(startRow(to), { strict: false })
     expect(await accept([watched])).toEqual([{ kind: 'accepted', watched: true }])
-    expect(await accept([withTurn(startRow(to), { sends: 3 })])).toEqual([{ kind: 'accepted' }])
-    expect(await accept([withTurn(startRow(to), { sends: 3 })])).toEqual([{ kind: 'late' }])
+    // Those that asked for none count as well.
+    expect(await accept([withTurn(startRow(to), { sends: 4 })])).toEqual([{ kind: 'accepted' }])
+    expect(await accept([withTurn(startRow(to), { sends: 4 })])).toMatchObject([{ kind: 'late' }])
   })
 
   test('that is refused for something else, or taken back, has taken no turn', async () => {
@@ -370,14 +371,15 @@ describe('a resend', () => {
     const { row } = await started()
     const asking = (resends: number): ResendRow => {
       const made = resendRow(row, resends)
-      return { ...made, resend: { ...made.resend, turn: withTurn(row).start.turn } }
+      return { ...made, resend: { ...made.resend, turn: withTurn(row, { sends: 2 }).start.turn } }
     }
     expect(await resend(asking(5))).toEqual([{ kind: 'stale' }])
     const first = asking(0)
     expect(await resend(first)).toEqual([{ kind: 'accepted' }])
     expect(await resend(first, true)).toEqual([{ kind: 'accepted' }])
-    expect(await resend(asking(1))).toEqual([{ kind: 'late' }])
-    expect(await accept([withTurn(startRow(row.recipient))])).toEqual([{ kind: 'late' }])
+    const late = [{ kind: 'late', freeAtMs: NOW + 10 * MINUTE_MS }]
+    expect(await resend(asking(1))).toEqual(late)
+    expect(await accept([withTurn(startRow(row.recipient), { sends: 2 })])).toEqual(late)
   })
 
   test('of what was used, superseded or is nobody’s is stale; without money it changes nothing', async () => {
