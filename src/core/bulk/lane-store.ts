@@ -87,7 +87,7 @@ export async function pauseBySystem(
   const short = why.reason === 'insufficient_balance' ? why : null
   await db.query({
     name: 'bulk_pause_by_system',
-    text: `update bulk_jobs set status = 'paused', pause_reason = $3, resume_at = $4, needs_amount = $5, needs_channel = $6
+    text: `update bulk_jobs set status = 'paused', pause_reason = $3, resume_at = $4, needs_amount = $5, needs_channel = $6, started_at = null
             where account_id = $1 and id = $2 and status in ('queued', 'running')`,
     values: [
       toUuid(accountId),

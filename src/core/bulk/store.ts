@@ -46,7 +46,7 @@ export async function selectJobs(db: Db, refs: readonly JobRef[]): Promise<Job[]
 export async function pauseByUser(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
   const { rows } = await db.query<RawJob>({
     name: 'bulk_pause_by_user',
-    text: `update bulk_jobs set status = 'paused', pause_reason = 'user', resume_at = null, needs_amount = null
+    text: `update bulk_jobs set status = 'paused', pause_reason = 'user', resume_at = null, needs_amount = null, started_at = null
             where account_id = $1 and id = $2 and status in ('queued', 'running', 'paused') returning ${JOB_COLUMNS}`,
     values: [toUuid(accountId), toUuid(id)],
   })

@@ -311,10 +311,11 @@ test('webhooks hear of what moves it', async () => {
       ['bulk.queued', 'bulk.running', 'bulk.paused', 'bulk.completed', 'bulk.cancelled', 'bulk.rejected'],
     ],
   })
-  const id = await begin(account, 2, bulkRows(4))
+  const id = await begin(account, 2, bulkRows(6))
   await untilBulk(app, account, id, 'running')
   await post(account, id, 'pause')
   await post(account, id, 'resume')
+  await untilBulk(app, account, id, 'running')
   await untilBulk(app, account, id, 'completed')
   const { rows } = await app.db.query<{ type: string; data: { jobId: string; total: number } }>({
     name: 't_bulk_events',
@@ -326,7 +327,8 @@ test('webhooks hear of what moves it', async () => {
     'bulk.running',
     'bulk.paused',
     'bulk.queued',
+    'bulk.running',
     'bulk.completed',
   ])
-  expect(rows.at(-1)!.data).toMatchObject({ jobId: toUuid(id as `job_${string}`), sent: 4, total: 4 })
+  expect(rows.at(-1)!.data).toMatchObject({ jobId: toUuid(id as `job_${string}`), sent: 6, total: 6 })
 })
