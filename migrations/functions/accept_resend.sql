@@ -16,7 +16,7 @@ create function accept_resend(
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
   p_verification uuid, p_resends smallint, p_code_mark bytea,
   p_expires timestamptz, p_resend timestamptz, p_messages uuid[],
-  p_at timestamptz, p_person text, p_sends smallint, p_window_minutes smallint, p_strict boolean
+  p_at timestamptz, p_person text, p_sends smallint, p_window_minutes smallint, p_strict boolean, p_oldest uuid, p_newest uuid
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz,
   free_at timestamptz
@@ -42,7 +42,8 @@ begin
     p_repeated and exists (select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]))
   then
     select t.late, t.free_at into v_late, free_at
-      from find_late(p_account, array[p_person], array[p_at], array[p_sends], array[p_window_minutes], array[p_strict]) t;
+      from find_late(p_account, array[p_at], array[p_person], array[p_sends], array[p_window_minutes], array[p_strict],
+        p_oldest, p_newest) t;
     if v_late then
       item := 1; verdict := 'late';
       return next;

@@ -22,7 +22,7 @@ create function accept_verifications(
   p_due timestamptz[], p_scheduled timestamptz[], p_owned boolean[], p_begun boolean[], p_secret bytea[], p_answer text[],
   p_recipient_key text[], p_code_mark bytea[],
   p_validity smallint[], p_started timestamptz[], p_resend_after interval, p_request json[], p_messages text[],
-  p_mailbox text[], p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[]
+  p_mailbox text[], p_person text[], p_sends smallint[], p_window_minutes smallint[], p_strict boolean[], p_oldest uuid, p_newest uuid
 ) returns table (
   item integer, verdict text, key_hash bytea, key_message uuid, key_status smallint, key_body text, key_created timestamptz,
   free_at timestamptz
@@ -60,7 +60,7 @@ begin
         v_person[r.n] := null;
       end loop;
     end if;
-    for r in select t.* from find_late(p_account, v_person, p_started, p_sends, p_window_minutes, p_strict) t loop
+    for r in select t.* from find_late(p_account, p_started, v_person, p_sends, p_window_minutes, p_strict, p_oldest, p_newest) t loop
       if r.late then
         v_take[r.item] := false;
         item := r.item; verdict := 'late'; free_at := r.free_at;

@@ -1,11 +1,11 @@
 drop function if exists fold_tallies;
 
--- Adds what one node counted to what all have counted, and returns the sums. Counts fade
--- as core/fraud/tally.ts has it: pressures by `p_leak` an hour that is not held, and never below
+-- Adds what one node counted to what all have counted, says of what, and returns the sums. Counts
+-- fade as core/fraud/tally.ts has it: pressures by `p_leak` an hour that is not held, and never below
 -- nothing, sends and verified by half in every `p_half_life` hours. Of holds the longest stands.
 -- The caller sorts by account and key, so that nodes never wait for each other in a circle.
 create function fold_tallies(
-  p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
+  p_node bigint, p_now timestamptz, p_half_life double precision, p_account uuid[], p_key text[],
   p_fresh double precision[], p_settled double precision[], p_sends double precision[], p_verified double precision[],
   p_leak double precision[], p_held_until timestamptz[], p_held_by text[], p_holds smallint[]
 ) returns setof fraud_tallies
@@ -17,31 +17,37 @@ set enable_seqscan = off
 set jit = off
 as $$
 #variable_conflict use_column
+declare
+  -- Since each was folded last, and how much of it was not held.
+  v_hours double precision[];
+  v_free_hours double precision[];
 begin
-  insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
-    select p_account[n], i.key, p_now, 0, 0, 0, 0, 0, clock_timestamp()
-      from unnest(p_key) with ordinality as i (key, n) order by n
-  on conflict do nothing;
-  perform 1 from unnest(p_key) with ordinality as i (key, n)
-    join fraud_tallies t on t.account_id = p_account[n] and t.key = i.key
-   order by n for update of t;
+  loop
+    select array_agg(l.hours), array_agg(l.free_hours) into v_hours, v_free_hours from (
+      select greatest(0, extract(epoch from p_now - t.at) / 3600)::double precision as hours,
+             greatest(0, extract(epoch from p_now - greatest(t.at, t.held_until)) / 3600)::double precision as free_hours
+        from unnest(p_key) with ordinality as i (key, n)
+        join fraud_tallies t on t.account_id = p_account[n] and t.key = i.key
+       order by n for update of t) l;
+    exit when cardinality(v_hours) = cardinality(p_key);
+    -- Mostly there are none.
+    insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds)
+      select p_account[n], i.key, p_now, 0, 0, 0, 0, 0 from unnest(p_key) with ordinality as i (key, n) order by n
+    on conflict do nothing;
+  end loop;
 
+  insert into fraud_words (node, accounts, keys) values (p_node, p_account, p_key);
   return query
     update fraud_tallies t set
       at = greatest(t.at, p_now),
-      fresh = greatest(0, greatest(0, t.fresh - p_leak[n] * h.free_hours) + p_fresh[n]),
-      settled = greatest(0, greatest(0, t.settled - p_leak[n] * h.free_hours) + p_settled[n]),
-      sends = greatest(0, t.sends * power(0.5, h.hours / p_half_life) + p_sends[n]),
-      verified = greatest(0, t.verified * power(0.5, h.hours / p_half_life) + p_verified[n]),
+      fresh = greatest(0, greatest(0, t.fresh - p_leak[n] * v_free_hours[n]) + p_fresh[n]),
+      settled = greatest(0, greatest(0, t.settled - p_leak[n] * v_free_hours[n]) + p_settled[n]),
+      sends = greatest(0, t.sends * power(0.5, v_hours[n] / p_half_life) + p_sends[n]),
+      verified = greatest(0, t.verified * power(0.5, v_hours[n] / p_half_life) + p_verified[n]),
       held_until = greatest(t.held_until, p_held_until[n]),
       held_by = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_held_by[n] else t.held_by end,
-      holds = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_holds[n] else t.holds end,
-      changed_at = clock_timestamp()
-    from unnest(p_key) with ordinality as i (key, n),
-         lateral (select greatest(0, extract(epoch from p_now - o.at) / 3600)::double precision as hours,
-                         greatest(0, extract(epoch from p_now - greatest(o.at, o.held_until)) / 3600)::double precision
-                           as free_hours
-                    from fraud_tallies o where o.account_id = p_account[n] and o.key = i.key) h
+      holds = case when p_held_until[n] > coalesce(t.held_until, '-infinity') then p_holds[n] else t.holds end
+    from unnest(p_key) with ordinality as i (key, n)
     where t.account_id = p_account[n] and t.key = i.key
     returning t.*;
 end $$;

@@ -3,9 +3,10 @@ import { createBlocks } from '../core/fraud/blocks.ts'
 import { createGuard } from '../core/fraud/create-guard.ts'
 import { createRuleBook } from '../core/fraud/rule-book.ts'
 import { createTallies } from '../core/fraud/tallies.ts'
-import { createTallyStore, sweepTallies } from '../core/fraud/tally-store.ts'
+import { createTallyStore, sweepTallies, sweepWords } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
+import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
 
 export type FraudRooms = ReturnType<typeof createFraudRooms>
@@ -20,13 +21,13 @@ const TALLIES_KEEP_MS = 14 * DAY_MS
 const MANY = 20_000
 
 /** What stands between verification codes and those who would pump them, and what is known of how codes fare. */
-export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foundation) {
+export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foundation, lease: NodeLease) {
   const fraudRules = createRuleBook({ db, clock, changes })
   const verificationBlocks = createBlocks({ db, ids, metrics, log })
   const guard = createGuard({
     clock,
     rules: fraudRules,
-    tallies: createTallies({ store: createTallyStore({ db }), clock }),
+    tallies: createTallies({ store: createTallyStore({ db, node: lease.id }), clock }),
     blocks: verificationBlocks,
   })
   return { guard, fraudRules, verificationBlocks, verificationTotals: createTotals({ db, clock }) }
@@ -36,6 +37,7 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
   return [
     { name: 'fold fraud tallies', everyMs: SECOND_MS, run: rooms.guard.round },
     { name: 'total verifications', everyMs: SECOND_MS, run: rooms.verificationTotals.round },
+    { name: 'sweep words of fraud tallies', everyMs: MINUTE_MS, run: () => sweepWords(db) },
     {
       name: 'sweep fraud tallies',
       byAge: true,

@@ -56,7 +56,7 @@ export function createRooms(base: Foundation, deps: RoomsDeps) {
     lease,
     stopping,
   )
-  const fraud = createFraudRooms(base)
+  const fraud = createFraudRooms(base, lease)
   const verification = createVerificationRooms(base, messages, fraud, lease)
   const people = createPeopleRooms(base, accounts, messages.send, token =>
     timingSafeEqual(hashToken(token), operatorToken.hash),

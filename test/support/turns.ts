@@ -1,7 +1,9 @@
 import type { Turn } from '../../src/core/fraud/guard.ts'
 import type { Db } from '../../src/infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../src/infra/pg-array.ts'
-import { type AccountId, toUuid } from '../../src/lib/ids.ts'
+import { type AccountId, firstUuidAt, toUuid } from '../../src/lib/ids.ts'
+
+const DAY_MS = 86_400_000
 
 /** What a code asks for, as of when it is sent, in ms since the epoch. */
 export type AskedTurn = Turn & { accountId: AccountId; atMs: number }
@@ -13,14 +15,16 @@ export async function findLate(
 ): Promise<({ late: boolean; freeAtMs: number } | null)[]> {
   const { rows } = await db.query<{ item: number; late: boolean; free_at: Date }>({
     name: 'test_find_late',
-    text: 'select * from find_late($1,$2,$3,$4,$5,$6)',
+    text: 'select * from find_late($1,$2,$3,$4,$5,$6,$7,$8)',
     values: [
       bareArray(turns.map(turn => toUuid(turn.accountId))),
-      textArray(turns.map(turn => turn.person)),
       timeArray(turns.map(turn => turn.atMs)),
+      textArray(turns.map(turn => turn.person)),
       bareArray(turns.map(turn => turn.sends)),
       bareArray(turns.map(turn => turn.windowMinutes)),
       bareArray(turns.map(turn => turn.strict)),
+      firstUuidAt(Math.min(...turns.map(turn => turn.atMs)) - 2 * DAY_MS),
+      firstUuidAt(Math.max(...turns.map(turn => turn.atMs)) + DAY_MS),
     ],
   })
   const beyond = new Map(rows.map(row => [row.item - 1, { late: row.late, freeAtMs: row.free_at.getTime() }]))

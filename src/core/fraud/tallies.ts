@@ -18,8 +18,8 @@ export type TallyStore = {
   /** Adds; the sums, of these keys alone. */
   fold(deltas: readonly (TallyKey & { delta: Delta })[], nowMs: number): Promise<TallyRow[]>
   /**
-   * What any node changed of these accounts since `sinceMs` by the store's own clock, in the last
-   * seconds where that is null, in the order of the changes; and when the last of it was changed, by
+   * What other nodes changed of these accounts since `sinceMs` by the store's own clock, in the last
+   * seconds where that is null, and was not told before; and when the last of it was changed, by
    * that clock, or `sinceMs` where nothing was. `more`: there was too much for one answer.
    */
   changes(
@@ -151,7 +151,11 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
       const askedAtMs = followed.get(accountId)?.askedAtMs ?? Number.NEGATIVE_INFINITY
       if (nowMs - askedAtMs > FOLLOWED_MS) active.delete(accountId)
     }
-    if (active.size === 0) return
+    if (active.size === 0) {
+      // Whoever is asked about next is read anew.
+      heardMs = null
+      return
+    }
     heardMs = await hearSince(heardMs === null ? null : heardMs - OVERLAP_MS)
     for (const accountId of active) {
       const account = followed.get(accountId)

@@ -17,22 +17,29 @@ type Raw = {
   held_until: Date | null
   held_by: FraudRule | null
   holds: number
-  changed_at: Date
 }
 
 const COLUMNS =
-  't.account_id, t.key, t.at, t.fresh, t.settled, t.sends, t.verified, t.held_until, t.held_by, t.holds, t.changed_at'
+  't.account_id, t.key, t.at, t.fresh, t.settled, t.sends, t.verified, t.held_until, t.held_by, t.holds'
 /** Of one account, when it is asked about for the first time: what was changed last. */
 const MOST_LOADED = 10_000
-const MOST_CHANGES = 20_000
+/** Each of some 2,000 tallies at most. */
+const MOST_WORDS = 10
+/** More than one look goes back behind the one before. */
+const HEARD_KEPT_MS = 60_000
 
-export function createTallyStore({ db }: { db: Db }): TallyStore {
+/** `node` is whose words these are: what it said itself it need not hear. */
+export function createTallyStore({ db, node }: { db: Db; node: () => number }): TallyStore {
+  /** Words of others that were heard, and when they were said: what is asked for overlaps. */
+  const heard = new Map<string, number>()
+
   return {
     async fold(deltas, nowMs) {
       const { rows } = await db.query<Raw>({
         name: 'fold_tallies',
-        text: 'select * from fold_tallies($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)',
+        text: 'select * from fold_tallies($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)',
         values: [
+          node(),
           toIso(nowMs),
           HALF_LIFE_HOURS,
           bareArray(deltas.map(each => toUuid(each.accountId))),
@@ -51,22 +58,32 @@ export function createTallyStore({ db }: { db: Db }): TallyStore {
     },
 
     async changes(accounts, sinceMs) {
-      const { rows } = await db.query<Raw>({
-        name: 'fraud_tallies_changed',
-        text: `select ${COLUMNS} from unnest($1::uuid[]) as i (account_id)
-                 join fraud_tallies t on t.account_id = i.account_id
-                where t.changed_at > coalesce($2, now() - interval '10 s') order by t.changed_at limit ${MOST_CHANGES}`,
-        values: [bareArray(accounts.map(toUuid)), sinceMs === null ? null : toIso(sinceMs)],
+      for (const [id, atMs] of heard) if (atMs < (sinceMs ?? atMs) - HEARD_KEPT_MS) heard.delete(id)
+      const { rows: words } = await db.query<{ id: string; at: Date }>({
+        name: 'fraud_words_since',
+        text: `select id::text, at from fraud_words
+                where at >= coalesce($1, now() - interval '10 s') and node <> $2 and id <> all ($3)
+                order by at limit ${MOST_WORDS}`,
+        values: [sinceMs === null ? null : toIso(sinceMs), node(), bareArray([...heard.keys()])],
       })
-      const asOfMs = rows.at(-1)?.changed_at.getTime() ?? sinceMs
-      return { rows: rows.map(toRow), asOfMs, more: rows.length === MOST_CHANGES }
+      if (words.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
+      const { rows } = await db.query<Raw>({
+        name: 'fraud_tallies_said',
+        text: `select ${COLUMNS} from (
+                 select distinct i.account_id, i.key from fraud_words w cross join unnest(w.accounts, w.keys) as i (account_id, key)
+                  where w.id = any ($1::bigint[]) and i.account_id = any ($2::uuid[])) i
+                 join fraud_tallies t on t.account_id = i.account_id and t.key = i.key`,
+        values: [bareArray(words.map(({ id }) => id)), bareArray(accounts.map(toUuid))],
+      })
+      for (const { id, at } of words) heard.set(id, at.getTime())
+      return { rows: rows.map(toRow), asOfMs: words.at(-1)!.at.getTime(), more: words.length === MOST_WORDS }
     },
 
     async load(accountId: AccountId) {
       const { rows } = await db.query<Raw>({
         name: 'fraud_tallies_load',
         text: `select ${COLUMNS} from fraud_tallies t where t.account_id = $1
-                order by t.changed_at desc limit ${MOST_LOADED}`,
+                order by t.at desc limit ${MOST_LOADED}`,
         values: [toUuid(accountId)],
       })
       return rows.map(toRow)
@@ -79,12 +96,20 @@ export async function sweepTallies(db: Db, beforeMs: number, limit: number): Pro
   const { rowCount } = await db.query({
     name: 'fraud_tallies_sweep',
     text: `delete from fraud_tallies t using (
-             select account_id, key from fraud_tallies where changed_at < $1
+             select account_id, key from fraud_tallies where at < $1
               order by account_id, key limit $2 for update skip locked) old
             where t.account_id = old.account_id and t.key = old.key`,
     values: [toIso(beforeMs), limit],
   })
   return rowCount ?? 0
+}
+
+/** Forgets words that every node has heard: one that was away for longer reads its accounts anew. */
+export async function sweepWords(db: Db): Promise<void> {
+  await db.query({
+    name: 'fraud_words_sweep',
+    text: `delete from fraud_words where at < now() - interval '10 minutes'`,
+  })
 }
 
 function toRow(raw: Raw): TallyRow {

@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import { bareArray, bytesArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, firstUuidAt, type MessageId, toUuid } from '../../lib/ids.ts'
 import type { Turn } from '../fraud/guard.ts'
 import { personOf } from '../fraud/scopes.ts'
 import type { AcceptStore } from '../messages/accept.ts'
@@ -63,8 +63,8 @@ export type ResendRow = AcceptRow & { resend: Resend }
 /** `stale`: another resend, a check or a start was faster. */
 export type ResendVerdict = StartVerdict | { kind: 'stale' }
 
-const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 12)})`
-const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 11)})`
+const START_TEXT = `select * from accept_verifications(${places(ACCEPT_PLACES + 14)})`
+const RESEND_TEXT = `select * from accept_resend(${places(ACCEPT_PLACES + 13)})`
 
 /** Turns of one recipient are taken one after the other. */
 export function turnNameOf({ accountId, start: { turn } }: StartRow): string | undefined {
@@ -90,6 +90,7 @@ export const STARTS: Required<AcceptStore<StartRow, StartVerdict>> = {
         furtherMessages(starts),
         textArray(starts.map(start => mailboxOf(start.recipientKey))),
         ...turnValues(starts.map(start => start.turn)),
+        ...monthsOf(starts),
       ],
     })
     return readGuarded(rows, exceptions)
@@ -129,6 +130,7 @@ export const RESENDS: Required<AcceptStore<ResendRow, ResendVerdict>> = {
         resend.turn?.sends ?? null,
         resend.turn?.windowMinutes ?? null,
         resend.turn?.strict ?? null,
+        ...monthsOf([{ startedAt: resend.sentAt, turn: resend.turn }]),
       ],
     })
     if (exceptions.some(each => each.verdict === 'stale')) return [{ kind: 'stale' }]
@@ -170,6 +172,19 @@ function turnValues(turns: readonly (Turn | null)[]): unknown[] {
     bareArray(turns.map(turn => turn?.windowMinutes ?? null)),
     bareArray(turns.map(turn => turn?.strict ?? null)),
   ]
+}
+
+/** A verification may be a day old when its last code is sent, and nodes' clocks differ. */
+const DAY_MS = 86_400_000
+
+/** Between which ids the verifications are that are asked for turns: `p_oldest` and `p_newest`. */
+function monthsOf(starts: readonly Pick<Start, 'startedAt' | 'turn'>[]): [string, string] {
+  let [fromMs, toMs] = [Number.POSITIVE_INFINITY, 0]
+  for (const { startedAt, turn } of starts) {
+    fromMs = Math.min(fromMs, startedAt - (turn?.windowMinutes ?? 0) * 60_000)
+    toMs = Math.max(toMs, startedAt)
+  }
+  return [firstUuidAt(fromMs - DAY_MS), firstUuidAt(toMs + DAY_MS)]
 }
 
 /** What its recipient is counted by, where that is not the recipient itself. */

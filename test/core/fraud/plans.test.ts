@@ -32,8 +32,8 @@ beforeAll(async () => {
       select ids[1], array_fill('${UUID}'::uuid, array[${BATCH}]), ids, '2026-05-01', '2026-05-01' from (
         select array_agg(id) as ids from (select id, row_number() over () / ${BATCH} as row from verifications) v
          group by row having count(*) = ${BATCH}) r`,
-    `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
-      select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0, now() - interval '1 hour'
+    `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds)
+      select '${UUID}', 'r4:+' || n, '2026-05-01', 1, 0, 0, 0, 0
         from generate_series(1, ${ROWS}) n`,
   ]) {
     await database.db.query({ name: text.slice(0, 40), text })
@@ -68,8 +68,8 @@ const askers = Array.from({ length: BATCH }, (_, n) => ({
 const WORK: Record<string, (tx: Db) => Promise<unknown>> = {
   'the page of verifications that are due': tx => countDue(tx, NOW_MS, 1),
   "an account's newest verifications": tx => countNewest(tx, ACCOUNT, NOW_MS, 0, BATCH),
-  'what a node counted': tx => createTallyStore({ db: tx }).fold(deltas, NOW_MS),
-  'what the others changed': tx => createTallyStore({ db: tx }).changes([ACCOUNT], null),
+  'what a node counted': tx => createTallyStore({ db: tx, node: () => 1 }).fold(deltas, NOW_MS),
+  'what the others changed': tx => createTallyStore({ db: tx, node: () => 2 }).changes([ACCOUNT], null),
   'turns of recipients': tx => findLate(tx, askers),
 }
 

@@ -9,7 +9,7 @@ import {
 import { add, age, type Delta, emptyTally } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
-import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createDice } from './traffic.ts'
@@ -25,7 +25,12 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const keyOf = (accountId: AccountId, key = 'r4:+1', leak = 2): TallyKey => tallyKey(accountId, key, leak)
-const open = (store: TallyStore = createTallyStore({ db: database.db })) => createTallies({ store, clock })
+let opened = 0
+function openStore(): TallyStore {
+  const node = ++opened
+  return createTallyStore({ db: database.db, node: () => node })
+}
+const open = (store: TallyStore = openStore()) => createTallies({ store, clock })
 
 test('two nodes and the store count like one, whatever is counted and whenever', async () => {
   const dice = createDice(11)
@@ -68,7 +73,7 @@ test('two nodes and the store count like one, whatever is counted and whenever',
 })
 
 test('what could not be told is told later, and counts here meanwhile', async () => {
-  const store = createTallyStore({ db: database.db })
+  const store = openStore()
   let away = true
   const node = open({
     ...store,
@@ -107,18 +112,25 @@ test('nodes that tell of the same keys at once never wait in a circle', async ()
   expect(sum).toBe(4 * 5 * 200)
 })
 
-test('all that others changed is heard of, however much it is', async () => {
+test('all that others changed is heard of, however much it is, and once', async () => {
   const accountId = ids.next('acc')
-  const node = open()
-  await node.ready(accountId)
-  const count = 20_500
-  await database.db.query({
-    name: 'tallies_storm',
-    text: `insert into fraud_tallies (account_id, key, at, fresh, settled, sends, verified, holds, changed_at)
-             select $1, 'r4:+' || n, $2, 0, 0, 1, 0, 0, clock_timestamp() from generate_series(1, $3) n`,
-    values: [toUuid(accountId), new Date(nowMs).toISOString(), count],
+  const store = openStore()
+  let heard = 0
+  const node = open({
+    ...store,
+    async changes(accounts, sinceMs) {
+      const answer = await store.changes(accounts, sinceMs)
+      heard += answer.rows.length
+      return answer
+    },
   })
+  await node.ready(accountId)
+  const other = open()
+  const count = 24_000
+  for (let n = 1; n <= count; n++) other.add(keyOf(accountId, `r4:+${n}`), { sends: 1 })
+  await other.fold()
   await node.fold()
   await node.fold()
   expect([1, count].map(n => node.read(keyOf(accountId, `r4:+${n}`)).sends)).toEqual([1, 1])
+  expect(heard).toBe(count)
 })
