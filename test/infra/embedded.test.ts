@@ -22,6 +22,7 @@ import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/in
 import { createLog } from '../../src/infra/log.ts'
 import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { lookUntil } from '../support/look-until.ts'
 
 const OWNER = fileURLToPath(new URL('support/owner.ts', import.meta.url))
 const SILENT = { clock: systemClock, log: createLog({ level: 'silent' }), progress: silentProgress }
@@ -192,6 +193,33 @@ describe('the embedded server', () => {
     const second = await start()
     expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
+
+  it.runIf(process.platform === 'linux')(
+    'starts although nobody has reaped its dead server yet',
+    async () => {
+      bringData()
+      const first = await start()
+      const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+      const left = readFileSync(pidFile, 'utf8')
+      await first.stop()
+      // `cat` has taken the shell's place once it repeats a line, and asks for no child's end.
+      const cat = spawn('sh', ['-c', 'sleep 600 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+      const lines = createInterface({ input: cat.stdout })[Symbol.asyncIterator]()
+      try {
+        const pid = String((await lines.next()).value)
+        cat.stdin.write('here\n')
+        expect((await lines.next()).value).toBe('here')
+        process.kill(Number(pid), 'SIGKILL')
+        const isDead = (status: string) => /^State:\tZ/m.test(status)
+        await lookUntil(async () => readFileSync(`/proc/${pid}/status`, 'utf8'), isDead, 10_000)
+        writeFileSync(pidFile, left.replace(/^\d+/, pid))
+        const second = await start()
+        expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+      } finally {
+        cat.kill('SIGKILL')
+      }
+    },
+  )
 
   it('refuses data of another major version', async () => {
     bringData()

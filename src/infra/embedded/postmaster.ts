@@ -89,16 +89,16 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
 }
 
 /**
- * A lock file whose pid now belongs to a stranger would keep PostgreSQL from
- * starting for good. Our own pid in its place, the parent's, tells PostgreSQL
+ * A lock file whose pid now belongs to a stranger, or to a server that is dead
+ * and that nobody has reaped yet, as in a container whose first process does not,
+ * would keep PostgreSQL from starting. Our own pid in its place, the parent's, tells PostgreSQL
  * that the file is stale, and leaves it the rest: by the shared memory named
  * there it still finds survivors of the old server and waits for them.
  */
 function disarm(lockFile: string, clusterDir: string): void {
   const lines = readLines(lockFile)
   if (!lines) return
-  const pid = Number(lines[0])
-  if (commandLine(pid) === '' || isPostmaster(pid, clusterDir)) return
+  if (isPostmaster(Number(lines[0]), clusterDir)) return
   writeFileSync(lockFile, [String(process.pid), ...lines.slice(1)].join('\n'))
 }
 
