@@ -60,7 +60,9 @@ begin
     on conflict do nothing;
     for r in
       select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
-        join idempotency k on k.account_id = i.account_id and k.operation = p_operation and k.key = i.key
+       -- Each by its key, whatever the plan of an empty table thinks of all of them.
+       cross join lateral (
+         select * from idempotency f where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key offset 0) k
        where k.message_id is distinct from i.id or k.status is not null
     loop
       if v_take[r.n] then

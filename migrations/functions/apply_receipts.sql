@@ -13,6 +13,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 #variable_conflict use_column
@@ -74,7 +75,7 @@ begin
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
-    where m.account_id = i.account_id and m.id = i.message_id and m.id between v_low and v_high
+    where m.account_id = i.account_id and m.id = i.message_id and in_months(m.id, v_low, v_high)
       and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
               m.bulk_job_id, i.event, i.n

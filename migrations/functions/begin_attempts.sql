@@ -14,6 +14,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
   select note_moves(p_now, p_account, p_id) where exists (select 1 from watched_accounts);
 
@@ -28,7 +29,7 @@ as $$
       attempt = case when m.status = 'sending' then m.attempt else m.attempt + 1 end,
       attempt_at = p_now
     from mine
-   where m.account_id = mine.account_id and m.id = mine.message_id and m.id between p_low and p_high
+   where m.account_id = mine.account_id and m.id = mine.message_id and in_months(m.id, p_low, p_high)
      and (m.status in ('queued', 'scheduled') or (p_repeated and m.status = 'sending' and m.attempt_at = p_now))
   returning mine.n::integer, m.attempt
 $$;

@@ -12,6 +12,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_account uuid[];
@@ -36,7 +37,7 @@ begin
     from (
       select m.account_id, m.funding, m.status = 'unknown' as unknown, i.status
         from unnest(v_account, v_id, v_status) as i (account_id, id, status)
-        join messages m on m.account_id = i.account_id and m.id = i.id and m.id between v_low and v_high
+        join messages m on m.account_id = i.account_id and m.id = i.id and in_months(m.id, v_low, v_high)
        order by m.account_id, m.id for update of m) l;
   perform 1 from wallets where account_id = any (v_wallets) order by account_id for update;
   perform 1 from pools where account_id = any (v_pools) order by account_id, id for update;

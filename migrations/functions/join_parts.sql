@@ -51,7 +51,7 @@ begin
         from gone g where g.status <> 'sent' order by g.provider_id, g.id
     ), told as (
       update message_parts m set status = f.status from final f
-       where m.connection_id = w.connection_id and m.part_id = f.provider_id and m.status is null
+       where m.connection_id = w.connection_id and m.whole_id = w.whole_id and m.part_id = f.provider_id and m.status is null
       returning f.status, f.at, f.provider_code, f.detail
     )
     select bool_or(t.status = 'undelivered'), max(t.at),

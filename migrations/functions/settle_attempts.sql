@@ -26,6 +26,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 #variable_conflict use_column
@@ -81,7 +82,7 @@ begin
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
     from unnest(p_id, v_kind) with ordinality as i (id, kind, n)
-    where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and m.id between v_low and v_high
+    where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and in_months(m.id, v_low, v_high)
       and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
     returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer,
