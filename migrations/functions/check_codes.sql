@@ -21,6 +21,7 @@ set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 #variable_conflict use_column
@@ -32,22 +33,35 @@ declare
   v_exhausted uuid[];
   v_right_account uuid[];
   v_right uuid[];
+  -- Months are ranges of ids: without bounds each call would open all that are stored.
+  v_low uuid;
+  v_high uuid;
+  v_since uuid;
+  -- What was accepted by now has no later id, by the clock of any node.
+  v_until constant uuid := first_uuid_at(p_now + interval '1 day');
   r record;
 begin
-  -- By recipient: whichever counts for it now.
-  if array_position(p_id, null) is not null then
+  -- By recipient: whichever counts for it now, which nearly always is a young one. Accounts are compared
+  -- as no index can: on an empty table all that an account has look as good as what its recipient has.
+  foreach v_since in array array[first_uuid_at(p_now - interval '1 day'), '00000000-0000-0000-0000-000000000000'] loop
+    exit when array_position(v_id, null) is null;
     for r in
-      select i.n::integer as n, v.id from unnest(p_id) with ordinality as i (id, n)
+      select i.n::integer as n, v.id from unnest(v_id) with ordinality as i (id, n)
        cross join lateral (
          select x.id from verifications x
-          where x.account_id = p_account[i.n] and x.live = p_live[i.n] and x.recipient_key = p_recipient_key[i.n]
-            and x.status <> 'failed'
+          where x.account_id is not distinct from p_account[i.n] and x.live = p_live[i.n] and x.recipient_key = p_recipient_key[i.n]
+            and x.status <> 'failed' and in_months(x.id, v_since, v_until)
           order by x.accept_no desc limit 1) v
        where i.id is null
     loop
       v_id[r.n] := r.id;
     end loop;
-  end if;
+  end loop;
+  select ids[1], ids[cardinality(ids)] into v_low, v_high
+    from (select array_agg(i order by i) as ids from unnest(v_id) as i where i is not null) as sorted;
+  -- Whatever supersedes one of them has no earlier id than this, by the clock of any node.
+  v_since := first_uuid_at(greatest('epoch',
+    to_timestamp(('x' || left(replace(v_low::text, '-', ''), 12))::bit(48)::bigint / 1000.0) - interval '1 day'));
 
   with asked as (
     -- In the order of their ids, so that nodes never wait for each other in a circle.
@@ -62,12 +76,12 @@ begin
                case when r.is_right then p_now end
           from (select sha256(p_code_mark[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
-     where v.account_id = a.account_id and v.id = a.id and v.live = p_live[a.n]
+     where v.account_id = a.account_id and v.id = a.id and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        and not exists (select 1 from verifications x
-                        where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                          and x.accept_no > v.accept_no and x.status <> 'failed')
+                        where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                          and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, v_since, v_until))
     returning v.account_id, v.id, v.status
   )
   select count(*), array_agg(c.account_id) filter (where c.status = 'verified'), array_agg(c.id) filter (where c.status = 'verified'),
@@ -86,10 +100,10 @@ begin
   if v_counted < cardinality(v_id) then
     select array_agg(v.id) into v_superseded
       from unnest(p_account, v_id) as i (account_id, id)
-      join verifications v on v.account_id = i.account_id and v.id = i.id
+      join verifications v on v.account_id = i.account_id and v.id = i.id and in_months(v.id, v_low, v_high)
      where exists (select 1 from verifications x
-                    where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                      and x.accept_no > v.accept_no and x.status <> 'failed');
+                    where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                      and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, v_since, v_until));
   end if;
 
   return query
@@ -106,5 +120,5 @@ begin
            end,
            v.id, v.tries, v.expires_at, v.verified_at, v.recipient, v.country
       from unnest(v_id) with ordinality as i (id, n)
-      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id;
+      left join verifications v on v.account_id = p_account[i.n] and v.id = i.id and in_months(v.id, v_low, v_high);
 end $$;

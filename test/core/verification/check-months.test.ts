@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CheckRow, checkCodes, type VerificationId } from '../../../src/core/verification/store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { type AccountId, createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+const NOW = Date.UTC(2026, 2, 15)
+const TURN_OF_MONTH = Date.UTC(2026, 2, 1)
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+const MARK = Buffer.of(1)
+const FIRST_OF_ALL = fromUuid('ver', '00000000-0000-0000-0000-000000000000')
+const LAST_OF_ALL = fromUuid('ver', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+
+const random = createRandom()
+const idsAt = (ms: number) => createIds(createFakeClock(ms), random)
+const accountId: AccountId = idsAt(NOW).next('acc')
+let database: TestDatabase
+let accepts = 0
+let persons = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.db.query({
+    name: 'months_of_codes',
+    text: `select ensure_month(month) from unnest(array['2025-12-01', '2026-01-01', '2026-02-01', '2026-03-01']::date[]) month`,
+  })
+})
+afterAll(() => database.drop())
+
+const nextPerson = () => `+120255501${String(persons++).padStart(2, '0')}`
+
+/** A verification that was accepted behind all those before it, whatever its node's clock said. */
+async function started(atMs: number, person: string): Promise<VerificationId> {
+  const id = idsAt(atMs).next('ver')
+  const uuid = toUuid(id)
+  await database.db.query({
+    name: 'a_verification',
+    text: `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
+             started_at, expires_at, resend_at, code_hash, messages, started_with, accept_no)
+           values ($1, $2, true, 10, $3, $3, $2, 'local_sms', $4, $5, $4, $6, array[$2::uuid], 1, $7)`,
+    values: [
+      toUuid(accountId),
+      uuid,
+      person,
+      new Date(atMs).toISOString(),
+      new Date(atMs + 10 * MINUTE_MS).toISOString(),
+      hash('sha256', Buffer.concat([MARK, Buffer.from(uuid.replaceAll('-', ''), 'hex')]), 'buffer'),
+      ++accepts,
+    ],
+  })
+  return id
+}
+
+function check(more: Partial<CheckRow>): CheckRow {
+  const checkId = idsAt(NOW).next('req')
+  return { accountId, live: true, id: null, recipientKey: null, codeMark: MARK, checkId, ...more }
+}
+
+async function kinds(nowMs: number, ...rows: CheckRow[]): Promise<string[]> {
+  return (await checkCodes(database.db, nowMs, rows)).map(({ kind }) => kind)
+}
+
+/** The months that a check looked into. */
+async function monthsRead(rows: readonly CheckRow[]): Promise<string[]> {
+  return database.db.transaction(async tx => {
+    const before = await reads(tx)
+    await checkCodes(tx, NOW, rows)
+    const after = await reads(tx)
+    return [...after].filter(([name, count]) => count > (before.get(name) ?? 0)).map(([name]) => name)
+  })
+}
+
+async function reads(tx: Db): Promise<Map<string, number>> {
+  const { rows } = await tx.query<{ name: string; count: number }>({
+    name: 'reads_of_months',
+    text: `select relname as name, (seq_scan + idx_scan)::integer as count from pg_stat_xact_user_tables
+            where relname ~ '^verifications_' order by relname`,
+  })
+  return new Map(rows.map(({ name, count }) => [name, count]))
+}
+
+test('codes are looked for in the month that they are of, however many are stored', async () => {
+  const person = nextPerson()
+  const id = await started(NOW, person)
+  const wrong = Buffer.of(2)
+  expect(await monthsRead([check({ id, codeMark: wrong })])).toEqual(['verifications_2026_03'])
+  expect(await monthsRead([check({ recipientKey: person, codeMark: wrong })])).toEqual([
+    'verifications_2026_03',
+  ])
+  expect(await kinds(NOW, check({ id }), check({ id: await started(NOW, nextPerson()) }))).toEqual([
+    'right',
+    'right',
+  ])
+})
+
+test('one whose months have passed is told from one that never was', async () => {
+  const person = nextPerson()
+  const id = await started(Date.UTC(2025, 11, 24), person)
+  expect(await kinds(NOW, check({ id }), check({ recipientKey: person }))).toEqual(['expired', 'expired'])
+  expect(await kinds(NOW, check({ recipientKey: nextPerson() }))).toEqual(['missing'])
+  // The young one of another does not hide it.
+  const young = await started(NOW, nextPerson())
+  expect(await kinds(NOW, check({ id }), check({ id: young }))).toEqual(['expired', 'right'])
+})
+
+test.each([
+  ['began', TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
+  ['ended, by the clock of a node that is slow', TURN_OF_MONTH + MINUTE_MS, TURN_OF_MONTH - MINUTE_MS],
+])('one is superseded by another that was accepted when the next month %s', async (_, firstMs, secondMs) => {
+  const person = nextPerson()
+  const first = await started(firstMs, person)
+  const second = await started(secondMs, person)
+  const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
+  expect(await kinds(nowMs, check({ id: first }))).toEqual(['missing'])
+  expect(await kinds(nowMs, check({ id: first, codeMark: Buffer.of(2) }))).toEqual(['missing'])
+  // Whatever anybody else asks for.
+  for (const id of [FIRST_OF_ALL, LAST_OF_ALL])
+    expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
+  expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
+  expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
+})
