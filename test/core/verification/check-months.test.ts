@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CheckRow, checkCodes, type VerificationId } from '../../../src/core/verification/store.ts'
+import { type CheckRow, checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
-import { type AccountId, createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, fromUuid, type Id, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -34,7 +34,7 @@ afterAll(() => database.drop())
 const nextPerson = () => `+120255501${String(persons++).padStart(2, '0')}`
 
 /** A verification that was accepted behind all those before it, whatever its node's clock said. */
-async function started(atMs: number, person: string): Promise<VerificationId> {
+async function started(atMs: number, person: string): Promise<Id<'ver'>> {
   const id = idsAt(atMs).next('ver')
   const uuid = toUuid(id)
   await database.db.query({
