@@ -23,7 +23,7 @@ begin
     delete from outbox o using unnest(p_account, p_id, p_begun) as i (account_id, id, begun), messages m
      where o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun)
        and m.account_id = i.account_id and m.id = i.id
-       and (m.status in ('scheduled', 'queued') or (i.begun and m.status in ('sending', 'unknown')))
+       and m.status = any (case when i.begun then '{sending,unknown}'::text[] else '{scheduled,queued}' end)
     returning o.account_id, o.message_id, o.bulk_row
   ), ended as (
     update messages m set status = p_end, ended_at = p_now, error_code = p_error_code, error_detail = p_error_detail,
