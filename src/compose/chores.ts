@@ -8,7 +8,7 @@ import { sweepParts } from '../core/outbox/parts-store.ts'
 import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAttachments } from '../core/outbox/store.ts'
-import { ensureMonths, sweepParked, sweepProviderRefs } from '../core/outbox/sweep-store.ts'
+import { ensureMonths, sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
 import { sweepOfficial } from '../core/senders/official-store.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
@@ -67,8 +67,8 @@ export function listChores(
     {
       name: 'sweep provider ids',
       byAge: true,
-      everyMs: 10 * MINUTE_MS,
-      run: () => sweepAll(() => sweepProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS, MANY), MANY),
+      everyMs: HOUR_MS,
+      run: () => sweepAllProviderRefs(db, clock.now() - RECEIPT_WINDOW_MS),
     },
     {
       name: 'sweep parts of messages',

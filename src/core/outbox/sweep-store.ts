@@ -16,23 +16,38 @@ export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
 }
 
 /**
- * Forgets provider ids of messages that were last sent before a time: no receipt comes after that. At most
- * `limit`; how many. An id tells when its message was accepted, which may be a year before it is sent.
+ * Forgets provider ids of messages that were last sent before a time, on that many pages from one on: no receipt comes
+ * after that. Whether there are more pages. An id tells when its message was accepted, which may be a year before it is sent.
  */
-export async function sweepProviderRefs(db: Db, sentBeforeMs: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
+export async function sweepProviderRefs(
+  db: Db,
+  sentBeforeMs: number,
+  fromPage: number,
+  pages: number,
+): Promise<boolean> {
+  const { rows } = await db.query<{ more: boolean }>({
     name: 'sweep_provider_refs',
     timeoutMs: SWEEP_TIMEOUT_MS,
-    text: `delete from provider_refs where ctid = any (array(
-             select r.ctid from provider_refs r
-              where r.message_id < first_uuid_at($1)
-                -- Row by row, whatever the planner thinks: a join would read every month of messages.
-                and coalesce((select m.attempt_at from messages m
-                               where m.account_id = r.account_id and m.id = r.message_id), '-infinity') < $1
-              limit $2))`,
-    values: [toIso(sentBeforeMs), limit],
+    // By place: an index by age would be written with every message.
+    text: `with gone as (
+             delete from provider_refs where ctid = any (array(
+               select r.ctid from provider_refs r
+                where r.ctid >= format('(%s,0)', $2::bigint)::tid and r.ctid < format('(%s,0)', $3::bigint)::tid
+                  and r.message_id < first_uuid_at($1)
+                  -- Row by row, whatever the planner thinks: a join would read every month of messages.
+                  and coalesce((select m.attempt_at from messages m
+                                 where m.account_id = r.account_id and m.id = r.message_id), '-infinity') < $1)))
+           select pg_relation_size('provider_refs') > $3::bigint * current_setting('block_size')::bigint as more`,
+    values: [toIso(sentBeforeMs), fromPage, fromPage + pages],
   })
-  return rowCount ?? 0
+  return rows[0]!.more
+}
+
+/** 8 MB: some 70,000 ids. */
+const PAGES_AT_ONCE = 1_000
+
+export async function sweepAllProviderRefs(db: Db, sentBeforeMs: number): Promise<void> {
+  for (let page = 0; await sweepProviderRefs(db, sentBeforeMs, page, PAGES_AT_ONCE); page += PAGES_AT_ONCE);
 }
 
 /** Drops receipts that nobody claimed since a time, at most `limit`, of those that wait the longest; how many. */

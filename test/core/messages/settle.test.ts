@@ -12,7 +12,7 @@ import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
 import { noteParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
 import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { claimDue } from '../../../src/core/outbox/store.ts'
-import { sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
+import { sweepAllProviderRefs, sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -169,11 +169,48 @@ test('receipts find a message for a week after it was sent, however long it had 
   await acceptSends(database.db, NODE, clock.now(), [row], false)
   await beginAttempts(database.db, NODE, scheduledAt, [row], false)
   await settleAttempts(database.db, NODE, scheduledAt, [outcome(id, { providerId: 'a month later' })], false)
-  const sweep = (atMs: number) => sweepProviderRefs(database.db, atMs - 7 * DAY_MS, 1_000)
+  const sweep = (atMs: number) => sweepAllProviderRefs(database.db, atMs - 7 * DAY_MS)
   await sweep(scheduledAt + DAY_MS)
   expect(await settle.receipt(receipt('a month later'))).toBe(true)
   await sweep(scheduledAt + 8 * DAY_MS)
   expect(await settle.receipt(receipt('a month later', 'read'))).toBe(false)
+})
+
+test('provider ids that are old enough go page by page, each page read once', async () => {
+  const { db } = database
+  const ids = async () => {
+    const { rows } = await db.query<{ old: number; young: number }>({
+      name: 'settle_refs_left',
+      text: `select count(*) filter (where provider_id like 'old %')::integer as old,
+                    count(*) filter (where provider_id like 'young %')::integer as young from provider_refs`,
+    })
+    return rows[0]!
+  }
+  const pages = async () => {
+    const { rows } = await db.query<{ pages: number }>({
+      name: 'settle_ref_pages',
+      text: `select (pg_relation_size('provider_refs') / current_setting('block_size')::bigint)::integer as pages`,
+    })
+    return rows[0]!.pages
+  }
+  const until = new Date(clock.now()).toISOString()
+  await db.query({
+    name: 'settle_refs',
+    text: `insert into provider_refs (connection_id, provider_id, account_id, message_id)
+             select $1, case n % 2 when 0 then 'old ' else 'young ' end || n, $2,
+                    uuid_at($3::timestamptz + case n % 2 when 0 then interval '-1 day' else interval '1 day' end)
+               from generate_series(1, 2000) n`,
+    values: [toUuid(connectionId), toUuid(account), until],
+  })
+  const all = await pages()
+  expect(all).toBeGreaterThan(4)
+  expect(await sweepProviderRefs(db, clock.now(), 0, all - 2)).toBe(true)
+  const left = await ids()
+  expect(left.young).toBe(1_000)
+  expect(left.old).toBeGreaterThan(0)
+  expect(left.old).toBeLessThan(1_000)
+  expect(await sweepProviderRefs(db, clock.now(), all - 2, 2)).toBe(false)
+  expect(await ids()).toEqual({ old: 0, young: 1_000 })
 })
 
 describe('a receipt that says refused after all', () => {
