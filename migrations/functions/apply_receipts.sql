@@ -76,7 +76,8 @@ begin
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
     where m.account_id = i.account_id and m.id = i.message_id and in_months(m.id, v_low, v_high)
-      and receipt_moves(m.status, i.status)
+      -- Of a connection that the message has left, it speaks of an attempt that was not taken.
+      and m.connection_id = p_connection[n] and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,
               m.bulk_job_id, i.event, i.n
   ), told as (

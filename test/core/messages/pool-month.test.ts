@@ -78,7 +78,7 @@ async function moves(): Promise<void> {
     detail: 'not on the app',
   }
   const to = {
-    connectionId: ids.next('cnn'),
+    connectionId: connection,
     provider: 'model',
     channel: 'local_sms' as const,
     sender: null,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Receipt } from '../../../src/channels/provider.ts'
+import { failOver } from '../../../src/core/messages/failover-store.ts'
 import {
   acceptSends,
   beginAttempts,
@@ -233,6 +234,15 @@ describe('a receipt that says refused after all', () => {
     return rows[0]
   }
 
+  /** As a receipt does that names our own id of the attempt. */
+  async function nameAttempt(id: MessageId, providerId: string): Promise<void> {
+    await database.db.query({
+      name: 'settle_name',
+      text: 'insert into provider_refs values ($1, $2, $3, $4)',
+      values: [toUuid(connectionId), providerId, toUuid(account), toUuid(id)],
+    })
+  }
+
   const FAILED = { status: 'failed', money: 'released', error_code: 'CHATAPP_NOT_REGISTERED', ended: true }
 
   test('gives back what was captured, once', async () => {
@@ -251,11 +261,7 @@ describe('a receipt that says refused after all', () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
     await settle.receipt(receipt('named', 'failed'))
-    await database.db.query({
-      name: 'settle_name',
-      text: `insert into provider_refs values ($1, 'named', $2, $3)`,
-      values: [toUuid(connectionId), toUuid(account), toUuid(id!)],
-    })
+    await nameAttempt(id!, 'named')
     expect(await wallet()).toEqual({ balance: 9_990, held: 10, captured: 0 })
     expect(await applyParked(database.db, clock.now())).toBe(1)
     expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
@@ -269,6 +275,37 @@ describe('a receipt that says refused after all', () => {
     await settle.attempt(outcome(id!, { providerId: 'soon', answer: 'sent' }))
     expect(await message()).toEqual({ ...FAILED, sent: true })
     expect(await wallet()).toEqual({ balance: 10_000, held: 0, captured: 0 })
+  })
+
+  test('says nothing of a message that has gone on over another connection', async () => {
+    const [id] = await accepted(1)
+    const other = ids.next('cnn')
+    await settle.attempt(outcome(id!, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
+    await nameAttempt(id!, 'of the first')
+    const refused = { outcome: 'rejected', code: null, providerCode: null, detail: 'not here' } as const
+    const left = { accountId: account, id: id!, attempt: 1, ...refused }
+    const over = { connectionId: other, provider: 'model', channel: 'int_sms', amount: 30 } as const
+    const there = {
+      ...over,
+      sender: null,
+      senderSource: 'platform',
+      parts: null,
+      words: null,
+      secret: null,
+    } as const
+    expect(await failOver(database.db, NODE, clock.now(), left, there, false)).toBe('moved')
+    await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id: id! }], false)
+    await settle.attempt({
+      ...outcome(id!, { attempt: 2, providerId: 'of the second' }),
+      connectionId: other,
+    })
+    expect(await wallet()).toEqual({ balance: 9_970, held: 0, captured: 30 })
+
+    expect(await settle.receipt(receipt('of the first', 'failed'))).toBe(false)
+    expect(await statuses()).toEqual(['sent'])
+    expect(await wallet()).toEqual({ balance: 9_970, held: 0, captured: 30 })
+    expect(await settle.receipt({ ...receipt('of the second'), connectionId: other })).toBe(true)
+    expect(await statuses()).toEqual(['delivered'])
   })
 
   test('says nothing of a message that has arrived', async () => {
