@@ -23,6 +23,8 @@ export type LoadPlan = {
   template?: string
   /** Verification codes instead of messages; or checks, in turn, of these verifications. */
   verification?: 'send' | { ids: readonly string[]; code: string }
+  /** Phones that they go to, one after the other; 10,000 where it is not said. */
+  phones?: number
   /** Where the numbering starts: no idempotency key is used twice. */
   offset: number
 }
@@ -39,8 +41,7 @@ export type LoadResult = {
   maxMs: number
 }
 
-/** Distinct phones; valid mobile numbers of Germany. */
-const RECIPIENTS = 10_000
+/** Valid mobile numbers of Germany, as are the million that follow. */
 const FIRST_RECIPIENT = 15_112_000_000
 /** One part in GSM-7. */
 export const TEXT =
@@ -141,7 +142,8 @@ function endOf(answer: string): number | null {
 }
 
 function request(apiKey: string, number: number, plan: LoadPlan): string {
-  const { template, recipients = 1, verification } = plan
+  const { template, recipients = 1, verification, phones: among = 10_000 } = plan
+  const phone = (at: number) => `"+49${FIRST_RECIPIENT + (at % among)}"`
   if (verification === 'send') {
     const code = `{"to":${phone(number)},"channel":"local_sms"}`
     return post('verification/send', apiKey, `Idempotency-Key: ${scatter(number)}\r\n`, code)
@@ -165,10 +167,6 @@ function post(path: string, apiKey: string, headers: string, body: string): stri
     `POST /api/v2/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
     `${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   )
-}
-
-function phone(number: number): string {
-  return `"+49${FIRST_RECIPIENT + (number % RECIPIENTS)}"`
 }
 
 /** A key as random to an index as those of real clients, and one for each number: odd factors do not collide. */
