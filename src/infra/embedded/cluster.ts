@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Binaries } from './binaries.ts'
 import { type Identity, runAs } from './identity.ts'
+import { existsProcess } from './postmaster.ts'
 
 /** The one role of the embedded server; only the socket's directory lets anyone in. */
 export const ROLE = 'posthorn'
@@ -117,15 +118,6 @@ function sweepAbandoned(clusterDir: string): void {
   for (const name of readdirSync(parent)) {
     const pid = /^postgres\.new-(\d+)$/.exec(name)?.[1]
     if (pid && !existsProcess(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true })
-  }
-}
-
-function existsProcess(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return pid !== process.pid
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

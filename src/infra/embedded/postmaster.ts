@@ -47,6 +47,16 @@ export function isPostmaster(pid: number, clusterDir: string): boolean {
   return commandLine(pid).includes(clusterDir)
 }
 
+/** Another process, be it dead and not yet reaped. */
+export function existsProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return pid !== process.pid
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 /** Empty for a process that is gone, or dead and not yet reaped. */
 function commandLine(pid: number): string {
   try {
@@ -98,7 +108,8 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
 function disarm(lockFile: string, clusterDir: string): void {
   const lines = readLines(lockFile)
   if (!lines) return
-  if (isPostmaster(Number(lines[0]), clusterDir)) return
+  const pid = Number(lines[0])
+  if (!existsProcess(pid) || isPostmaster(pid, clusterDir)) return
   writeFileSync(lockFile, [String(process.pid), ...lines.slice(1)].join('\n'))
 }
 
