@@ -5,10 +5,10 @@ import type { ConnectionId, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.ts'
 
 /**
- * Any second, and a little more: the wall clock by which others measure may be
- * slewed against ours, by half a thousandth at most.
+ * Any second, and a little more: a row that was slower on its way to its provider than the one a
+ * window behind it must not arrive within a second of it.
  */
-export const WINDOW_MS = 1_002
+export const WINDOW_MS = 1_010
 
 /** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
 export type RowInHand = StoredRow & {
@@ -23,6 +23,8 @@ export type RowInHand = StoredRow & {
 export type JobInHand = {
   job: SendingJob
   window: SlidingWindow
+  /** Its next row goes no earlier, by the monotonic clock in ms. */
+  nextMs: number
   /** Rows that are next, in their order. */
   waiting: RowInHand[]
   /** Rows on their way to be messages. */
@@ -46,6 +48,7 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
   return {
     job,
     window: createSlidingWindow(clock, job.perSecond!, WINDOW_MS),
+    nextMs: Number.NEGATIVE_INFINITY,
     waiting: [],
     inFlight: [],
     cursor: job.handedBelow,

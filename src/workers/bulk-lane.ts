@@ -41,6 +41,8 @@ export type BulkLane = {
 export type BulkLaneDeps = HandOverDeps & {
   gate: BulkGate
   room: BulkRoom
+  /** So many rows are due that each lane's go together, which is less work for all. */
+  isCrowded(): boolean
   /** The next rows without an outcome. */
   fetch(ask: RowAsk): Promise<StoredRow[]>
   pause(job: JobRef, why: PauseWhy): Promise<void>
@@ -55,6 +57,11 @@ const FETCH_SECONDS = 5
  * machine, whose long accepts would cost every window their length.
  */
 const MOST_ACCEPT_MS = 8
+/**
+ * Over so much of a second the rows of a job are spread. Those that leave in one burst arrive with the
+ * next second's where they took longer than these; the rest makes up for what came late.
+ */
+const SPREAD = 0.9
 /** The rows that another node handed over last are as old as that by the time this one begins. */
 const TAKE_OVER_MS = WINDOW_MS + 500
 
@@ -116,17 +123,22 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     let isIn = false
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted) continue
-      while (known.waiting.length > 0 && window.free() > 0 && known.window.free() > 0 && hasRoom(known)) {
+      while (isDue(known) && window.free() > 0 && known.window.free() > 0 && hasRoom(known)) {
         if (!deps.gate.tryEnter(isIn)) {
           deps.gate.wait(run)
           return
         }
         isIn = true
+        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD * WINDOW_MS) / share
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
     }
     planNext(dealt)
+  }
+
+  function isDue({ waiting, nextMs }: JobInHand): boolean {
+    return waiting.length > 0 && clock.monotonic() >= nextMs
   }
 
   /** Where there is none the job waits for it; other jobs of the lane may go elsewhere. */
@@ -159,7 +171,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted || known.waiting.length === 0) continue
       if (known.waitsForRoom || isFindingItsWay(known)) continue
-      nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs()))
+      const dueMs = known.nextMs - clock.monotonic()
+      nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs(), dueMs))
     }
     if (Number.isFinite(nextMs)) wakeIn(nextMs)
   }

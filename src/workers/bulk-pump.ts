@@ -30,7 +30,7 @@ export type BulkPump = {
 
 export type BulkPumpDeps = Omit<
   BulkLaneDeps,
-  'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate' | 'room'
+  'fetch' | 'fail' | 'pause' | 'lost' | 'moved' | 'gate' | 'room' | 'isCrowded'
 > & {
   db: Database
   /** Places of connections, and word of those that are free again. */
@@ -50,6 +50,8 @@ const FETCHED_AT_ONCE = 8
 const IN_STEP_AT_ONCE = 50
 /** Rows on their way at once: as many as an accept, and those that gather meanwhile. */
 const ROWS_AT_ONCE = 256
+/** Rows of a second, of all lanes, that may go one by one: with 10,000 each of them would cost an eighth more. */
+const CROWDED_PER_SECOND = 2_000
 
 /**
  * Hands the rows of bulk jobs over to the same accept as every send. The lane of an
@@ -99,6 +101,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     ...deps,
     gate: createBulkGate({ clock, places: ROWS_AT_ONCE, duePerSecond: () => duePerSecond }),
     room,
+    isCrowded: () => duePerSecond > CROWDED_PER_SECOND,
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),
     pause: (job, why) => pauseBySystem(db, job, why),

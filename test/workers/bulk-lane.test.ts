@@ -43,6 +43,7 @@ beforeEach(() => {
     restsUntil: () => 0,
     gate: createBulkGate({ clock, places: 10, duePerSecond: () => 10 }),
     room: createBulkRoom(() => Number.POSITIVE_INFINITY),
+    isCrowded: () => false,
     lost() {},
     moved() {},
   } as unknown as BulkLaneDeps)

@@ -37,6 +37,8 @@ describe('the pace', () => {
     expect(mostInASecond(times)).toBe(5)
     // Eight seconds' worth: seven full ones lie between the first and the last.
     expect(times.at(-1)! - times[0]!).toBeLessThan(8_500)
+    // One after the other: a burst that took longer to arrive than the next one would be twice the rate.
+    expect(Math.min(...times.slice(1).map((at, before) => at - times[before]!))).toBeGreaterThan(150)
   })
 
   test('of an account’s jobs together is its ceiling, dealt out in the order of creation', async () => {
