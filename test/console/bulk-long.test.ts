@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../support/fake-clock.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createFakeClock, turn } from '../support/fake-clock.ts'
+import { watchQueries } from '../support/unanswered.ts'
 import { type BulkWalk, createBulkWalk, csv } from './bulk-walk.ts'
 import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
 
@@ -9,12 +11,16 @@ const SECOND_MS = 1_000
 /** Half a minute on a machine that does nothing else. */
 const LONGEST_MS = 280_000
 
+let database: TestDatabase
+let queries: ReturnType<typeof watchQueries>
 let server: Console
 let window: Window
 let walk: BulkWalk
 
 beforeAll(async () => {
-  server = await startConsole({ clock })
+  database = await createTestDatabase()
+  queries = watchQueries(database.url)
+  server = await startConsole({ clock, database })
   window = await server.open()
   walk = await createBulkWalk(server, window)
   await setUp(window)
@@ -23,6 +29,7 @@ beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(ta
 afterAll(async () => {
   await server.stop()
   await walk.end()
+  await database.drop()
 })
 
 describe('a bulk job of 10,000 rows', { timeout: 300_000 }, () => {
@@ -66,9 +73,13 @@ async function windOn<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Twice in a row, since what follows an answer may be the next question. */
+/** Twice in a row, since what follows an answer may be the next question; also while a connection for it is made. */
 async function idle(): Promise<void> {
-  for (let quiet = 0; quiet < 2; ) quiet = (await isBusy()) ? 0 : quiet + 1
+  for (let quiet = 0; quiet < 2; ) {
+    await queries.answered()
+    await turn()
+    quiet = queries.count() > 0 || (await isBusy()) ? 0 : quiet + 1
+  }
 }
 
 async function isBusy(): Promise<boolean> {
