@@ -6,9 +6,11 @@ import type { JobRef } from './job.ts'
  * every piece would leave behind for the garbage collector is more than the rows.
  */
 export type CopyBuffer = {
-  /** Adds a row in canonical JSON; false when it has no room for it, which an empty one always has. */
-  add(n: number, text: string): boolean
+  /** Adds a row in canonical JSON. */
+  add(n: number, text: string): void
   rows(): number
+  /** It is time to write it. */
+  isFull(): boolean
   /** All of it; valid until it is cleared. */
   bytes(): Buffer
   clear(): void
@@ -25,30 +27,42 @@ export const COPY_ROWS =
 const MOST_BYTES_OF_A_UNIT = 3
 /** The number of a row, and what stands between the columns. */
 const AROUND_A_ROW = 16
+/** Beyond what makes it full: for the rest of what came at once, as short as its rows may be. */
+const SPARE_BYTES = 524_288
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const ZERO = 0x30
 
-export function createCopyBuffer({ accountId, id }: JobRef, sizeBytes: number): CopyBuffer {
-  const prefix = `${toUuid(accountId)}\t${toUuid(id)}\t`
-  const kept = Buffer.allocUnsafeSlow(sizeBytes)
+/** Full with so many bytes. */
+export function createCopyBuffer({ accountId, id }: JobRef, fullBytes: number): CopyBuffer {
+  const prefix = Buffer.from(`${toUuid(accountId)}\t${toUuid(id)}\t`)
+  const kept = Buffer.allocUnsafeSlow(fullBytes + SPARE_BYTES)
   let buffer = kept
   let length = 0
   let rows = 0
+
+  /** Until it is cleared. */
+  function grow(most: number): void {
+    const larger = Buffer.allocUnsafeSlow(length + most + SPARE_BYTES)
+    buffer.copy(larger, 0, 0, length)
+    buffer = larger
+  }
 
   return {
     add(n, text) {
       // JSON escapes every control character; of what COPY reads, the backslash is left.
       const body = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
       const most = prefix.length + AROUND_A_ROW + body.length * MOST_BYTES_OF_A_UNIT
-      if (most > buffer.length - length) {
-        if (rows > 0) return false
-        buffer = Buffer.allocUnsafeSlow(most)
-      }
-      length += buffer.write(`${prefix}${n}\t`, length, 'latin1')
+      if (most > buffer.length - length) grow(most)
+      length += prefix.copy(buffer, length)
+      length = writeDigits(buffer, length, n)
+      buffer[length++] = TAB
       length += buffer.write(body, length, 'utf8')
-      buffer[length++] = 0x0a
+      buffer[length++] = LINE_FEED
       rows++
-      return true
     },
     rows: () => rows,
+    isFull: () => length >= fullBytes,
     bytes: () => buffer.subarray(0, length),
     clear() {
       buffer = kept
@@ -56,4 +70,15 @@ export function createCopyBuffer({ accountId, id }: JobRef, sizeBytes: number): 
       rows = 0
     },
   }
+}
+
+/** Writes a number of 0 or more, and tells where it ends. By way of a string it would leave one behind for each row. */
+function writeDigits(buffer: Buffer, at: number, value: number): number {
+  let digits = 1
+  for (let power = 10; power <= value; power *= 10) digits++
+  for (let place = at + digits - 1; place >= at; place--) {
+    buffer[place] = ZERO + (value % 10)
+    value = Math.floor(value / 10)
+  }
+  return at + digits
 }

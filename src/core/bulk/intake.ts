@@ -53,8 +53,12 @@ export type BulkIntakeDeps = {
   node(): number
 }
 
-/** Rows go to the store in pieces of this size: a job holds two of them, one that is gathered and one that is written. */
-const PIECE_BYTES = 1_048_576
+/**
+ * Rows go to the store in pieces of about this size: a job holds two of them, one that is gathered and one that is
+ * written. While a larger one is waited for, the garbage collector takes what has come meanwhile for something that
+ * stays, and a long body for memory that grows.
+ */
+const PIECE_BYTES = 262_144
 /** A job whose body takes longer than this is shown, as accepting, before a piece is full; in ms. */
 const SHOWN_AFTER_MS = 250
 /** A job tells how far it is this often, in ms. */
@@ -99,9 +103,10 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
           if (messages.length === 0) continue
           const texts = messages.map(canonicalize)
           identity.add(texts)
-          await rows.add(messages, texts)
+          rows.add(messages, texts)
         }
         said.passed(bytes)
+        if (rows.isFull()) await rows.hand()
       }
       said.end()
       await rows.flush()
@@ -183,13 +188,15 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
       job,
       taken: () => made === 'taken',
       /** Messages, and their canonical texts. */
-      async add(messages: readonly Message[], texts: readonly string[]): Promise<void> {
+      add(messages: readonly Message[], texts: readonly string[]): void {
         for (const [at, text] of texts.entries()) {
           const message = messages[at]!
           const body = carriesCode(message) ? sealRow(text, message.to, job.id, deps.seal) : text
-          while (!gathered.add(stored + gathered.rows(), body)) await hand()
+          gathered.add(stored + gathered.rows(), body)
         }
       },
+      isFull: () => gathered.isFull(),
+      hand,
       async flush(): Promise<void> {
         cancelShow()
         await hand()
