@@ -52,6 +52,7 @@ export type SystemOptions = {
 }
 
 const PROGRAM = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+const PACKAGE = new URL('../../package.json', import.meta.url)
 const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url))
 const START_TIMEOUT_MS = 30_000
 const BALANCE = 1_000_000
@@ -60,7 +61,7 @@ const BALANCE = 1_000_000
  * program stands above 150. And lists of rows that lived long once would be made in the old generation from then on,
  * where they keep all of their rows: validating a million of them took 310 MB instead of 190.
  */
-const AS_NPM_START = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
+const AS_NPM_START = readStartFlags()
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-bench-'))
@@ -256,4 +257,11 @@ function readBatches(metrics: string): Batches {
 
 export function pause(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
+}
+
+/** From the script itself: what is measured is what ships. */
+function readStartFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { scripts: { start: string } }
+  const [flags] = scripts.start.split(' bin/')
+  return flags!.split(' ').filter(word => word.startsWith('--'))
 }
