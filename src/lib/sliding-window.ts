@@ -6,13 +6,14 @@ import type { Clock } from './clock.ts'
  * taken counts as now until it is told when it was used.
  */
 export type SlidingWindow = {
-  /** Places that may be taken now. */
-  free(): number
-  /** In ms from now until a place is free by time alone; infinite while all are taken and none was used yet. */
-  freeInMs(): number
+  /**
+   * In ms from now until a place is free by time alone; infinite while all are taken and none was used yet.
+   * With `togetherMs` until the last one of those is free that follow each other so closely.
+   */
+  freeInMs(togetherMs?: number): number
   take(): void
-  /** A place was used, at this moment of the monotonic clock in ms, or now: it is free again a window later. */
-  used(atMs?: number): void
+  /** A place was used: it is free again a window later. */
+  used(): void
   /** A place was not used after all. */
   back(): void
   resize(places: number): void
@@ -37,28 +38,27 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
   }
 
   return {
-    free() {
-      expire()
-      return Math.max(0, size - taken - (uses.length - head))
-    },
-    freeInMs() {
+    freeInMs(togetherMs = 0) {
       expire()
       const over = taken + (uses.length - head) - size
-      if (over < 0) return 0
-      const next = uses[head + over]
-      return next === undefined ? Number.POSITIVE_INFINITY : Math.max(0, next + windowMs - clock.monotonic())
+      const nowMs = clock.monotonic()
+      let next = head + Math.max(0, over)
+      let freeMs = nowMs
+      if (over >= 0) {
+        if (next >= uses.length) return Number.POSITIVE_INFINITY
+        freeMs = Math.max(freeMs, uses[next++]! + windowMs)
+      }
+      while (togetherMs > 0 && next < uses.length && uses[next]! + windowMs <= freeMs + togetherMs) {
+        freeMs = uses[next++]! + windowMs
+      }
+      return freeMs - nowMs
     },
     take() {
       taken++
     },
-    used(atMs = clock.monotonic()) {
+    used() {
       taken--
-      uses.push(atMs)
-      // Mostly in order; one that is told late goes to its place.
-      for (let at = uses.length - 1; at > head && uses[at - 1]! > atMs; at--) {
-        uses[at] = uses[at - 1]!
-        uses[at - 1] = atMs
-      }
+      uses.push(clock.monotonic())
     },
     back() {
       taken--

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
  * wait for all of it.
  */
 export type BulkGate = {
-  /** Takes a place if there is one and it is time; `goesOn`: for one more of a lane that was just let in. */
+  /** Takes a place if there is one and it is time; `goesOn`: for one more of a lane that was just let in, which has one anyway. */
   tryEnter(goesOn: boolean): boolean
   /** Gives the place back; what was not `sent` does not count. */
   leave(sent: boolean): void
@@ -33,7 +33,7 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
   const waiting = new Set<() => void>()
   let inside = 0
   let planned = false
-  /** Rows that may come in now. The rows of a lane come in together, which is less work for the store: it may be a debt. */
+  /** Rows that may come in now. The rows of a lane come in together, which is less work for the store: it may be a debt, as there may be more inside than there are places. */
   let turns = FEW_ROWS
   let countedMs = clock.monotonic()
 
@@ -71,10 +71,9 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
 
   return {
     tryEnter(goesOn) {
-      if (inside >= places) return false
       if (!goesOn) {
         countTurns()
-        if (turns < 1) return false
+        if (inside >= places || turns < 1) return false
       }
       inside++
       turns--

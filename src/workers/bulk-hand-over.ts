@@ -6,6 +6,7 @@ import type { FailedRow, LaneLease } from '../core/bulk/lane-store.ts'
 import { type RowDeps, resolveRow, rowCaller } from '../core/bulk/row.ts'
 import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
+import type { AcceptRow } from '../core/messages/hot-store.ts'
 import type { Prepared } from '../core/messages/prepare.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -59,7 +60,15 @@ export const RETRY_MS = 1_000
 /** A rest that is shorter is waited for; a longer one is a pause. */
 const SHORT_REST_MS = 1_000
 
-/** Makes a row of a lane the message that it is; never rejects. `placed`: it has a place at its connection, or will wait for one. */
+/** What is told of a row on its way. */
+type OnItsWay = {
+  /** It has a place at its connection, or will wait for one. */
+  placed(): void
+  /** It is accepted and goes to its provider, or this node knows no more of it. */
+  left(): void
+}
+
+/** Makes a row of a lane the message that it is; never rejects. */
 export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDeps, lane: Halts) {
   const { clock } = deps
 
@@ -67,7 +76,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     known: JobInHand,
     row: RowInHand,
     account: AccountSnapshot,
-    placed: () => void,
+    way: OnItsWay,
   ): Promise<Done> {
     const { live, keyId, id } = known.job
     const prepared = await resolveRow(row, id, rowCaller(account, live, keyId), deps.rows)
@@ -79,13 +88,15 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     known.towards = prepared.connectionId
     const retried = row.tried !== undefined
     row.tried ??= deps.ids.next('msg')
-    row.leftMs = clock.monotonic()
     try {
-      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, message => {
-        placed()
+      const add = (message: AcceptRow) => {
+        way.placed()
         row.begun = message.begun && row.begun !== false
         return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
-      })
+      }
+      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, way.left)
+      // It leaves by the store.
+      if (verdict.kind === 'known') way.left()
       return await conclude(known, row, prepared, verdict)
     } catch (error) {
       // What it carries is gone: what was stored of it before, if anything, stays as it is.
@@ -153,6 +164,6 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     return 'again'
   }
 
-  return (known: JobInHand, row: RowInHand, account: AccountSnapshot, placed: () => void): Promise<Done> =>
-    send(known, row, account, placed).catch(error => noteTrouble(known, row, error))
+  return (known: JobInHand, row: RowInHand, account: AccountSnapshot, way: OnItsWay): Promise<Done> =>
+    send(known, row, account, way).catch(error => noteTrouble(known, row, error))
 }

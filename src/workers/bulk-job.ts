@@ -5,18 +5,16 @@ import type { ConnectionId, MessageId } from '../lib/ids.ts'
 import { createSlidingWindow, type SlidingWindow } from '../lib/sliding-window.ts'
 
 /**
- * Any second, and a little more: a row that was slower on its way to its provider than the one a
- * window behind it must not arrive within a second of it.
+ * Any second, and a little more: a row that was slower on its way from here than the one a window
+ * behind it must not arrive within a second of it.
  */
-export const WINDOW_MS = 1_010
+export const WINDOW_MS = 1_005
 
 /** A row that waits for its turn. Once it was tried it keeps the id of its message, so that a repeat is recognised. */
 export type RowInHand = StoredRow & {
   tried?: MessageId
   /** Each try would have recorded the message's first attempt with it, for this node to make. */
   begun?: boolean
-  /** When it went to be accepted, by the monotonic clock. */
-  leftMs?: number
 }
 
 /** A job as the node that hands it over knows it. */

@@ -53,15 +53,12 @@ export type BulkLaneDeps = HandOverDeps & {
 /** Rows are fetched for some seconds at once. */
 const FETCH_SECONDS = 5
 /**
- * A row counts from when its message was made, and as much later as its accept takes: but for a busy
- * machine, whose long accepts would cost every window their length.
- */
-const MOST_ACCEPT_MS = 8
-/**
  * Over so much of a second the rows of a job are spread. Those that leave in one burst arrive with the
  * next second's where they took longer than these; the rest makes up for what came late.
  */
 const SPREAD = 0.9
+/** Where rows go together, those that may go wait so long for the next one that may, in ms: apart they would stay apart. */
+const TOGETHER_MS = 50
 /** The rows that another node handed over last are as old as that by the time this one begins. */
 const TAKE_OVER_MS = WINDOW_MS + 500
 
@@ -123,7 +120,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     let isIn = false
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted) continue
-      while (isDue(known) && window.free() > 0 && known.window.free() > 0 && hasRoom(known)) {
+      while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
         if (!deps.gate.tryEnter(isIn)) {
           deps.gate.wait(run)
           return
@@ -135,6 +132,12 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       refill(known)
     }
     planNext(dealt)
+  }
+
+  /** When a row of it may go by its own rate and by the account's, or together with others of its second; in ms from now. */
+  function freeInMs(known: JobInHand, isIn = false): number {
+    const togetherMs = deps.isCrowded() && !isIn ? TOGETHER_MS : 0
+    return Math.max(window.freeInMs(togetherMs), known.window.freeInMs(togetherMs))
   }
 
   function isDue({ waiting, nextMs }: JobInHand): boolean {
@@ -166,13 +169,12 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   /** When the first of the waiting rows may go, should nothing happen before. */
   function planNext(dealt: readonly Dealt[]): void {
-    const accountMs = window.freeInMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const { known, share } of dealt) {
       if (share === 0 || known.halted || known.waiting.length === 0) continue
       if (known.waitsForRoom || isFindingItsWay(known)) continue
       const dueMs = known.nextMs - clock.monotonic()
-      nextMs = Math.min(nextMs, Math.max(accountMs, known.window.freeInMs(), dueMs))
+      nextMs = Math.min(nextMs, Math.max(freeInMs(known), dueMs))
     }
     if (Number.isFinite(nextMs)) wakeIn(nextMs)
   }
@@ -216,15 +218,11 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   async function handOver(known: JobInHand, row: RowInHand): Promise<void> {
     underWay++
     known.inFlight.push(row.n)
-    window.take()
-    known.window.take()
+    const turn = takeTurn(known)
     const placed = deps.room.setOut(known.towards ?? null)
-    const done = await send(known, row, account!, placed)
+    const done = await send(known, row, account!, { placed, left: turn.left })
     placed()
-    for (const each of [window, known.window]) {
-      if (done === 'sent') each.used(Math.min(clock.monotonic(), row.leftMs! + MOST_ACCEPT_MS))
-      else each.back()
-    }
+    if (done !== 'sent') turn.back()
     if (done === 'again') putBack(known, row)
     // A row that is not ours to judge keeps its place: nobody may think that it is done.
     if (done !== 'lost') known.inFlight.splice(known.inFlight.indexOf(row.n), 1)
@@ -233,6 +231,26 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     deps.gate.leave(done === 'sent')
     if (underWay === 0) landed?.()
     runSoon()
+  }
+
+  /** A place of the account and of the job, which is free again a window after the row left. */
+  function takeTurn(known: JobInHand) {
+    const windows = [window, known.window]
+    let isOver = false
+    for (const each of windows) each.take()
+    return {
+      left() {
+        if (isOver) return
+        isOver = true
+        for (const each of windows) each.used()
+        runSoon()
+      },
+      back() {
+        if (isOver) return
+        isOver = true
+        for (const each of windows) each.back()
+      },
+    }
   }
 
   function halt(known: JobInHand, why: PauseWhy): void {

@@ -21,6 +21,7 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
   const underWay = new Map<ConnectionId, number>()
   const waiting = new Map<ConnectionId, Set<() => void>>()
   const planned = new Set<ConnectionId>()
+  let setOuts = 0
 
   function isAt(connectionId: ConnectionId | null): boolean {
     return connectionId === null || placesAt(connectionId) > (underWay.get(connectionId) ?? 0)
@@ -33,9 +34,13 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
   }
 
   function freed(connectionId: ConnectionId): void {
-    if (!waiting.has(connectionId) || planned.has(connectionId)) return
-    planned.add(connectionId)
     // Once for all that end in the same turn.
+    if (waiting.has(connectionId)) plan(connectionId)
+  }
+
+  function plan(connectionId: ConnectionId): void {
+    if (planned.has(connectionId)) return
+    planned.add(connectionId)
     setImmediate(() => {
       planned.delete(connectionId)
       letIn(connectionId)
@@ -50,13 +55,20 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
       if (!isAt(connectionId)) return
       runs.delete(run)
       if (runs.size === 0) waiting.delete(connectionId)
+      const before = setOuts
       run()
+      // It waits for something else now, and so will most of the others: a turn for each, lest all of them go to and fro.
+      if (setOuts === before) {
+        if (runs.size > 0) plan(connectionId)
+        return
+      }
     }
   }
 
   return {
     isAt,
     setOut(connectionId) {
+      setOuts++
       if (connectionId === null) return () => {}
       count(connectionId, 1)
       let arrived = false

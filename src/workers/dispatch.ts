@@ -98,11 +98,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
     inHand.set(item.id, item)
-    if (begun) void submit(lane, item, 1)
+    if (begun) arrive(lane, item)
     else if (lane && !stopping) {
       lane.hold(item)
       pump(lane)
     } else void returnItems([item])
+  }
+
+  /** Its attempt is recorded: it leaves as soon as there is a place. */
+  function arrive(lane: Lane | undefined, item: OutboxItem): void {
+    if (!lane || lane.arrive(item)) void submit(lane, item, 1)
+    else inFlight++
   }
 
   // --- the outbox hands over ------------------------------------------------
@@ -148,6 +154,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   // --- the lane hands over --------------------------------------------------
 
   function pump(lane: Lane): void {
+    for (let item = lane.nextArrived(); item; item = lane.nextArrived()) {
+      inFlight--
+      void submit(lane, item, 1)
+    }
     if (stopping) return
     for (let item = lane.next(); item; item = lane.next()) void beginAndSubmit(lane, item)
   }
@@ -175,6 +185,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     inFlight++
     const open = lane?.open ?? links.get(item.connectionId)
     circuits.started(item.connectionId)
+    item.left?.()
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
@@ -191,6 +202,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   /** Its place is the next one's. */
   function leave(lane: Lane): void {
     lane.leave()
+    goOn(lane)
+  }
+
+  function goOn(lane: Lane): void {
     pump(lane)
     placeFreed(lane.open.id)
   }
@@ -208,6 +223,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** Unless it came back meanwhile, by a word that was late. */
   function letGo(item: OutboxItem): void {
+    item.left?.()
     if (inHand.get(item.id) === item) inHand.delete(item.id)
   }
 
@@ -233,6 +249,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       else {
         lanes.delete(id)
         circuits.forget(id)
+        for (const item of lane.drainArrived()) {
+          inFlight--
+          void submit(undefined, item, 1)
+        }
         const held = lane.drain()
         if (held.length > 0) void returnItems(held)
         placeFreed(id)
@@ -251,7 +271,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const lane = lanes.get(connectionId)
       if (!lane) return
       circuits.withdrawn(connectionId)
-      leave(lane)
+      lane.turnBack()
+      goOn(lane)
     },
     push,
     poll,

@@ -6,15 +6,21 @@ import type { AccountId } from '../lib/ids.ts'
 /** The way through one connection: so many at once, so many a second, and rests. */
 export type Lane = {
   open: OpenLink
-  /** Takes a place if there is one and nobody waits for it. */
+  /** Lets a message set out for a place, if it is to find one and nobody waits for it. */
   tryEnter(accountId: AccountId): boolean
-  /** The next waiting item with a place for it, or null. */
+  /** One that had set out does not come. */
+  turnBack(): void
+  /** One that had set out is there: true where it has its place, false where it waits for one. */
+  arrive(item: OutboxItem): boolean
+  /** The next one that waits since it arrived, with a place for it, or null. */
+  nextArrived(): OutboxItem | null
+  /** The next one that is held, with a place for it, or null. */
   next(): OutboxItem | null
   leave(): void
   hold(item: OutboxItem): void
   /** How many more may be held here. */
   room(): number
-  /** How many may begin at once; infinite where it is not for want of places that they would wait, or where places are few: what is held then keeps them busy. */
+  /** How many may set out at once; infinite where it is not for want of places that they would wait, or where places are few: what is held then keeps them busy. */
   places(): number
   /** How many it would fetch from the outbox: none before half of its room is free, so that each call brings many. */
   wanted(): number
@@ -25,6 +31,8 @@ export type Lane = {
   rest(forMs: number, accountId: AccountId | null): void
   /** Empties the queue, for giving back. */
   drain(): OutboxItem[]
+  /** Lets go of those that wait since they arrived. */
+  drainArrived(): OutboxItem[]
   /** The link was replaced: the queue goes on over the new one. */
   relink(open: OpenLink): void
   stats(): { busy: number; held: number; resting: boolean }
@@ -35,6 +43,11 @@ const HELD_PER_PLACE = 4
 const HELD_AT_LEAST = 100
 /** A lane of fewer places is kept busy by what it holds. */
 const MANY_PLACES = 50
+/**
+ * Messages that may have set out for each of many places: being stored takes longer than what most providers
+ * take, so as many as there are places would leave most of them empty. None sets out while others wait there.
+ */
+const UNDER_WAY_PER_PLACE = 4
 /** Accounts that may rest at once before the oldest is forgotten. */
 const MAX_RESTING = 10_000
 /** A burst of a tenth of a second smooths what polling makes lumpy. */
@@ -43,6 +56,9 @@ const BURST_SECONDS = 0.1
 export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lane {
   let open = first
   let busy = 0
+  let underWay = 0
+  /** Set out when there were places, which others have taken. */
+  let arrived: OutboxItem[] = []
   let queue: OutboxItem[] = []
   let head = 0
   // By the monotonic clock: a wall clock that is set back must not make a rest longer.
@@ -70,8 +86,20 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     return false
   }
 
+  const isWide = () => open.link.concurrency >= MANY_PLACES
+
+  /** How many more may set out, as far as places go. */
+  function ways(): number {
+    if (arrived.length > 0) return 0
+    return open.link.concurrency * (isWide() ? UNDER_WAY_PER_PLACE : 1) - busy - underWay
+  }
+
+  function isFree(): boolean {
+    return arrived.length === 0 && busy + (isWide() ? 0 : underWay) < open.link.concurrency
+  }
+
+  /** Neither a rest nor the ceiling is against it. */
   function mayGo(): boolean {
-    if (busy >= open.link.concurrency) return false
     const restMs = restUntilMs - clock.monotonic()
     if (restMs > 0) {
       wakeIn(restMs)
@@ -106,12 +134,30 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       return open
     },
     tryEnter(accountId) {
-      if (head < queue.length || restsUntil(accountId) > 0 || !mayGo()) return false
-      busy++
+      if (head < queue.length || ways() <= 0 || restsUntil(accountId) > 0 || !mayGo()) return false
+      underWay++
       return true
     },
+    // None of them is counted where the lane was made anew meanwhile.
+    turnBack() {
+      underWay = Math.max(0, underWay - 1)
+    },
+    arrive(item) {
+      underWay = Math.max(0, underWay - 1)
+      if (arrived.length === 0 && busy < open.link.concurrency) {
+        busy++
+        return true
+      }
+      arrived.push(item)
+      return false
+    },
+    nextArrived() {
+      if (arrived.length === 0 || busy >= open.link.concurrency) return null
+      busy++
+      return arrived.shift()!
+    },
     next() {
-      if (head >= queue.length || !mayGo()) return null
+      if (head >= queue.length || !isFree() || !mayGo()) return null
       const item = queue[head]!
       head++
       if (head > 1_000 && head * 2 > queue.length) {
@@ -129,10 +175,9 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     },
     room,
     places() {
-      const { concurrency, messagesPerSecond } = open.link
-      const isWide = concurrency >= MANY_PLACES && messagesPerSecond === undefined
-      if (!isWide || restUntilMs > clock.monotonic()) return Number.POSITIVE_INFINITY
-      return head < queue.length ? 0 : concurrency - busy
+      const isOpen = open.link.messagesPerSecond === undefined && restUntilMs <= clock.monotonic()
+      if (!isWide() || !isOpen) return Number.POSITIVE_INFINITY
+      return head < queue.length ? 0 : Math.max(0, ways())
     },
     wanted: () => (room() * 2 >= capacity() ? room() : 0),
     restsUntil,
@@ -155,9 +200,18 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       head = 0
       return items
     },
+    drainArrived() {
+      const items = arrived
+      arrived = []
+      return items
+    },
     relink(next) {
       open = next
     },
-    stats: () => ({ busy, held: queue.length - head, resting: restUntilMs > clock.monotonic() }),
+    stats: () => ({
+      busy: busy + underWay + arrived.length,
+      held: queue.length - head,
+      resting: restUntilMs > clock.monotonic(),
+    }),
   }
 }

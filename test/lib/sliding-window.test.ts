@@ -24,7 +24,7 @@ test('no second, wherever it begins, holds more than the window has places', () 
       const uses: number[] = []
       for (const { pass, take } of steps) {
         time.pass(pass)
-        for (let n = 0; n < take && window.free() > 0; n++) {
+        for (let n = 0; n < take && window.freeInMs() === 0; n++) {
           window.take()
           window.used()
           uses.push(time.now())
@@ -42,32 +42,42 @@ test('a place counts from when it was used, not from when it was taken', () => {
   const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
   window.take()
   window.take()
-  expect(window.free()).toBe(0)
   expect(window.freeInMs()).toBe(Number.POSITIVE_INFINITY)
   time.pass(700)
   window.used()
+  expect(window.freeInMs()).toBe(WINDOW_MS)
   time.pass(100)
   window.back()
-  expect(window.free()).toBe(1)
+  expect(window.freeInMs()).toBe(0)
+  window.take()
   time.pass(899)
-  expect(window.free()).toBe(1)
+  expect(window.freeInMs()).toBe(1)
   time.pass(1)
-  expect(window.free()).toBe(2)
+  expect(window.freeInMs()).toBe(0)
 })
 
-test('uses that are told late, or out of order, count from when they were', () => {
+test('places that get free closely behind each other are free together', () => {
   const time = createTime()
-  const window = createSlidingWindow(time.clock, 3, WINDOW_MS)
-  for (let n = 0; n < 3; n++) window.take()
-  time.pass(500)
-  window.used(400)
-  window.used(100)
-  window.used(300)
+  const window = createSlidingWindow(time.clock, 5, WINDOW_MS)
+  for (const passed of [0, 20, 30, 200, 10]) {
+    time.pass(passed)
+    window.take()
+    window.used()
+  }
+  // Used at 0, 20, 50, 250 and 260.
+  time.pass(140)
   expect(window.freeInMs()).toBe(600)
+  expect(window.freeInMs(19)).toBe(600)
+  expect(window.freeInMs(30)).toBe(650)
   time.pass(600)
-  expect(window.free()).toBe(1)
-  time.pass(200)
-  expect(window.free()).toBe(2)
+  expect([window.freeInMs(), window.freeInMs(30)]).toEqual([0, 50])
+  time.pass(50)
+  expect([window.freeInMs(), window.freeInMs(30)]).toEqual([0, 0])
+  for (let n = 0; n < 3; n++) window.take()
+  expect([window.freeInMs(), window.freeInMs(30)]).toEqual([200, 210])
+  window.take()
+  window.take()
+  expect(window.freeInMs(30)).toBe(Number.POSITIVE_INFINITY)
 })
 
 test('it says when it is free again, also after it has become narrower', () => {

@@ -17,6 +17,8 @@ export type GatewayOptions = {
   retryPolicy?: { maxAttempts: number; backoffMs: number }
   allowedTypes?: string[]
   sendModeByType?: Record<string, string>
+  /** More of its configuration. */
+  config?: object
 }
 
 const json = (status: number, body: unknown): PeerAct => ({
@@ -58,7 +60,7 @@ async function start(
   app: TestApp,
   provider: string,
   channels: string[],
-  { account, ...rest }: GatewayOptions,
+  { account, config, ...rest }: GatewayOptions,
   configFor: (url: string) => object,
 ): Promise<Gateway> {
   let next: (nth: number) => PeerAct = taken
@@ -74,7 +76,7 @@ async function start(
     provider,
     name: provider,
     channels,
-    config: configFor(peer.url),
+    config: { ...configFor(peer.url), ...config },
     retryPolicy: { maxAttempts: 2, backoffMs: 100 },
     ...(account && { accountId: account.id }),
     ...rest,

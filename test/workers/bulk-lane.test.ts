@@ -9,7 +9,7 @@ import { createBulkGate } from '../../src/workers/bulk-gate.ts'
 import { createJobInHand, handedBelow, putBack, takeRows } from '../../src/workers/bulk-job.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from '../../src/workers/bulk-lane.ts'
 import { createBulkRoom } from '../../src/workers/bulk-room.ts'
-import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { createFakeClock, type FakeClock, turn } from '../support/fake-clock.ts'
 
 /** What a lane asks for, and what it says of its jobs; its rows never come to be sent here. */
 
@@ -181,4 +181,21 @@ test('rows wait for room at the connection to which their job sends, in the orde
   room.freed(connection)
   await clock.advance(1)
   expect(went).toEqual(['a', 'b'])
+})
+
+test('where those that find room wait for something else, each has a turn of its own', async () => {
+  const connection = ids.next('cnn')
+  const room = createBulkRoom(() => 100)
+  const went: number[] = []
+  for (let n = 0; n < 5; n++) {
+    room.wait(connection, () => {
+      went.push(n)
+      if (n === 3) room.setOut(connection)
+    })
+  }
+  room.freed(connection)
+  for (const seen of [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]) {
+    await turn()
+    expect(went).toEqual(seen)
+  }
 })

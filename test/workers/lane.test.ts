@@ -9,9 +9,9 @@ const HOUR_MS = 3_600_000
 const account = 'acc_00000000000000000000000001' as AccountId
 const item = {} as OutboxItem
 
-function start() {
+function start(concurrency = 2) {
   const clock = createFakeClock()
-  const link = { concurrency: 2, send: () => Promise.reject(), close: async () => {} }
+  const link = { concurrency, send: () => Promise.reject(), close: async () => {} }
   let woken = 0
   const lane: Lane = createLane({ link } as unknown as OpenLink, clock, () => {
     woken++
@@ -47,4 +47,38 @@ describe.each([
     expect(lane.restsUntil(account)).toBe(0)
     expect(lane.tryEnter(account)).toBe(true)
   })
+})
+
+test('as many set out as there are places, where these are few', () => {
+  const { lane } = start(2)
+  expect([1, 2, 3].map(() => lane.tryEnter(account))).toEqual([true, true, false])
+  expect(lane.arrive(item)).toBe(true)
+  expect(lane.tryEnter(account)).toBe(false)
+  lane.turnBack()
+  expect(lane.tryEnter(account)).toBe(true)
+  expect(lane.arrive(item)).toBe(true)
+  lane.leave()
+  expect(lane.tryEnter(account)).toBe(true)
+})
+
+test('more set out than there are places, where these are many, and wait for one should all be taken', () => {
+  const { lane } = start(50)
+  const items = Array.from({ length: 200 }, () => ({}) as OutboxItem)
+  expect(items.map(() => lane.tryEnter(account)).every(Boolean)).toBe(true)
+  expect(lane.tryEnter(account)).toBe(false)
+  expect(lane.places()).toBe(0)
+  expect(items.slice(0, 51).map(each => lane.arrive(each))).toEqual([...Array(50).fill(true), false])
+  expect(lane.nextArrived()).toBeNull()
+  // While one waits, none sets out, and nothing that is held goes before it.
+  for (let n = 0; n < 100; n++) lane.turnBack()
+  lane.hold(item)
+  expect([lane.tryEnter(account), lane.places()]).toEqual([false, 0])
+  expect(lane.next()).toBeNull()
+  lane.leave()
+  expect(lane.next()).toBeNull()
+  expect(lane.nextArrived()).toBe(items[50])
+  lane.leave()
+  expect(lane.next()).toBe(item)
+  expect(lane.places()).toBe(200 - 50 - 49)
+  expect(lane.stats()).toMatchObject({ busy: 99, held: 0 })
 })

@@ -36,12 +36,13 @@ type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['
  */
 export type AcceptMessage = {
   (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
-  /** The same by another way to accept: one that stores with the message what it belongs to. */
+  /** The same by another way to accept: one that stores with the message what it belongs to. `left` is told when it leaves (OutboxItem.left). */
   <Verdict extends { kind: string }>(
     id: MessageId,
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<Verdict>,
+    left?: () => void,
   ): Promise<Verdict>
 }
 
@@ -53,6 +54,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
+    left?: () => void,
   ) {
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
     const content = contentToStore(prepared, attachment)
@@ -68,8 +70,13 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     // What an earlier try has stored needs its files.
     if (verdict.kind === 'known') return verdict
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
-    else if (admission.kind !== 'wait')
-      dispatch.push(toItem(id, prepared, content), admission.kind === 'begin')
+    else if (admission.kind !== 'wait') {
+      const item = toItem(id, prepared, content)
+      if (left) item.left = left
+      dispatch.push(item, admission.kind === 'begin')
+    }
+    // Nobody here knows when.
+    else left?.()
     return verdict
   }
 

@@ -12,11 +12,13 @@ export type OutboxItem = {
   recipient: string
   sender: string | null
   content: StoredContent
+  /** Told when it goes to its provider, or this node lets go of it; maybe more than once. */
+  left?: () => void
 }
 
 /** What accepting may do with a message that is due now. */
 export type Admission =
-  /** A place in the lane is taken: the attempt is recorded with the accept, and the submit follows at once. */
+  /** It sets out for a place in the lane: the attempt is recorded with the accept, and the submit follows at once. */
   | { kind: 'begin' }
   /** The node holds it until a place is free. */
   | { kind: 'hold' }
@@ -26,8 +28,8 @@ export type Admission =
 /** The way from accepting to dispatching, within one process. */
 export type Dispatch = {
   admit(connectionId: ConnectionId, accountId: AccountId): Admission
-  /** Gives a place back that `begin` took and nothing was pushed into. */
+  /** What was to `begin` does not come. */
   release(connectionId: ConnectionId): void
-  /** Hands over an accepted message; `begun` uses the place that was taken. */
+  /** Hands over an accepted message; `begun`: its attempt is recorded. */
   push(item: OutboxItem, begun: boolean): void
 }

@@ -3,6 +3,7 @@ import type { BulkJob } from '../../../src/contract/bulk.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
+import { startSmsGateway, taken } from '../../support/gateways.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
 let app: TestApp
@@ -67,6 +68,25 @@ describe('the pace', () => {
 })
 
 describe('pause, resume and cancel', () => {
+  test('is the same behind a provider that kept some of them waiting', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: { maxConnections: 2 } })
+    const askedMs: number[] = []
+    gateway.act(nth => {
+      askedMs.push(app.now())
+      return nth <= 2 ? 'silent' : taken(nth)
+    })
+    const id = await begin(account, 4, bulkRows(20), { live: true })
+    // The first two are given up in the end, which makes room for all that waited.
+    await app.until(
+      async () => askedMs.length,
+      count => count === 20,
+    )
+    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(4)
+    await post(account, id, 'cancel')
+    await gateway.close()
+  })
+
   test('again and again does not add to the rate', async () => {
     const account = await app.createAccount({ plan: { name: 'p', bulkCeilingPerSecond: 20 } })
     const id = await begin(account, 2, bulkRows(16))
