@@ -111,6 +111,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     else inFlight++
   }
 
+  /** Those that wait for a place leave without one: the link says whether it takes them. */
+  function submitArrived(lane: Lane): void {
+    for (const item of lane.drainArrived()) {
+      inFlight--
+      void submit(undefined, item, 1)
+    }
+  }
+
   // --- the outbox hands over ------------------------------------------------
 
   async function poll(): Promise<number> {
@@ -249,10 +257,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       else {
         lanes.delete(id)
         circuits.forget(id)
-        for (const item of lane.drainArrived()) {
-          inFlight--
-          void submit(undefined, item, 1)
-        }
+        submitArrived(lane)
         const held = lane.drain()
         if (held.length > 0) void returnItems(held)
         placeFreed(id)
@@ -306,6 +311,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       })),
     async stop() {
       stopping = true
+      for (const lane of lanes.values()) submitArrived(lane)
       const held = [...lanes.values()].flatMap(lane => lane.drain())
       if (held.length > 0) await returnItems(held)
       if (inFlight > 0) await new Promise<void>(resolve => (allLanded = resolve))
