@@ -48,8 +48,8 @@ const REFRESH_EVERY_MS = 5_000
 /** Jobs whose rows are fetched in one step, and accounts that are brought in step in one: others have their turn in between. */
 const FETCHED_AT_ONCE = 8
 const IN_STEP_AT_ONCE = 50
-/** Rows on their way to be messages at once: an accept of some sixty, and those that gather meanwhile. More make each accept longer and none cheaper. */
-const ROWS_AT_ONCE = 128
+/** Rows on their way to be messages at once: an accept of some fifty, and those that gather meanwhile. More make each accept longer and none cheaper. */
+const ROWS_AT_ONCE = 96
 /** Rows of a second, of all lanes, that may go one by one: with 10,000 each of them would cost an eighth more. */
 const CROWDED_PER_SECOND = 2_000
 
