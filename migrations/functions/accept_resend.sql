@@ -55,8 +55,9 @@ begin
   if v.id is null or (v.message_id <> p_id[1] and (
       v.status <> 'pending' or v.resends <> p_resends
       or exists (select 1 from verifications x
-                  where x.account_id = v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                    and x.accept_no > v.accept_no and x.status <> 'failed'))) then
+                  -- Months are ranges of ids. Accounts are compared as no index can (check_codes).
+                  where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                    and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, p_oldest, p_newest)))) then
     item := 1; verdict := 'stale';
     return next;
     return;

@@ -18,9 +18,10 @@ export type Verifications = {
 export function createVerifications({ db, clock }: { db: Db; clock: Clock }): Verifications {
   return {
     async read(accountId, id) {
-      const row = isId('ver', id) ? await readVerification(db, accountId, id) : null
+      const nowMs = clock.now()
+      const row = isId('ver', id) ? await readVerification(db, accountId, id, nowMs) : null
       if (!row) throw unknownVerification()
-      return viewVerification(row, clock.now())
+      return viewVerification(row, nowMs)
     },
   }
 }
@@ -55,7 +56,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   }
 
   async function now(account: AccountSnapshot, id: MessageId) {
-    const row = await readVerification(db, account.id, sameAs('ver', id))
+    const row = await readVerification(db, account.id, sameAs('ver', id), clock.now())
     if (!row) return null
     const told = await toldOf(row, account)
     const attempt = {
@@ -76,7 +77,7 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
   return {
     now,
     async pending(accountId, id) {
-      const row = await readVerification(db, accountId, sameAs('ver', id))
+      const row = await readVerification(db, accountId, sameAs('ver', id), clock.now())
       return row !== null && startIsPending(db, accountId, row.id, row.startedAt)
     },
   }

@@ -46,8 +46,9 @@ export function createResend(deps: ResendDeps): ResendVerification {
   /** Null when the verification was not as it had been read. */
   async function tryResend(which: Which, request: ResendRequest): Promise<Answer | null> {
     const { caller } = request
-    const row = await findVerification(db, caller, which)
-    checkResend(row, clock.now())
+    const nowMs = clock.now()
+    const row = await findVerification(db, caller, which, nowMs)
+    checkResend(row, nowMs)
 
     const wanted = {
       ...readWanted(bodyOf(row), caller.account, deps.phones),

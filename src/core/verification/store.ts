@@ -2,7 +2,15 @@ import type { Channel } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, bytesArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import {
+  type AccountId,
+  firstUuidAt,
+  fromUuid,
+  type Id,
+  type MessageId,
+  timeOf,
+  toUuid,
+} from '../../lib/ids.ts'
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
 import { livesSince } from '../outbox/store.ts'
 import type { VerificationId } from './codes.ts'
@@ -54,41 +62,69 @@ type Raw = {
   started_with: number
 }
 
-/** What supersedes one: whatever was accepted after it for its recipient, unless every channel refused it. */
-export const SUPERSEDING = `select 1 from verifications x where x.account_id = v.account_id and x.live = v.live
+/**
+ * What supersedes one: whatever was accepted after it for its recipient, unless every channel refused it.
+ * Accounts are compared as no index can: on an empty table all that one has look as good as what its recipient has.
+ */
+export const SUPERSEDING = `select 1 from verifications x where x.account_id is not distinct from v.account_id and x.live = v.live
   and x.recipient_key = v.recipient_key and x.accept_no > v.accept_no and x.status <> 'failed'`
-const COLUMNS = `v.id, v.live, v.status, not exists (${SUPERSEDING}) as current, v.tries, v.resends, v.validity_minutes,
+/** Months are ranges of ids: without bounds each read would open all that are stored. */
+const CURRENT = `not exists (${SUPERSEDING} and in_months(x.id, $1, $2)) as current`
+const COLUMNS = `v.id, v.live, v.status, ${CURRENT}, v.tries, v.resends, v.validity_minutes,
   v.recipient, v.recipient_key, v.country, coalesce(m.channel, v.channel) as channel, v.started_at, v.expires_at, v.resend_at, v.verified_at,
   v.request, v.messages, v.started_with`
 /** A failover may have brought the message to another channel. */
 const MESSAGE = 'left join messages m on m.account_id = v.account_id and m.id = v.message_id'
 
+/** What was accepted after another has no id that is so much older, by the clock of any node. */
+const DAY_MS = 86_400_000
+
 export async function readVerification(
   db: Db,
   accountId: AccountId,
   id: VerificationId,
+  nowMs: number,
 ): Promise<VerificationRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'verification_by_id',
     text: `select ${COLUMNS} from verifications v ${MESSAGE}
-            where v.account_id = $1 and v.id = $2`,
-    values: [toUuid(accountId), toUuid(id)],
+            where v.account_id = $3 and v.id = $4`,
+    values: [firstUuidAt(timeOf(id) - DAY_MS), firstUuidAt(nowMs + DAY_MS), toUuid(accountId), toUuid(id)],
   })
   return rows[0] ? toRow(rows[0]) : null
 }
 
-/** The one that counts for a recipient. */
+type RecipientOf = { accountId: AccountId; live: boolean; recipientKey: string }
+
+/** The one that counts for a recipient, which nearly always is a young one. */
 export async function readVerificationOf(
   db: Db,
-  owner: { accountId: AccountId; live: boolean; recipientKey: string },
+  owner: RecipientOf,
+  nowMs: number,
+): Promise<VerificationRow | null> {
+  return (await findLast(db, owner, nowMs - DAY_MS, nowMs)) ?? (await findLast(db, owner, 0, nowMs))
+}
+
+async function findLast(
+  db: Db,
+  owner: RecipientOf,
+  sinceMs: number,
+  nowMs: number,
 ): Promise<VerificationRow | null> {
   const { rows } = await db.query<Raw>({
     name: 'verification_by_recipient',
     text: `select ${COLUMNS} from (
              select * from verifications x
-              where x.account_id = $1 and x.live = $2 and x.recipient_key = $3 and x.status <> 'failed'
+              where x.account_id is not distinct from $3 and x.live = $4 and x.recipient_key = $5 and x.status <> 'failed'
+                and in_months(x.id, $1, $2)
               order by x.accept_no desc limit 1) v ${MESSAGE}`,
-    values: [toUuid(owner.accountId), owner.live, owner.recipientKey],
+    values: [
+      firstUuidAt(sinceMs),
+      firstUuidAt(nowMs + DAY_MS),
+      toUuid(owner.accountId),
+      owner.live,
+      owner.recipientKey,
+    ],
   })
   return rows[0] ? toRow(rows[0]) : null
 }

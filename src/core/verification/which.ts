@@ -33,11 +33,12 @@ export async function findVerification(
   db: Db,
   { account, mode }: Caller,
   { id, recipientKey }: Which,
+  nowMs: number,
 ): Promise<VerificationRow> {
   const live = mode === 'live'
   const row = id
-    ? await readVerification(db, account.id, id)
-    : await readVerificationOf(db, { accountId: account.id, live, recipientKey: recipientKey! })
+    ? await readVerification(db, account.id, id, nowMs)
+    : await readVerificationOf(db, { accountId: account.id, live, recipientKey: recipientKey! }, nowMs)
   if (row?.live !== live) throw unknownVerification()
   if (recipientKey !== null && row.recipientKey !== recipientKey) throw disagreement()
   return row

@@ -1,11 +1,18 @@
 import { hash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CheckRow, checkCodes } from '../../../src/core/verification/store.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RESENDS, type ResendRow } from '../../../src/core/verification/accept-store.ts'
+import {
+  type CheckRow,
+  checkCodes,
+  readVerification,
+  readVerificationOf,
+} from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, fromUuid, type Id, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { acceptRow } from '../../support/message-rows.ts'
 
 const NOW = Date.UTC(2026, 2, 15)
 const TURN_OF_MONTH = Date.UTC(2026, 2, 1)
@@ -65,10 +72,14 @@ async function kinds(nowMs: number, ...rows: CheckRow[]): Promise<string[]> {
 }
 
 /** The months that a check looked into. */
-async function monthsRead(rows: readonly CheckRow[]): Promise<string[]> {
+function monthsRead(rows: readonly CheckRow[]): Promise<string[]> {
+  return monthsReadBy(tx => checkCodes(tx, NOW, rows))
+}
+
+async function monthsReadBy(work: (tx: Db) => Promise<unknown>): Promise<string[]> {
   return database.db.transaction(async tx => {
     const before = await reads(tx)
-    await checkCodes(tx, NOW, rows)
+    await work(tx)
     const after = await reads(tx)
     return [...after].filter(([name, count]) => count > (before.get(name) ?? 0)).map(([name]) => name)
   })
@@ -122,4 +133,76 @@ test.each([
     expect(await kinds(nowMs, check({ id }), check({ id: first }))).toEqual(['missing', 'missing'])
   expect(await kinds(nowMs, check({ recipientKey: person }))).toEqual(['right'])
   expect(await kinds(nowMs + 2 * DAY_MS, check({ id: second }))).toEqual(['used'])
+})
+
+describe('a read', () => {
+  const readOf = (db: Db, recipientKey: string) =>
+    readVerificationOf(db, { accountId, live: true, recipientKey }, NOW)
+
+  test('looks into the month that it is of, however many are stored', async () => {
+    const person = nextPerson()
+    const id = await started(NOW, person)
+    // What is planned anew each time, and what is planned once for all.
+    for (let n = 0; n < 8; n++) {
+      expect(await monthsReadBy(tx => readVerification(tx, accountId, id, NOW))).toEqual([
+        'verifications_2026_03',
+      ])
+      expect(await monthsReadBy(tx => readOf(tx, person))).toEqual(['verifications_2026_03'])
+    }
+  })
+
+  test('knows one of months ago by its number as well', async () => {
+    const person = nextPerson()
+    const id = await started(Date.UTC(2025, 11, 24), person)
+    expect(await readOf(database.db, person)).toMatchObject({ id, current: true })
+    expect(await readOf(database.db, nextPerson())).toBeNull()
+    const later = await started(NOW, person)
+    expect(await readVerification(database.db, accountId, id, NOW)).toMatchObject({ current: false })
+    expect(await readOf(database.db, person)).toMatchObject({ id: later, current: true })
+  })
+
+  test('finds what supersedes it beyond the turn of the month, by a slow clock too', async () => {
+    for (const [firstMs, secondMs] of [
+      [TURN_OF_MONTH - MINUTE_MS, TURN_OF_MONTH + MINUTE_MS],
+      [TURN_OF_MONTH + MINUTE_MS, TURN_OF_MONTH - MINUTE_MS],
+    ] as const) {
+      const person = nextPerson()
+      const first = await started(firstMs, person)
+      const second = await started(secondMs, person)
+      const nowMs = TURN_OF_MONTH + 2 * MINUTE_MS
+      expect(await readVerification(database.db, accountId, first, nowMs)).toMatchObject({ current: false })
+      expect(await readVerification(database.db, accountId, second, nowMs)).toMatchObject({ current: true })
+    }
+  })
+})
+
+describe('a resend', () => {
+  /** For which there is no money: what it looks at comes before that. */
+  const resendOf = (id: Id<'ver'>): ResendRow => {
+    const ids = idsAt(NOW)
+    const message = ids.next('msg')
+    return {
+      ...acceptRow({ accountId, id: message, connectionId: ids.next('cnn'), dueAt: NOW }),
+      resend: {
+        codeMark: () => MARK,
+        verificationId: id,
+        resends: 0,
+        messages: [message],
+        turn: null,
+        sentAt: NOW,
+        expiresAt: NOW + 10 * MINUTE_MS,
+        resendAt: NOW + MINUTE_MS,
+      },
+    }
+  }
+  const resend = (db: Db, id: Id<'ver'>) => RESENDS.accept(db, 1, NOW, [resendOf(id)], false)
+
+  test('looks into the month that it is of, and finds what supersedes it', async () => {
+    const person = nextPerson()
+    const first = await started(NOW - MINUTE_MS, person)
+    expect(await monthsReadBy(tx => resend(tx, first))).toEqual(['verifications_2026_03'])
+    expect(await resend(database.db, first)).toEqual([{ kind: 'insufficient' }])
+    await started(NOW, person)
+    expect(await resend(database.db, first)).toEqual([{ kind: 'stale' }])
+  })
 })

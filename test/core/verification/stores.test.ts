@@ -133,7 +133,7 @@ describe('a start', () => {
     const [dry] = await accept([startRow(to, { accountId: poor })])
     const [known] = await accept([startRow(to, { accountId: poor, claim })])
     expect([dry!.kind, known!.kind]).toEqual(['insufficient', 'exists'])
-    const head = await readVerificationOf(db, { accountId: poor, live: true, recipientKey: to })
+    const head = await readVerificationOf(db, { accountId: poor, live: true, recipientKey: to }, NOW)
     expect(head).toMatchObject({ id: first.start.verificationId, current: true })
   })
 
@@ -149,7 +149,7 @@ describe('a start', () => {
       rows.map(row => (row.start.turn?.person === to ? 'late' : 'accepted')),
     )
     const refused = rows.find(row => row.start.turn?.person === to)!
-    expect(await readVerification(db, account, refused.start.verificationId)).toBeNull()
+    expect(await readVerification(db, account, refused.start.verificationId, NOW)).toBeNull()
     const watched = withTurn(startRow(to), { strict: false })
     expect(await accept([watched])).toEqual([{ kind: 'accepted', watched: true }])
     // Those that asked for none count as well.
@@ -178,7 +178,9 @@ describe('a start', () => {
     const rows = sorted([startRow(to), startRow(to), startRow(to)])
     await accept(rows)
     const current = await Promise.all(
-      rows.map(async ({ start }) => (await readVerification(db, account, start.verificationId))!.current),
+      rows.map(
+        async ({ start }) => (await readVerification(db, account, start.verificationId, NOW))!.current,
+      ),
     )
     expect(current).toEqual([false, false, true])
   })
@@ -188,7 +190,7 @@ describe('a start', () => {
     const later = startRow(to)
     await accept([later])
     expect(await accept([row], true)).toEqual([{ kind: 'accepted' }])
-    const head = await readVerificationOf(db, { accountId: account, live: true, recipientKey: to })
+    const head = await readVerificationOf(db, { accountId: account, live: true, recipientKey: to }, NOW)
     expect(head!.id).toBe(later.start.verificationId)
   })
 
@@ -197,7 +199,7 @@ describe('a start', () => {
     const second = startRow(to, { begun: false, status: 'queued' })
     await accept([second])
     expect(await STARTS.withdraw(database.db, NOW, [second])).toEqual(new Set([second.id]))
-    expect((await readVerification(db, account, second.start.verificationId))!.status).toBe('failed')
+    expect((await readVerification(db, account, second.start.verificationId, NOW))!.status).toBe('failed')
     expect(await kinds([byId(first, WRONG)])).toEqual(['wrong'])
 
     const third = startRow(to)
@@ -206,7 +208,7 @@ describe('a start', () => {
     await accept([fourth])
     await endVerifications(db, NOW, [{ accountId: account, id: third.start.verificationId }])
     expect(await kinds([byNumber(to, CODE)])).toEqual(['right'])
-    expect((await readVerification(db, account, fourth.start.verificationId))!.status).toBe('verified')
+    expect((await readVerification(db, account, fourth.start.verificationId, NOW))!.status).toBe('verified')
   })
 })
 
@@ -223,7 +225,7 @@ test('of starts that end unsent, whatever their order, the last one that was sen
     for (const row of later) await accept([row])
     for (const at of order) await end(later[at]!)
     expect(await kinds([byNumber(to, WRONG)]), String(order)).toEqual(['wrong'])
-    expect((await readVerification(db, account, first))!.tries).toBe(1)
+    expect((await readVerification(db, account, first, NOW))!.tries).toBe(1)
   }
   // Accepted in one flush: the earlier of the two was sent.
   const { to } = await started()
@@ -231,7 +233,7 @@ test('of starts that end unsent, whatever their order, the last one that was sen
   await accept([earlier!, last!])
   await end(last!)
   await kinds([byNumber(to, CODE)])
-  expect((await readVerification(db, account, earlier!.start.verificationId))!.status).toBe('verified')
+  expect((await readVerification(db, account, earlier!.start.verificationId, NOW))!.status).toBe('verified')
 })
 
 describe('a check', () => {
@@ -361,7 +363,7 @@ describe('a resend', () => {
     expect(await resend(first)).toEqual([{ kind: 'accepted' }])
     expect(await resend(first, true)).toEqual([{ kind: 'accepted' }])
     expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'stale' }])
-    expect(await readVerification(db, account, id)).toMatchObject({
+    expect(await readVerification(db, account, id, NOW)).toMatchObject({
       resends: 1,
       messages: [row.id, first.id],
     })
@@ -393,7 +395,7 @@ describe('a resend', () => {
     }
     const { id, row } = await started()
     expect(await resend(resendRow(row, 0, { amount: 2_000_000_000 }))).toEqual([{ kind: 'insufficient' }])
-    expect(await readVerification(db, account, id)).toMatchObject({ resends: 0, messages: [row.id] })
+    expect(await readVerification(db, account, id, NOW)).toMatchObject({ resends: 0, messages: [row.id] })
     expect(await kinds([byId(id, CODE)])).toEqual(['right'])
   })
 
@@ -402,7 +404,7 @@ describe('a resend', () => {
     const unconfirmed = resendRow(row, 0, { begun: false, status: 'queued' })
     await resend(unconfirmed)
     await RESENDS.withdraw(database.db, NOW, [unconfirmed])
-    expect(await readVerification(db, account, id)).toMatchObject({ resends: 0, resendAt: NOW })
+    expect(await readVerification(db, account, id, NOW)).toMatchObject({ resends: 0, resendAt: NOW })
     expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'accepted' }])
   })
 })
@@ -457,12 +459,26 @@ describe('nothing about verifications reads a table from end to end', () => {
             byNumber('+12025550000', CODE),
           ]),
         ),
-        read: await scanned(tx => readVerification(tx, account, batch[2]!.start.verificationId)),
+        read: await scanned(tx => readVerification(tx, account, batch[2]!.start.verificationId, NOW)),
+        readOf: await scanned(tx =>
+          readVerificationOf(tx, { accountId: account, live: true, recipientKey: batch[1]!.recipient }, NOW),
+        ),
+        readOfNone: await scanned(tx =>
+          readVerificationOf(tx, { accountId: account, live: true, recipientKey: '+12025550000' }, NOW),
+        ),
         end: await scanned(tx =>
           endVerifications(tx, NOW, [{ accountId: account, id: batch[2]!.start.verificationId }]),
         ),
       }
-      expect(found).toEqual({ start: [], again: [], check: [], read: [], end: [] })
+      expect(found).toEqual({
+        start: [],
+        again: [],
+        check: [],
+        read: [],
+        readOf: [],
+        readOfNone: [],
+        end: [],
+      })
     }
   })
 })
