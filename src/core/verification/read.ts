@@ -7,7 +7,7 @@ import { readTold, type Told } from '../messages/first-word.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
 import { endVerifications } from './accept-store.ts'
 import { attemptAnswer, refusedAnswer } from './answers.ts'
-import { MAX_TRIES, resendAtMs, statusOf, unknownVerification } from './rules.ts'
+import { isResendable, MAX_TRIES, statusOf, unknownVerification } from './rules.ts'
 import { readVerification, startIsPending, type VerificationRow } from './store.ts'
 
 export type Verifications = {
@@ -27,12 +27,10 @@ export function createVerifications({ db, clock }: { db: Db; clock: Clock }): Ve
 }
 
 function viewVerification(row: VerificationRow, nowMs: number): VerificationView {
-  const status = statusOf(row, nowMs)
-  const more = resendAtMs(row.resends, 0) !== null && (status === 'pending' || status === 'expired')
   return {
     verificationId: row.id,
     mode: row.live ? 'live' : 'test',
-    status,
+    status: statusOf(row, nowMs),
     to: row.recipient,
     country: row.country,
     channel: row.channel,
@@ -41,7 +39,7 @@ function viewVerification(row: VerificationRow, nowMs: number): VerificationView
     resendCount: row.resends,
     createdAt: toIso(row.startedAt),
     expiresAt: toIso(row.expiresAt),
-    resendAvailableAt: more ? toIso(row.resendAt) : null,
+    resendAvailableAt: isResendable(row, nowMs) ? toIso(row.resendAt) : null,
     verifiedAt: row.verifiedAt === null ? null : toIso(row.verifiedAt),
   }
 }

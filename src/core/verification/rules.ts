@@ -46,6 +46,13 @@ export function checkResend(row: VerificationRow, nowMs: number): void {
   }
 }
 
+/** Whether a new code may be sent for it, now or later; pure. */
+export function isResendable(row: VerificationRow, nowMs: number): boolean {
+  const status = statusOf(row, nowMs)
+  if (status !== 'pending' && status !== 'expired') return false
+  return row.resends < MAX_RESENDS && nowMs < endOf(row)
+}
+
 /** Codes that expire before another may be sent would leave nothing to resend: such an attempt lasts a validity longer. */
 function endOf({ resends, resendAt, expiresAt, validityMinutes }: VerificationRow): number {
   if (resends >= MAX_RESENDS || resendAt < expiresAt) return expiresAt

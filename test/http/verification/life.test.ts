@@ -198,7 +198,8 @@ test('a code expires, to the moment', async () => {
       body: { code: 'VERIFICATION_EXPIRED' },
     })
   }
-  expect(await ver.read(verificationId)).toMatchObject({ status: 'expired' })
+  // Nothing is resent of it any more.
+  expect(await ver.read(verificationId)).toMatchObject({ status: 'expired', resendAvailableAt: null })
 })
 
 describe('a later start', () => {

@@ -157,7 +157,7 @@ describe('settings of the account', () => {
     const mine = verifications(app, own)
     await set(own, { codeLength: 8, validityMinutes: 1 })
     const to = nextPhone()
-    const { expiresAt } = await mine.start({ to })
+    const { verificationId, expiresAt, resendAvailableAt } = await mine.start({ to })
     expect(await codeFor(own, to)).toMatch(/^\d{8}$/)
     expect(Date.parse(expiresAt) - app.now()).toBeLessThanOrEqual(60_000)
     // What expires before it may be sent again can still be sent again.
@@ -165,6 +165,7 @@ describe('settings of the account', () => {
     expect(await mine.post('verify', { to, code: await codeFor(own, to) })).toMatchObject({
       body: { code: 'VERIFICATION_EXPIRED' },
     })
+    expect(await mine.read(verificationId)).toMatchObject({ status: 'expired', resendAvailableAt })
     expect(await mine.post('resend', { to })).toMatchObject({ status: 200 })
     await set(own, { codeLength: 4 })
     await mine.start({ to })
