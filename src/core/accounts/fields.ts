@@ -6,7 +6,7 @@ import type { Faults } from '../../contract/faults.ts'
 import { checkCountry, checkCurrency } from '../../contract/places.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { parseMinute } from '../../lib/quiet-hours.ts'
-import type { AccountFields, PlanRow } from './store.ts'
+import { type AccountFields, type PlanRow, VERIFICATION } from './store.ts'
 
 /** The row of a new account: what was given, the plan for the rest. */
 export function newFields(
@@ -72,14 +72,15 @@ export function quietFields(
   return { quietStart, quietEnd }
 }
 
-/** What is said of verifications, over what was said before; null ends all of that. */
+/** What is said of verifications, as far as anybody knows it, over what was said before; null ends all of that. */
 export function verificationField(
   before: AccountFields['verification'],
   given: VerificationSettingsUpdate | null | undefined,
 ): AccountFields['verification'] {
   if (given === undefined || given === null) return given === null ? null : before
   const { channels, ...rest } = given
-  return { ...before, ...rest, ...(channels && { channels: [...new Set(channels)] }) }
+  const known = Object.entries(rest).filter(([name]) => Object.hasOwn(VERIFICATION, name))
+  return { ...before, ...Object.fromEntries(known), ...(channels && { channels: [...new Set(channels)] }) }
 }
 
 function quietOf({ quietStart, quietEnd }: AccountFields) {

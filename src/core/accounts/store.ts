@@ -255,7 +255,7 @@ export async function selectSnapshot(
 }
 
 /** What an account does not say of its verifications. */
-const VERIFICATION: VerificationSettings = {
+export const VERIFICATION: VerificationSettings = {
   codeLength: 6,
   validityMinutes: 10,
   channels: [],

@@ -200,6 +200,27 @@ describe('settings of the account', () => {
     }
   })
 
+  test('are those that there are: what else is said of them is neither kept nor shown', async () => {
+    const own = await addAccount()
+    await set(own, { codeLength: 5, codeLenght: 7, more: { than: 'that' } })
+    await app.admin('PATCH', `/accounts/${own.id}`, { verification: { validityMinutes: 2, accountId: 'x' } })
+    await app.pass(300)
+    const asOperator = await app.admin('GET', `/accounts/${own.id}`)
+    const shown = await app.call('/api/v2/account', { key: own.testKey })
+    for (const answer of [asOperator, shown]) {
+      const { verification } = answer.body['data'] as { verification: object }
+      const known = [
+        'codeLength',
+        'validityMinutes',
+        'channels',
+        'templateId',
+        'channelOrder',
+        'trialPercent',
+      ]
+      expect(Object.keys(verification).sort()).toEqual(known.sort())
+    }
+  })
+
   test('say by which template, on the channels that it is for', async () => {
     const own = await addAccount()
     const mine = verifications(app, own)
