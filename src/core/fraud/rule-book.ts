@@ -83,7 +83,9 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
 function known(given: FraudSettings): FraudSettings {
   const kept: Record<string, unknown> = {}
   for (const rule of FRAUD_RULES) {
-    const fields = Object.entries(given[rule] ?? {}).filter(([name]) => name in DEFAULT_RULES[rule])
+    const fields = Object.entries(given[rule] ?? {}).filter(([name]) =>
+      Object.hasOwn(DEFAULT_RULES[rule], name),
+    )
     if (fields.length > 0) kept[rule] = Object.fromEntries(fields)
   }
   if (given.safe) kept['safe'] = [...new Set(given.safe)]
