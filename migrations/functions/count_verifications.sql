@@ -2,9 +2,10 @@ drop function if exists count_verifications;
 
 -- Adds to the totals what is true now of these verifications and their messages beyond
 -- what was counted of them before. Codes count on the channel that they went over in the
--- end, the verification itself on that of the code that counts. Each difference is added
--- once, whoever counts at the same time: what was counted is changed only from what it was
--- found to be. Returns the places of those of which something may still change.
+-- end, the verification itself on that of the code that counts; what the plan includes costs
+-- nothing. Each difference is added once, whoever counts at the same time: what was counted
+-- is changed only from what it was found to be. Returns the places of those of which
+-- something may still change.
 --
 -- Order of locks: verifications, then totals, each in the order of their keys.
 create function count_verifications(p_now timestamptz, p_account uuid[], p_id uuid[]) returns integer[]
@@ -36,7 +37,8 @@ begin
                  from (select m.channel, bool_or(m.id = v.message_id) as whole,
                               count(*) filter (where m.status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
                               count(*) filter (where m.status in ('delivered', 'read')) as delivered,
-                              coalesce(sum(m.amount) filter (where m.money = 'captured'), 0)::bigint as cost,
+                              coalesce(sum(m.amount) filter (where m.money = 'captured' and m.funding = 'wallet'), 0)::bigint
+                                as cost,
                               bool_and(m.status in ('delivered', 'read', 'undelivered', 'failed', 'cancelled', 'expired'))
                                 as ended
                          from unnest(v.messages) as k (id), lateral (

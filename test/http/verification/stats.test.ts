@@ -46,7 +46,7 @@ async function counted(): Promise<Partial<StatsRow>> {
                   (select count(*) from m where status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
                   (select count(*) from m where status in ('delivered', 'read')) as delivered,
                   (select count(*) from v where status = 'verified') as verified,
-                  (select coalesce(sum(amount), 0)::bigint from m where money = 'captured') as cost,
+                  (select coalesce(sum(amount), 0)::bigint from m where money = 'captured' and funding = 'wallet') as cost,
                   (select count(*) from verification_blocks where account_id = $1 and action = 'blocked') as blocked`,
     values: [toUuid(account.id as `acc_${string}`)],
   })
@@ -168,6 +168,17 @@ test('what went over another channel in the end counts there, whole', async () =
   expect(await stats('?groupBy=channel')).toMatchObject([
     { channel: 'official_chatapp', started: 1, sent: 1, verified: 1, conversion: 1 },
   ])
+})
+
+test('codes that the plan includes cost nothing, as in the totals of messages', async () => {
+  account = await app.createAccount({
+    plan: { verificationRateLimitPerSecond: 100_000, pool: [{ channels: ['local_sms'], limit: 2 }] },
+  })
+  ver = verifications(app, account)
+  for (let n = 0; n < 3; n++) await ver.start({ to: `+1212555${1_400 + n}` }, LIVE)
+  const { captured } = await account.wallet()
+  expect(captured).toBeGreaterThan(0)
+  expect(await stats()).toMatchObject([{ started: 3, sent: 3, cost: captured }])
 })
 
 test('of readers and chores that count at once each difference is added once', async () => {
