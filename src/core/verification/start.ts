@@ -88,7 +88,10 @@ export function createStart(deps: StartDeps): StartVerification {
     const existing = isDecision(problem)
       ? await idempotency.storeRefusal(accountId, claim, answer)
       : await idempotency.find(accountId, claim)
-    return existing ? replay(existing, claim, request) : answer
+    if (!existing) return answer
+    const told = await replay(existing, claim, request)
+    // Of a stored refusal it is not kept who gave it: the same one gives it now.
+    return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
   }
 
   /** Requests of one key go one after the other. */

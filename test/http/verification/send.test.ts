@@ -134,12 +134,16 @@ describe('an answer that is an error', () => {
     expect(wallet.balance).toBe(wallet.credited)
   })
 
-  test('not registered on the chat app', async () => {
-    const to = '+12025550001'
-    expect(await ver.post('send', { to, channel: 'official_chatapp' })).toMatchObject({
-      status: 400,
-      body: { code: 'CHATAPP_NOT_REGISTERED' },
-    })
+  test('not registered on the chat app, and whose word that is, again and again', async () => {
+    const body = { to: '+12025550001', channel: 'official_chatapp' }
+    const key = { idempotencyKey: 'not registered' }
+    const first = await ver.post('send', body, key)
+    const again = await ver.post('send', body, key)
+    for (const answer of [first, again]) {
+      expect(answer).toMatchObject({ status: 400, body: { code: 'CHATAPP_NOT_REGISTERED' } })
+      expect(answer.headers.get('x-sandbox')).toBe('true')
+    }
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
   })
 })
 
