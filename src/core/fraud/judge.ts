@@ -21,6 +21,8 @@ const DAY_MS = 24 * HOUR_MS
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
 /** A wider range takes more, times the setting of the narrowest. */
 const WIDTHS: Partial<Record<ScopeKind, number>> = { r4: 1, r5: 1.15, r6: 1.4 }
+/** A country is judged by its confirmations only after so many times what a range is: to refuse all of one hits everybody there. */
+const COUNTRY_SENDS = 5
 /** Of what a key usually has confirmed in an hour, so much may be under way at a time on top. */
 const USUAL_HOURS = 3 / 60
 /** A million numbers are a fair part of a small country: they are to blame only for at least so much of it. */
@@ -204,7 +206,7 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings)
     if (modeOf(rules, rule) === 'off') continue
     const held = isHeld(rule, tally, pressure, send.nowMs)
     if (!held && !isBroken(rule, place, tally, pressure, surroundings)) continue
-    const hold: Delta = held ? { ...tally } : holdOf(tally, rule, { pressure, sends: rules.conversion.sends })
+    const hold: Delta = held ? { ...tally } : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
     if (!held && !standsAside(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
     const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
     breaches = [...breaches, breach]
@@ -242,13 +244,17 @@ function isBroken(
   if (rule === 'prefix') {
     return tally.fresh + 1 > limit && (kind !== 'r6' || tally.fresh >= BLAME * (around?.fresh ?? 0))
   }
-  const { sends, share } = rules.conversion
-  if (tally.sends < sends) return false
+  if (tally.sends < leastSends({ kind }, rules)) return false
   const rest = {
     sends: Math.max(0, account.sends - tally.sends),
     verified: Math.max(0, account.verified - tally.verified),
   }
-  return highestShare(tally.verified, tally.sends) < share * shareOf(rest)
+  return highestShare(tally.verified, tally.sends) < rules.conversion.share * shareOf(rest)
+}
+
+/** How many codes must be in before it is judged how many of them were confirmed. */
+function leastSends({ kind }: Pick<Scope, 'kind'>, { conversion }: FraudRules): number {
+  return kind === 'country' ? conversion.sends * COUNTRY_SENDS : conversion.sends
 }
 
 function explain(rule: FraudRule, place: Scope): string {

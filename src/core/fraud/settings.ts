@@ -9,7 +9,7 @@ export const DEFAULT_RULES: FraudRules = {
   recipient: { mode: 'block', sends: 5, windowMinutes: 10 },
   clientIp: { mode: 'block', sends: 30, windowMinutes: 10 },
   prefix: { mode: 'block', unverified: 30 },
-  country: { mode: 'block', unverified: 60 },
+  country: { mode: 'block', unverified: 150 },
   conversion: { mode: 'block', sends: 30, share: 0.33 },
   numberType: { mode: 'block', types: ['premium', 'shared_cost', 'unallocated'] },
   allowedCountries: { mode: 'block', countries: null },

@@ -36,24 +36,26 @@ export function createResend(deps: ResendDeps): ResendVerification {
 
   async function resend(request: ResendRequest): Promise<Answer> {
     const which = readWhich(request.body, deps.phones)
+    const clientIp = readClientIp(request.body.clientIp)
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const answer = await tryResend(which, request)
+      const answer = await tryResend(which, clientIp, request)
       if (answer) return answer
     }
     throw new DatabaseUnavailable(new Error('a verification changed again and again'))
   }
 
   /** Null when the verification was not as it had been read. */
-  async function tryResend(which: Which, request: ResendRequest): Promise<Answer | null> {
+  async function tryResend(
+    which: Which,
+    clientIp: string | null,
+    request: ResendRequest,
+  ): Promise<Answer | null> {
     const { caller } = request
     const nowMs = clock.now()
     const row = await findVerification(db, caller, which, nowMs)
     checkResend(row, nowMs)
 
-    const wanted = {
-      ...readWanted(bodyOf(row), caller.account, deps.phones),
-      clientIp: readClientIp(request.body.clientIp),
-    }
+    const wanted = { ...readWanted(bodyOf(row), caller.account, deps.phones), clientIp }
     const code = codes.draw(caller.account.verification.codeLength)
     const ways = await findWays(wanted, code, caller, deps)
     if ('problem' in ways) throw ways.problem

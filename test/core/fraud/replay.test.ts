@@ -121,6 +121,20 @@ describe('people alone', () => {
     expect(tell('ten a second to Malta', await replay(rush))).toBeLessThan(0.03)
   })
 
+  test('a new account that tries codes out over a whole country, and confirms none, is not shut out of it', async () => {
+    const tried = pumping(createDice(7), {
+      prefixes: ['1202', '1312', '1415'],
+      digits: 7,
+      country: 'US',
+      count: 120,
+      perSecond: 1 / 5,
+      atMs: START_MS,
+    })
+    const { pumped } = await replay(tried)
+    console.log(`codes that nobody confirms, to all of a country: ${pumped} of ${tried.length} were sent`)
+    expect(pumped).toBe(120)
+  })
+
   test('a week of an account whose codes are confirmed less often than usual blocks nobody', async () => {
     const asks = everyday(createDice(9), { days: 7, perHour: 60 }).map((ask, at) =>
       at % 2 === 0 ? ask : { ...ask, confirmedAtMs: null },

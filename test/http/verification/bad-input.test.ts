@@ -145,6 +145,7 @@ describe('POST /api/v2/verification/resend refuses', () => {
   test('an address that is none', async () => {
     const to = nextPhone()
     await ver.start({ to })
+    expect(faultPaths(await ver.post('resend', { to, clientIp: 'here' }))).toEqual(['clientIp'])
     await app.leap(60_000)
     expect(faultPaths(await ver.post('resend', { to, clientIp: 'here' }))).toEqual(['clientIp'])
   })
