@@ -58,7 +58,10 @@ export function createInbox(
         receipts.take(connection.id, inbound),
         optOuts.refusedLater(optedOut.map(receipt => ({ ...receipt, connectionId: connection.id }))),
         takeInbound(connection, messages),
-        ...states.map(({ state }) => templateStates.take(connection.id, state)),
+        templateStates.take(
+          connection.id,
+          states.map(({ state }) => state),
+        ),
         ...inbound.filter(each => each.kind === 'sender').map(learnOfBot),
       ])
     },

@@ -1,14 +1,15 @@
 import type { TemplateState } from '../../channels/provider.ts'
+import type { TemplateStatus } from '../../contract/template.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { TellTemplate } from './events.ts'
-import { moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
+import { lockOfficial, moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
 import { statusAfter } from './transitions.ts'
 
 /** What the provider says of its templates, applied to ours. */
 export type TemplateStates = {
-  /** A word that came unasked; of a template that is none of ours it changes nothing. Resolves once stored. */
-  take(connectionId: ConnectionId, state: TemplateState): Promise<void>
+  /** Words that came unasked, in their order; of a template that is none of ours they change nothing. Resolves once stored. */
+  take(connectionId: ConnectionId, states: readonly TemplateState[]): Promise<void>
   /** A word that we asked for: a change that nobody told us of is drift. True when there was one. */
   adopt(row: OfficialRow, state: TemplateState): Promise<boolean>
 }
@@ -23,12 +24,16 @@ export type TemplateStatesDeps = {
 export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   /** Forward alone; of two words at once the one that comes second finds the first applied. */
   async function apply(row: OfficialRow, state: TemplateState, drift: boolean): Promise<boolean> {
-    const next = statusAfter(row.status, state)
-    if (next === null || next === 'active') return false
+    if (nextOf(row.status, state) === null) return false
     const moved = await deps.db.transaction(async tx => {
+      const from = await lockOfficial(tx, row)
+      // What we asked for may be older than what has come since.
+      if (from === null || (drift && from !== row.status)) return false
+      const next = nextOf(from, state)
+      if (next === null) return false
       const reason = next === 'approved' ? null : state.reason
-      if (!(await moveOfficial(tx, row, row.status, next, reason, state.providerTemplateId))) return false
-      await deps.tell(tx, row, next, { from: row.status, reason, drift })
+      await moveOfficial(tx, row, next, reason, state.providerTemplateId)
+      await deps.tell(tx, row, next, { from, reason, drift })
       return true
     })
     if (moved) deps.applied(row.accountId)
@@ -36,10 +41,18 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   }
 
   return {
-    async take(connectionId, state) {
-      const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
-      for (const row of rows) await apply(row, state, false)
+    async take(connectionId, states) {
+      for (const state of states) {
+        const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
+        for (const row of rows) await apply(row, state, false)
+      }
     },
     adopt: (row, state) => apply(row, state, true),
   }
+}
+
+/** The status that a word leads to; null where an official template stays as it is. */
+function nextOf(from: TemplateStatus, state: TemplateState): Exclude<TemplateStatus, 'active'> | null {
+  const next = statusAfter(from, state)
+  return next === 'active' ? null : next
 }

@@ -43,23 +43,34 @@ export async function selectOfficial(
   return rows.map(toRow)
 }
 
-/** Adopts the provider's word; false when the template is no longer as `from` says. */
+/** How a template stands, which nobody else changes until the transaction ends; null when it is gone. */
+export async function lockOfficial(
+  db: Db,
+  { accountId, id }: Pick<OfficialRow, 'accountId' | 'id'>,
+): Promise<TemplateStatus | null> {
+  const { rows } = await db.query<{ status: TemplateStatus }>({
+    name: 'template_lock_official',
+    text: 'select status from templates where account_id = $1 and id = $2 for no key update',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0]?.status ?? null
+}
+
+/** Adopts the provider's word on a template that this transaction has locked. */
 export async function moveOfficial(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
-  from: TemplateStatus,
   to: TemplateStatus,
   reason: string | null,
   providerTemplateId: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<void> {
+  await db.query({
     name: 'template_move_official',
-    text: `update templates set status = $4, reason = $5,
-        provider_template_id = coalesce(provider_template_id, nullif($6, ''))
-      where account_id = $1 and id = $2 and status = $3`,
-    values: [toUuid(row.accountId), toUuid(row.id), from, to, reason, providerTemplateId],
+    text: `update templates set status = $3, reason = $4,
+        provider_template_id = coalesce(provider_template_id, nullif($5, ''))
+      where account_id = $1 and id = $2`,
+    values: [toUuid(row.accountId), toUuid(row.id), to, reason, providerTemplateId],
   })
-  return rowCount === 1
 }
 
 /**

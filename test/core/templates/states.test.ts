@@ -88,7 +88,13 @@ function world(onPlatformNumber = false) {
       byId.set(id, { ...stateOf(name, { status: 'approved' }), providerTemplateId: id }),
     another: () => ids.next('acc'),
     tell: (status: TemplateState['status'], reason?: string) =>
-      states.take(connectionId, stateOf('parcel', { status, ...(reason !== undefined && { reason }) })),
+      states.take(connectionId, [stateOf('parcel', { status, ...(reason !== undefined && { reason }) })]),
+    /** In one call of the provider's. */
+    tellTogether: (...told: TemplateState['status'][]) =>
+      states.take(
+        connectionId,
+        told.map(status => stateOf('parcel', { status })),
+      ),
     poll,
     /** Until every look that is due now is done. */
     async pollAll() {
@@ -143,6 +149,26 @@ describe('what the provider says', () => {
     await create()
     await Promise.all([1, 2, 3, 4].map(() => tell('approved')))
     expect(await events()).toEqual(['template.pending', 'template.approved'])
+  })
+
+  test('loses none of two words that come at the same time', async () => {
+    const { create, tell, events } = world()
+    await create()
+    await Promise.all([tell('approved'), tell('disabled')])
+    expect((await events()).toSorted()).toEqual([
+      'template.approved',
+      'template.disabled',
+      'template.pending',
+    ])
+  })
+
+  test('is applied in its order where one call tells of several steps', async () => {
+    const { create, tellTogether, read, events } = world()
+    const { id } = await create()
+    await tellTogether('approved', 'disabled', 'approved', 'disabled')
+    expect((await read(id)).status).toBe('disabled')
+    const steps = ['approved', 'disabled', 'approved', 'disabled'].map(status => `template.${status}`)
+    expect(await events()).toEqual(['template.pending', ...steps])
   })
 
   test('is no business of a template with another name', async () => {

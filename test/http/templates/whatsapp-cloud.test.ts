@@ -79,8 +79,8 @@ const posted = ({ peer }: Gateway) =>
     .map(({ path, body }) => [path, JSON.parse(String(body) || 'null')] as const)
 
 /** WhatsApp tells of a template, signed with the app's secret. */
-async function tell(to: Gateway, value: object): Promise<void> {
-  const body = JSON.stringify(event(templateChange(value)))
+async function tell(to: Gateway, ...values: object[]): Promise<void> {
+  const body = JSON.stringify(event(...values.map(templateChange)))
   const answer = await app.during(
     app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
       method: 'POST',
@@ -147,6 +147,17 @@ describe('an official template on WhatsApp', () => {
     bound.act(json(200, { success: true }))
     expect((await app.during(templates.call('DELETE', `/${made.id}`))).status).toBe(200)
     expect(bound.peer.requests.at(-1)).toMatchObject({ method: 'DELETE' })
+  })
+
+  test('that is approved and paused by one call of WhatsApp’s is paused', async () => {
+    bound.act(submitted)
+    const { id } = await templates.made({ ...ORDER, name: 'brief', officialSenderId: bound.connectionId })
+    const steps = ['APPROVED', 'PAUSED', 'APPROVED', 'DISABLED'].map(said => ({
+      event: said,
+      message_template_name: 'brief',
+    }))
+    await tell(bound, ...steps)
+    expect((await templates.read(id)).status).toBe('disabled')
   })
 
   test('is refused in the provider’s words, and nothing of it stays', async () => {
