@@ -3,7 +3,8 @@ import type { TemplateStatus } from '../../contract/template.ts'
 import type { Database } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { TellTemplate } from './events.ts'
-import { lockOfficial, moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
+import { moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
+import { lockTemplate } from './store.ts'
 import { statusAfter } from './transitions.ts'
 
 /** What the provider says of its templates, applied to ours. */
@@ -26,7 +27,7 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
   async function apply(row: OfficialRow, state: TemplateState, drift: boolean): Promise<boolean> {
     if (nextOf(row.status, state) === null) return false
     const moved = await deps.db.transaction(async tx => {
-      const from = await lockOfficial(tx, row)
+      const from = await lockTemplate(tx, row)
       // What we asked for may be older than what has come since.
       if (from === null || (drift && from !== row.status)) return false
       const next = nextOf(from, state)

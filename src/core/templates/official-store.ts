@@ -43,19 +43,6 @@ export async function selectOfficial(
   return rows.map(toRow)
 }
 
-/** How a template stands, which nobody else changes until the transaction ends; null when it is gone. */
-export async function lockOfficial(
-  db: Db,
-  { accountId, id }: Pick<OfficialRow, 'accountId' | 'id'>,
-): Promise<TemplateStatus | null> {
-  const { rows } = await db.query<{ status: TemplateStatus }>({
-    name: 'template_lock_official',
-    text: 'select status from templates where account_id = $1 and id = $2 for no key update',
-    values: [toUuid(accountId), toUuid(id)],
-  })
-  return rows[0]?.status ?? null
-}
-
 /** Adopts the provider's word on a template that this transaction has locked. */
 export async function moveOfficial(
   db: Db,

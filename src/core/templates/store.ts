@@ -195,36 +195,50 @@ export async function insertTemplate(
   return rowCount === 1
 }
 
-/** Moves one on; false when it is not, or no longer, as `from` says. */
-export async function moveTemplate(
+/** How a template stands, which nobody else changes until the transaction ends; null when it is gone. */
+export async function lockTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
-  from: TemplateStatus,
-  to: TemplateStatus,
-  reason: string | null,
+): Promise<TemplateStatus | null> {
+  const { rows } = await db.query<{ status: TemplateStatus }>({
+    name: 'template_lock',
+    text: 'select status from templates where account_id = $1 and id = $2 for no key update',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0]?.status ?? null
+}
+
+/** Turns a local one on or off; false when it is gone. */
+export async function turnTemplate(
+  db: Db,
+  { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
+  to: 'active' | 'disabled',
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: 'template_move',
-    text: `update templates set status = $4, reason = $5 where account_id = $1 and id = $2 and status = $3`,
-    values: [toUuid(accountId), toUuid(id), from, to, reason],
+    name: 'template_turn',
+    text: 'update templates set status = $3, reason = null where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id), to],
   })
   return rowCount === 1
 }
 
-/** False when there was none. What its defaults pointed at is gone with it. */
+/**
+ * False when there was none. What its defaults pointed at is gone with it: also what is chosen at this
+ * moment, which holds the template until it is stored, and is found behind it.
+ */
 export async function deleteTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
 ): Promise<boolean> {
-  await db.query({
-    name: 'template_defaults_of_gone',
-    text: `delete from template_defaults where template_id = $2 and (account_id = $1 or $1 = $3)`,
-    values: [toUuid(accountId), toUuid(id), PLATFORM_UUID],
-  })
   const { rowCount } = await db.query({
     name: 'template_delete',
     text: 'delete from templates where account_id = $1 and id = $2',
     values: [toUuid(accountId), toUuid(id)],
+  })
+  await db.query({
+    name: 'template_defaults_of_gone',
+    text: `delete from template_defaults where template_id = $2 and (account_id = $1 or $1 = $3)`,
+    values: [toUuid(accountId), toUuid(id), PLATFORM_UUID],
   })
   return rowCount === 1
 }

@@ -25,12 +25,13 @@ import {
   deleteTemplate,
   isTemplateId,
   listTemplates,
-  moveTemplate,
+  lockTemplate,
   selectDefaultsFor,
   selectTemplate,
   setDefaultTemplate,
   type TemplateFilter,
   type TemplateRow,
+  turnTemplate,
 } from './store.ts'
 import { isUsable } from './transitions.ts'
 import { unknownTemplate, type ViewContext, viewSmsCreated, viewTemplate } from './view.ts'
@@ -131,7 +132,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
         `The provider decides on an official template; this one is ${row.status}.`,
       )
     }
-    if (row.status !== to) await moveTemplate(db, row, row.status, to, null)
+    if (row.status !== to && !(await turnTemplate(db, row, to))) throw unknownTemplate()
     deps.applied(accountId)
     return view(accountId, { ...row, status: to })
   }
@@ -154,9 +155,15 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       return { id: row.id, deleted: true }
     },
     async makeDefault(accountId, id) {
-      const row = await find(accountId, id)
-      checkDefault(row)
-      await setDefaultTemplate(db, accountId, row)
+      const found = await find(accountId, id)
+      const row = await db.transaction(async tx => {
+        // Or one that is deleted meanwhile would stand in the way of the platform's.
+        const status = await lockTemplate(tx, found)
+        if (status === null) throw unknownTemplate()
+        checkDefault({ ...found, status })
+        await setDefaultTemplate(tx, accountId, found)
+        return { ...found, status }
+      })
       deps.applied(accountId)
       return view(accountId, row)
     },

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TemplateView } from '../../../src/contract/template.ts'
-import { toUuid } from '../../../src/lib/ids.ts'
+import {
+  deleteTemplate,
+  lockTemplate,
+  setDefaultTemplate,
+  type TemplateId,
+} from '../../../src/core/templates/store.ts'
+import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { createTemplateCalls, OFFICIAL, SMS, type TemplateCalls } from './support.ts'
 
 let app: TestApp
@@ -18,6 +25,26 @@ afterAll(() => app.stop())
 
 const codeOf = (answer: Answer) => [answer.status, answer.body['code']]
 const names = (rows: readonly TemplateView[]) => rows.map(({ name }) => name)
+const SMS_KIND = { category: 'sms', subType: 'utility' } as const
+const rowOf = (id: string) => ({ accountId: account.id as AccountId, id: id as TemplateId })
+
+/** How many sessions of the store wait for another's lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await app.db.query({
+    name: 'test_blocked',
+    text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows.length
+}
+
+async function defaultsOf(id: string): Promise<number> {
+  const { rows } = await app.db.query({
+    name: 'test_defaults',
+    text: 'select 1 from template_defaults where template_id = $1',
+    values: [toUuid(id as TemplateId)],
+  })
+  return rows.length
+}
 
 describe('GET /api/v2/templates', () => {
   test('shows what may be sent by, the newest first, and filters', async () => {
@@ -142,6 +169,34 @@ describe('one template', () => {
     }
     await templates.made(SMS)
     await templates.made({ ...OFFICIAL, name: 'gone' })
+  })
+
+  test('that is being deleted becomes no default, and is turned on or off no more', async () => {
+    const { id } = await templates.made(SMS)
+    let late: Promise<Answer[]> = Promise.resolve([])
+    await app.db.transaction(async tx => {
+      await deleteTemplate(tx, rowOf(id))
+      late = Promise.all(['default', 'disable'].map(verb => templates.call('POST', `/${id}/${verb}`)))
+      await lookUntil(waiting, waiting => waiting === 2, 10_000)
+    })
+    expect((await late).map(codeOf)).toEqual([
+      [404, 'NOT_FOUND'],
+      [404, 'NOT_FOUND'],
+    ])
+    expect(await defaultsOf(id)).toBe(0)
+  })
+
+  test('that is deleted while it becomes the default is none afterwards', async () => {
+    const { id } = await templates.made(SMS)
+    let late: Promise<Answer> | undefined
+    await app.db.transaction(async tx => {
+      await lockTemplate(tx, rowOf(id))
+      await setDefaultTemplate(tx, account.id as AccountId, { ...SMS_KIND, id: id as TemplateId })
+      late = templates.call('DELETE', `/${id}`)
+      await lookUntil(waiting, waiting => waiting === 1, 10_000)
+    })
+    expect((await late!).status).toBe(200)
+    expect(await defaultsOf(id)).toBe(0)
   })
 
   test('is previewed as a send would render it', async () => {
