@@ -205,15 +205,17 @@ function readFilter(query: TemplateQuery, senders: AccountSenders): TemplateFilt
     category: query.category ?? null,
     statuses: query.status === undefined ? USABLE : [query.status satisfies TemplateStatus],
     provider: query.provider ?? null,
-    sender: readSender(query.officialSenderId ?? query['sender.officialId'], senders),
+    sender: readSender(query, senders),
   }
 }
 
-function readSender(asked: string | undefined, { own }: AccountSenders): ConnectionId | 'platform' | null {
+function readSender(query: TemplateQuery, { own }: AccountSenders): ConnectionId | 'platform' | null {
+  const path = query.officialSenderId === undefined ? 'sender.officialId' : 'officialSenderId'
+  const asked = query[path]
   if (asked === undefined) return null
   if (asked === PLATFORM_SENDER) return PLATFORM_SENDER
   if (isId('cnn', asked) && own.has(asked)) return asked
   throw new Problem('NOT_FOUND', 'Official sender not found', {
-    details: [{ path: 'officialSenderId', message: 'Official sender not found' }],
+    details: [{ path, message: 'Official sender not found' }],
   })
 }

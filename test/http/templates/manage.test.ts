@@ -99,8 +99,10 @@ describe('GET /api/v2/templates', () => {
       expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
       expect(faultPaths(answer)).toEqual([path])
     }
-    const unknown = await templates.call('GET', '?officialSenderId=cnn_01m7zfya87e70a0k047jvs2kk8')
-    expect(codeOf(unknown)).toEqual([404, 'NOT_FOUND'])
+    for (const path of ['officialSenderId', 'sender.officialId']) {
+      const unknown = await templates.call('GET', `?${path}=cnn_01m7zfya87e70a0k047jvs2kk8`)
+      expect([...codeOf(unknown), faultPaths(unknown)]).toEqual([404, 'NOT_FOUND', [path]])
+    }
   })
 })
 
