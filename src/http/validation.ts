@@ -2,7 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { type Detail, Problem } from '../contract/errors.ts'
-import { joinPath } from '../lib/json-path.ts'
+import { joinPath, pathStep } from '../lib/json-path.ts'
 import { UnreadableBody } from './json-body.ts'
 import { queryFault } from './query.ts'
 import { explain, type SchemaFault } from './schema-faults.ts'
@@ -29,8 +29,9 @@ type Checked = { value: unknown } | { error: Problem }
  * that a start does not pay for routes that nobody calls.
  */
 export const validatorCompiler: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
-  const check = lazily(() => createCheck(schema as JsonSchema))
-  const part = PARTS[(httpPart ?? 'body') as Part]
+  const name = (httpPart ?? 'body') as Part
+  const check = lazily(() => createCheck(schema as JsonSchema, name === 'querystring' ? queryPath : joinPath))
+  const part = PARTS[name]
   return value => part(value, schema as JsonSchema, check)
 }
 
@@ -65,6 +66,11 @@ function checkQuery(query: unknown, schema: JsonSchema, check: Check): Checked {
   }
   const details = check(values)
   return details === null ? { value: values } : refused(details)
+}
+
+/** A name of a query is told as it is written, a dot in it included. */
+function queryPath([name, ...steps]: readonly (string | number)[]): string {
+  return `${name ?? ''}${steps.map(pathStep).join('')}`
 }
 
 /** Text that is not of the declared type stays text, and fails the check. */
@@ -104,13 +110,14 @@ function refused(details: readonly Detail[]): { error: Problem } {
 type Check = (value: unknown) => readonly Detail[] | null
 
 /** What of a value does not fit a schema, as whoever sent it understands it. */
-export function createCheck(schema: object): Check {
+export function createCheck(schema: object, toPath = joinPath): Check {
   const validator = Compile(schema)
   return value => {
     if (validator.Check(value)) return null
     const [, faults] = validator.Errors(cut(value))
     const details = explain(faults as SchemaFault[], value).slice(0, MAX_DETAILS)
-    return details.length > 0 ? details.map(toDetail) : [{ path: '', message: 'does not fit the schema' }]
+    if (details.length === 0) return [{ path: '', message: 'does not fit the schema' }]
+    return details.map(({ steps, message }) => ({ path: toPath(steps), message }))
   }
 }
 
@@ -129,8 +136,4 @@ function cut(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).slice(0, MAX_EXPLAINED_ITEMS)
   return Object.fromEntries(members.map(([key, member]) => [key, cut(member)]))
-}
-
-function toDetail({ steps, message }: { steps: readonly (string | number)[]; message: string }): Detail {
-  return { path: joinPath(steps), message }
 }

@@ -94,6 +94,9 @@ describe('GET /api/v2/templates', () => {
       ['?limit=0', 'limit'],
       ['?limit=501', 'limit'],
       ['?cursor=nonsense', 'cursor'],
+      ['?officialSenderId=', 'officialSenderId'],
+      ['?sender.officialId=', 'sender.officialId'],
+      [`?sender.officialId=${'x'.repeat(201)}`, 'sender.officialId'],
     ] as const) {
       const answer = await templates.call('GET', query)
       expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
