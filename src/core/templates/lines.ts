@@ -45,8 +45,8 @@ const CHANNEL = 'official_chatapp'
 
 /**
  * Whose number a template is put before: the sender that was asked for, else the
- * account's default, else its own first one, else the platform's. A test key
- * knows the sandbox alone. Pure; throws a 400 for a sender that there is not.
+ * account's default where it works, else its own first one, else the platform's. A
+ * test key knows the sandbox alone. Pure; throws a 400 for a sender that there is not.
  */
 export function chooseLine(request: LineRequest): Line {
   const official = request.connections.filter(each => each.channels.includes(CHANNEL))
@@ -55,7 +55,7 @@ export function chooseLine(request: LineRequest): Line {
   if (request.mode === 'test') return toLine(sandboxOf(official) ?? noLine())
   if (asked) return toLine(asked)
   const byChoice = own.find(each => each.enabled && each.id === request.chosen)
-  const byItself = request.chosen === undefined ? own.find(isReal) : undefined
+  const byItself = request.chosen === null ? undefined : own.find(isReal)
   const wantsPlatform = request.asked === PLATFORM_SENDER
   const chosen = wantsPlatform ? undefined : (byChoice ?? byItself)
   return toLine(chosen ?? platformOf(official, request.sandboxForLive) ?? noLine())

@@ -51,6 +51,14 @@ describe('chooseLine', () => {
     expect(choose(all).onPlatformNumber).toBe(false)
   })
 
+  test('passes over a default that is disabled or gone, as sends do', () => {
+    const gone = connection('gone', ACCOUNT)
+    for (const chosen of [off.id, gone.id]) {
+      expect(idOf(all, { chosen })).toBe(first.id)
+      expect(idOf([off, platform, sandbox], { chosen })).toBe(platform.id)
+    }
+  })
+
   test('refuses a sender that is none, disabled, another’s, or the platform’s by its id', () => {
     const foreign = connection('foreign', 'acc_2')
     for (const asked of ['nobody', off.id, foreign.id, platform.id, sms.id]) {
