@@ -69,9 +69,6 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
       checkSenderName(body.name)
       const id = ids.next('snd')
       const callback = readCallback(id, body)
-      if ((await countOwnSenders(db, caller.account.id)) >= MOST_SENDERS) {
-        throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
-      }
       const sender: SenderRow = {
         id,
         accountId: caller.account.id,
@@ -81,7 +78,14 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
         reason: null,
         webhookConfigured: callback !== null,
       }
-      if (!(await insertSender(db, sender, callback))) throw invalid('name', 'stands already')
+      await db.transaction(async tx => {
+        // One after the other, for the last place.
+        await lockAccount(tx, sender.accountId)
+        if (!(await insertSender(tx, sender, callback))) throw invalid('name', 'stands already')
+        if ((await countOwnSenders(tx, sender.accountId)) > MOST_SENDERS) {
+          throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
+        }
+      })
       return viewSender(sender)
     },
 

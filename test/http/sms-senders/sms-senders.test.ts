@@ -51,6 +51,21 @@ describe('POST /api/v2/sms-senders', () => {
     })
     const refused = await request({ name: 'Another' }, full.liveKey)
     expect([refused.status, refused.body['code']]).toEqual([409, 'CONFLICT'])
+    const again = await request({ name: 'Name 1' }, full.liveKey)
+    expect([again.status, again.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+  })
+
+  test('makes one of many that ask at once for the last place', async () => {
+    const full = await app.createAccount()
+    await app.db.query({
+      name: 'senders_almost_fill',
+      text: `insert into sms_senders (account_id, id, name, status)
+        select $1, uuid_at(now()), 'Name ' || n, 'pending' from generate_series(1, 499) n`,
+      values: [toUuid(full.id as AccountId)],
+    })
+    const asked = [...'abcdefgh'].map(letter => request({ name: `Late ${letter}` }, full.liveKey))
+    const made = (await Promise.all(asked)).filter(({ status }) => status === 201)
+    expect(made).toHaveLength(1)
   })
 
   test('answers 201 with a pending name, and never with the secret', async () => {
