@@ -170,6 +170,7 @@ export type OfficialButton =
 
 /** Where the approval of a template stands, by the provider's word. */
 export type TemplateState = {
+  /** Empty where the provider does not say it. */
   providerTemplateId: string
   name: string
   language: string

@@ -142,7 +142,8 @@ function readTemplate(value: Fields, entry: Fields): Inbound[] {
     reasonOf(value['reason']) ??
     reasonOf(asFields(value['other_info'])['description'])
   const state = {
-    providerTemplateId: id,
+    // A number of seventeen digits does not come through JSON as it was written.
+    providerTemplateId: Number.isSafeInteger(Number(id)) ? id : '',
     name,
     language,
     status,

@@ -45,11 +45,20 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
     async take(connectionId, states) {
       for (const state of states) {
         const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
-        for (const row of rows) await apply(row, state, false)
+        for (const row of rows.filter(each => isAbout(each, state))) await apply(row, state, false)
       }
     },
     adopt: (row, state) => apply(row, state, true),
   }
+}
+
+/**
+ * A name is used again once its template is deleted, and by every account in the sandbox: by its id a word
+ * is about this one, where both are known. The sandbox has ids of its own for what is bound to there.
+ */
+function isAbout(row: OfficialRow, { providerTemplateId }: TemplateState): boolean {
+  const known = row.manual ? '' : (row.providerTemplateId ?? '')
+  return known === '' || providerTemplateId === '' || known === providerTemplateId
 }
 
 /** The status that a word leads to; null where an official template stays as it is. */

@@ -15,6 +15,8 @@ export type OfficialRow = {
   connectionId: ConnectionId
   providerName: string
   providerTemplateId: string | null
+  /** It was bound to by an id of its owner's. */
+  manual: boolean
 }
 
 type Stored = Omit<OfficialRow, 'id' | 'accountId' | 'connectionId'> & {
@@ -25,7 +27,7 @@ type Stored = Omit<OfficialRow, 'id' | 'accountId' | 'connectionId'> & {
 
 const COLUMNS = `t.id as uuid, t.account_id as "accountUuid", t.name, t.language, t.category, t.status,
   t.connection_id as "connectionUuid", t.provider_name as "providerName",
-  t.provider_template_id as "providerTemplateId"`
+  t.provider_template_id as "providerTemplateId", (t.spec ->> 'manual')::boolean as manual`
 
 /** Those that a connection knows by a name and a language: several where accounts share a sandbox. */
 export async function selectOfficial(

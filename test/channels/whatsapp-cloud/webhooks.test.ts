@@ -341,6 +341,11 @@ describe('templates', () => {
     ])
   })
 
+  test('is told without its id where JSON has not kept it', () => {
+    const [told] = inboundOf(event(templateChange({ message_template_id: 2 ** 54 })))
+    expect(told).toMatchObject({ kind: 'template', state: { ...STATE, providerTemplateId: '' } })
+  })
+
   test('what changes nothing for sends is no news', () => {
     for (const said of ['LOCKED', 'UNARCHIVED', 'constructor', 7])
       expect(inboundOf(event(templateChange({ event: said })))).toEqual([])

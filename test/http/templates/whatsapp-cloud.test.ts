@@ -155,9 +155,26 @@ describe('an official template on WhatsApp', () => {
     const steps = ['APPROVED', 'PAUSED', 'APPROVED', 'DISABLED'].map(said => ({
       event: said,
       message_template_name: 'brief',
+      message_template_id: 572279198452421,
     }))
     await tell(bound, ...steps)
     expect((await templates.read(id)).status).toBe('disabled')
+  })
+
+  test('made anew under its name hears nothing of what came of the one before', async () => {
+    const body = { ...ORDER, name: 'anew', officialSenderId: bound.connectionId }
+    const before = { message_template_name: 'anew', message_template_id: 1001 }
+    bound.act(json(200, { id: '1001', status: 'PENDING', category: 'UTILITY' }))
+    const first = await templates.made(body)
+    await tell(bound, { ...before, event: 'REJECTED' })
+    listed = []
+    expect((await app.during(templates.call('DELETE', `/${first.id}`))).status).toBe(200)
+    bound.act(json(200, { id: '1002', status: 'PENDING', category: 'UTILITY' }))
+    const { id } = await templates.made(body)
+    await tell(bound, { ...before, event: 'REJECTED' }, { ...before, event: 'DELETED' })
+    expect((await templates.read(id)).status).toBe('pending')
+    await tell(bound, { ...before, event: 'APPROVED', message_template_id: 1002 })
+    expect((await templates.read(id)).status).toBe('approved')
   })
 
   test('is refused in the provider’s words, and nothing of it stays', async () => {
@@ -186,7 +203,7 @@ describe('an official template on WhatsApp', () => {
     const names = posted(platform).map(([, body]) => body.name as string)
     expect(new Set(names).size).toBe(2)
     for (const name of names) expect(name).toMatch(/^shared_[0-9a-z]{10}$/)
-    await tell(platform, { message_template_name: names[1] })
+    await tell(platform, { message_template_name: names[1], message_template_id: 572279198452421 })
     expect((await second.read(theirs.id)).status).toBe('approved')
     expect((await templates.read(mine.id)).status).toBe('pending')
     expect(await templates.list('?status=pending&officialSenderId=platform')).toMatchObject([{ id: mine.id }])
