@@ -93,7 +93,7 @@ function readButton(button: TemplateButtonInput, path: string, faults: Faults): 
     case 'url':
       return { type, text, ...readUrl(button, path, faults) }
     case 'phone':
-      return { type, text, phoneNumber: readPhone(button, path, faults) }
+      return { type, text, ...readPhone(button, path, faults) }
     case 'copy_code':
       if (button.example === undefined) faults.add(`${path}.example`, 'is required for a copy_code button')
       return { type, text, example: button.example ?? '' }
@@ -111,16 +111,16 @@ function readUrl({ url, urlExample }: TemplateButtonInput, path: string, faults:
   else if (protocol !== 'https:' && protocol !== 'http:') {
     faults.add(`${path}.url`, 'must be an http or https address')
   }
-  if (url === fixed) return { url: url ?? '' }
-  return { url: url ?? '', urlExample: urlExample ?? `${fixed}example` }
+  const example = url === fixed ? urlExample : (urlExample ?? `${fixed}example`)
+  return { url: url ?? '', ...(example !== undefined && { urlExample: example }) }
 }
 
 /** E.164, in a field of its own or as a tel: address. */
-function readPhone({ phoneNumber, url }: TemplateButtonInput, path: string, faults: Faults): string {
+function readPhone({ phoneNumber, url }: TemplateButtonInput, path: string, faults: Faults) {
   const given = (phoneNumber ?? url?.replace(/^tel:/, ''))?.replace(/[ ().-]/g, '')
   if (given === undefined) faults.add(`${path}.phoneNumber`, 'is required for a phone button')
   else if (!/^\+[1-9][0-9]{4,14}$/.test(given)) {
     faults.add(`${path}.phoneNumber`, 'must be a phone number in E.164, as in +14155550123')
   }
-  return given ?? ''
+  return { phoneNumber: given ?? '', url: url ?? `tel:${given ?? ''}` }
 }

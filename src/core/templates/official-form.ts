@@ -2,7 +2,7 @@ import type { OfficialButton, OfficialTemplate, OutgoingFile } from '../../chann
 import type { TemplateButton } from '../../contract/template.ts'
 import type { Segments } from './placeholders.ts'
 import { placesOf } from './placeholders.ts'
-import { examplesOf, type HeaderFile, type TemplateDraft } from './spec.ts'
+import { examplesOf, type HeaderFile, type TemplateDraft, URL_PLACE } from './spec.ts'
 
 /** A template in the words in which a provider takes it. */
 export function toOfficial(
@@ -51,8 +51,11 @@ function renumber(segments: Segments): string {
 function toButton(button: TemplateButton): OfficialButton {
   const { type, text } = button
   switch (type) {
-    case 'url':
-      return { type, text, url: button.url ?? '', urlExample: button.urlExample ?? null }
+    case 'url': {
+      const { url = '', urlExample = null } = button
+      // An example is one of what is filled in.
+      return { type, text, url, urlExample: url.endsWith(URL_PLACE) ? urlExample : null }
+    }
     case 'phone':
       return { type, text, phoneNumber: button.phoneNumber ?? '' }
     case 'copy_code':

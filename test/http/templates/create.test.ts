@@ -98,6 +98,21 @@ describe('POST /api/v2/templates', () => {
     expect(await templates.decided(template.id)).toMatchObject({ status: 'approved', statusReason: null })
   })
 
+  test('shows each button with its address as it was given', async () => {
+    const fixed = {
+      type: 'url',
+      text: 'Shop',
+      url: 'https://example.com/shop',
+      urlExample: 'https://example.com/shop',
+    }
+    const call = { type: 'phone', text: 'Call us', url: 'tel:+12025550123' }
+    const named = { type: 'phone', text: 'Call us', phoneNumber: '+12025550123' }
+    const { buttons } = await templates.made({ ...OFFICIAL, name: 'shop', buttons: [fixed, call] })
+    expect(buttons).toEqual([fixed, { ...call, phoneNumber: '+12025550123' }])
+    const other = await templates.made({ ...OFFICIAL, name: 'call', buttons: [named] })
+    expect(other.buttons).toEqual([{ ...named, url: 'tel:+12025550123' }])
+  })
+
   test('is rejected with the provider’s reason', async () => {
     const { id } = await templates.made({ ...OFFICIAL, name: 'please_reject_me' })
     const template = await templates.decided(id)
