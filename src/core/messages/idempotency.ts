@@ -1,7 +1,6 @@
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { isUsableKey, MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.ts'
-import type { SendBody } from '../../contract/send.ts'
 import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -138,15 +137,21 @@ function readClaim(
   return { operation, key, bodyHash: canonicalHash(withoutKeys(identity)) }
 }
 
-/** What is no JSON object has no keys in it, and is refused for itself. */
+/**
+ * What is no JSON object has no keys in it, and is refused for itself. Options that are empty, be it for
+ * want of the key, are none: whether the key stood in them must not tell two bodies apart.
+ */
 function withoutKeys(body: unknown): unknown {
-  if (Object.prototype.toString.call(body) !== '[object Object]') return body ?? null
-  const { idempotencyKey: _, ...rest } = body as Partial<SendBody>
-  if (typeof rest.options !== 'object' || rest.options === null || !('idempotencyKey' in rest.options))
-    return rest
-  const { idempotencyKey: __, ...options } = rest.options
+  if (!isObject(body)) return body ?? null
+  const { idempotencyKey: _, ...rest } = body
+  if (!isObject(rest['options'])) return rest
+  const { idempotencyKey: __, ...options } = rest['options']
   const { options: ___, ...bare } = rest
   return Object.keys(options).length === 0 ? bare : { ...bare, options }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return Object.prototype.toString.call(value) === '[object Object]'
 }
 
 function storedAnswer(existing: ExistingKey): Answer {

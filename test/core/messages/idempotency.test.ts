@@ -109,6 +109,9 @@ describe('the key of a request', () => {
     expect(hash({ idempotencyKey: 'one', options: { idempotencyKey: 'two' } })).toBe(plain)
     expect(hash({ options: { idempotencyKey: 'two', metadata: 1 } })).toBe(hash({ options: { metadata: 1 } }))
     expect(hash({ options: { metadata: 1 } })).not.toBe(plain)
+    // Options that say nothing, be it for want of the key: the same wherever the key stands.
+    expect(hash({ options: {} })).toBe(plain)
+    expect(hash({ options: { idempotencyKey: 'two' }, idempotencyKey: 'one' })).toBe(hash({ options: {} }))
     expect(hash({ text: 'Hello ' })).not.toBe(plain)
   })
 })

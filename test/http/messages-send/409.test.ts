@@ -60,6 +60,19 @@ describe('a key with another body', () => {
       await replays(account, text, first, options)
     }
   })
+
+  test('is the same body wherever the key stands, and with options that say nothing', async () => {
+    const key = 'wherever it stands'
+    const first = await account.send({ ...body, options: {} }, { idempotencyKey: key })
+    expect(first.status).toBe(200)
+    for (const same of [
+      { ...body, options: { idempotencyKey: key } },
+      { ...body, idempotencyKey: key, options: { scheduleAt: null } },
+      { ...body, idempotencyKey: key },
+    ]) {
+      await replays(account, same, first, {})
+    }
+  })
 })
 
 describe('twenty at once with one key', () => {
