@@ -12,7 +12,7 @@ import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
 import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute, SANDBOX } from '../routing/route.ts'
-import { chooseSender } from '../senders/choose.ts'
+import { checkNamedSender, chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
 import type { SendersSnapshot } from '../senders/snapshot.ts'
 import { chooseSession } from '../sessions/choose.ts'
@@ -143,19 +143,21 @@ export function plan(
     ready: deps.ready,
     ...(deps.reorder && { reorder: deps.reorder }),
   })
+  // Before the words: a file that the channel does not carry is not words that are missing.
+  const attachment = planAttachment(body.attachment, route.channel, {
+    checkUrl: deps.checkUrl,
+    assets: world.assets,
+  })
   const { said, template, code } = findWords(body, route, named?.template ?? null, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
     templates: world.templates,
     mode: caller.mode,
   })
-  const attachment = planAttachment(body.attachment, route.channel, {
-    checkUrl: deps.checkUrl,
-    assets: world.assets,
-  })
   const session = isOverSession(route)
     ? chooseSession(body.conversationContext?.accountId, world.sessions)
     : null
+  checkNamedSender(body, world.senders)
   const sender = chooseSender(body, route.channel, caller.account.id, world.senders, route.connection)
   const country = recipient.kind === 'phone' ? recipient.country : null
   const parts = said.sms?.parts ?? null

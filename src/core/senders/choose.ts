@@ -37,6 +37,11 @@ export function chooseSender(
   }
 }
 
+/** Throws a 400 for an SMS sender that is named and may not be, on whichever channel the message goes. */
+export function checkNamedSender(body: SingleSendBody, senders: SendersSnapshot): void {
+  askedFor(body, senders)
+}
+
 function smsSender(body: SingleSendBody, accountId: AccountId, senders: SendersSnapshot): SenderChoice {
   const asked = askedFor(body, senders)
   if (asked) return { from: asked.name, source: 'request' }

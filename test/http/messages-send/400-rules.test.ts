@@ -203,6 +203,19 @@ describe('sender', () => {
     await invalidAt(account, { to: PHONE, text: 'Hello', ...choice }, path)
   })
 
+  test.each([
+    [{ to: 'ada@example.com' }],
+    [{ to: PHONE, channel: 'official_chatapp' }],
+    [{ to: PHONE, channel: 'user_chatapp_session' }],
+  ])('is not passed over on a channel that has another one: %j', async to => {
+    const body = { ...to, text: 'Hello' }
+    await invalidAt(account, { ...body, sender: { id: 'nonsense' } }, 'sender.id')
+    await invalidAt(account, { ...body, senderId: 'nonsense' }, 'senderId')
+    await invalidAt(account, { ...body, sender: { name: 'My pending' } }, 'sender.name')
+    const another = await app.createAccount()
+    expect((await another.send({ ...body, sender: { name: 'Posthorn' } })).status).toBe(200)
+  })
+
   test('a pending or rejected one is refused with its status', async () => {
     for (const [status, id] of Object.entries(unapproved)) {
       const answer = await invalidAt(account, { to: PHONE, text: 'Hello', sender: { id } }, 'sender.id')
@@ -349,6 +362,8 @@ describe('attachment', () => {
       { to: PHONE, text: 'Hello', attachment: { type: 'image', base64: 'QUJD' } },
       'attachment',
     )
+    // Nor alone: it is not the words that are missing.
+    await invalidAt(account, { to: PHONE, attachment: { type: 'image', base64: 'QUJD' } }, 'attachment')
   })
 
   test('base64 is raw, whole and padded', async () => {
