@@ -3,9 +3,10 @@ import { MODULE_TYPES } from './conversation.ts'
 import { ATTACHMENT_TYPES, CHANNELS, MESSAGE_TYPES } from './enums.ts'
 
 /** An e-mail address has at most 254 characters, a chat id fewer. */
+const RECIPIENT_MAX = 320
 const Recipient = Type.String({
   minLength: 1,
-  maxLength: 320,
+  maxLength: RECIPIENT_MAX,
   description: 'E.164 phone, e-mail address, chat-app group id (`<id>@g.us`) or bot chat id',
 })
 /** 500,000 characters hold any HTML mail; each channel has its own, lower limit. */
@@ -98,6 +99,8 @@ export const SenderChoice = Type.Object({
 
 /** Recipients of one batch. */
 export const MAX_BATCH = 100
+/** An empty one is a recipient that nothing reaches, and fails alone like any other. */
+const OneOfBatch = Type.String({ maxLength: RECIPIENT_MAX })
 
 const FIELDS = {
   text: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'Shortcut for content.text' })),
@@ -122,7 +125,7 @@ export type SingleSendBody = Static<typeof SingleSendBody>
 
 /** The body of `POST /api/v2/messages/send`: to one recipient, or to each of a batch. */
 export const SendBody = Type.Object({
-  to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1, maxItems: MAX_BATCH })]),
+  to: Type.Union([Recipient, Type.Array(OneOfBatch, { minItems: 1, maxItems: MAX_BATCH })]),
   ...FIELDS,
 })
 export type SendBody = Static<typeof SendBody>

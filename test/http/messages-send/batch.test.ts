@@ -203,6 +203,17 @@ test('of live keys says that the sandbox took it, and so do its replays', async 
   }
 })
 
+test('fails alone for a recipient that is empty', async () => {
+  const own = await app.createAccount()
+  const answer = await own.send({ to: ['+12025550123', ''], text: 'x' })
+  expect(answer.status).toBe(207)
+  expect(answer.body).toMatchObject({
+    success: true,
+    summary: { total: 2, sent: 0, queued: 1, failed: 1 },
+    results: [{ status: 'queued' }, { to: '', success: false, status: 'failed', code: 'VALIDATION_ERROR' }],
+  })
+})
+
 test.each([
   ['nobody', [], 'to'],
   ['more than a hundred', numbers(101), 'to'],
