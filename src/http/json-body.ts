@@ -71,7 +71,7 @@ export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: ()
 
 function isPacked(headers: FastifyRequest['headers']): boolean {
   const encoding = headers['content-encoding']
-  return encoding !== undefined && encoding !== 'identity'
+  return encoding !== undefined && encoding.toLowerCase() !== 'identity'
 }
 
 function readBody(request: FastifyRequest, bytes: Buffer): unknown {

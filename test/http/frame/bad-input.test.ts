@@ -208,6 +208,11 @@ describe('what is not even JSON', () => {
     expect(answer.body['details']).toMatchObject([{ path: 'Content-Encoding' }])
   })
 
+  it.each(['identity', 'Identity'])('one that is said to be %s is not compressed', async encoding => {
+    const headers = { 'content-encoding': encoding }
+    expect((await frame.call('POST', '/demo/echo', { body: '{"to":"a"}', headers })).status).toBe(200)
+  })
+
   it.each([
     ['text/plain', '{}', 415],
     ['application/json', '{"to"', 400],
