@@ -3,6 +3,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { BatchResult, SendBody, SingleSendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
+import { cutByWeight } from '../../lib/cut-by-weight.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
@@ -40,6 +41,13 @@ type Item = { to: string; id: MessageId; prepared: Prepared | Problem; accepted:
 
 /** Bytes that came with the request are kept once per recipient: together at most this much. */
 const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
+/**
+ * Characters that are accepted at once. A hundred mails of half a million each took longer than a statement
+ * may, and none of them was accepted; nor was what others sent meanwhile.
+ */
+const MOST_AT_ONCE = 4_000_000
+/** Beyond it no more are begun with: with the patience of the last ones a batch ends within its time (batches.ts). */
+const ACCEPT_FOR_MS = 6_000
 
 /**
  * One body to each of up to a hundred recipients: each planned, priced and
@@ -102,8 +110,23 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const items = await Promise.all(
       request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.has(ids[at]!))),
     )
-    const results = await Promise.all(items.map(acceptItem))
-    return toAnswer(request, results, items)
+    return toAnswer(request, await acceptAll(items), items)
+  }
+
+  async function acceptAll(items: readonly Item[]): Promise<Result[]> {
+    const untilMs = deps.clock.monotonic() + ACCEPT_FOR_MS
+    const results: Result[] = []
+    for (const some of cutByWeight(items, charactersOf, MOST_AT_ONCE)) {
+      const inTime = deps.clock.monotonic() < untilMs
+      results.push(...(await Promise.all(some.map(inTime ? acceptItem : refuseLate))))
+    }
+    return results
+  }
+
+  /** What needs no place of its own is told as ever. */
+  async function refuseLate(item: Item): Promise<Result> {
+    if (item.prepared instanceof Problem || item.accepted) return acceptItem(item)
+    return failed(item, new Problem('SERVICE_UNAVAILABLE'))
   }
 
   async function prepareItem(
@@ -161,6 +184,11 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
       `is too large for ${body.to.length} recipients: at most 64 MB in all; give publicUrl instead`,
     )
   }
+}
+
+/** What a message writes down, about. */
+function charactersOf({ prepared, accepted }: Item): number {
+  return prepared instanceof Problem || accepted ? 0 : prepared.said.text.length
 }
 
 function taken(item: Item, prepared: Prepared): Result {

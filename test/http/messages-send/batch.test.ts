@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BatchResult } from '../../../src/contract/send.ts'
+import { toIso } from '../../../src/lib/clock.ts'
 import { type Id, toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 
@@ -201,6 +202,28 @@ test('of live keys says that the sandbox took it, and so do its replays', async 
       expect([headers.get('idempotency-replayed'), headers.get('x-sandbox')]).toEqual([replayed, said])
     }
   }
+})
+
+test('is accepted at once, but for long words: then a few at a time', async () => {
+  const own = await app.createAccount()
+  const goes = async () => {
+    const { rows } = await app.db.query<{ messages: number; characters: number }>({
+      name: 'goes',
+      text: `select count(*)::integer as messages, sum(length(content::text))::integer as characters
+               from messages where account_id = $1 group by xmin::text`,
+      values: [toUuid(own.id as `acc_${string}`)],
+    })
+    return rows
+  }
+  const options = { scheduleAt: toIso(app.now() + 3_600_000) }
+  expect((await own.send({ to: numbers(100), text: 'x', options })).status).toBe(200)
+  expect(await goes()).toMatchObject([{ messages: 100 }])
+
+  const to = Array.from({ length: 20 }, (_, at) => `ada${at}@example.com`)
+  const answer = await own.send({ to, text: 'x'.repeat(500_000), options })
+  expect(answer.status).toBe(200)
+  expect(answer.body['results']).toMatchObject(to.map(each => ({ to: each, status: 'scheduled' })))
+  for (const { characters } of await goes()) expect(characters).toBeLessThan(4_100_000)
 })
 
 test('fails alone for a recipient that is empty', async () => {

@@ -1,0 +1,15 @@
+/** `items` in their order, cut where the next one would bring a piece above `most`; one that is heavier stands alone. */
+export function cutByWeight<T>(items: readonly T[], weigh: (item: T) => number, most: number): T[][] {
+  const pieces: T[][] = []
+  let held = Number.POSITIVE_INFINITY
+  for (const item of items) {
+    const weight = weigh(item)
+    if (held + weight > most) {
+      pieces.push([])
+      held = 0
+    }
+    pieces.at(-1)!.push(item)
+    held += weight
+  }
+  return pieces
+}

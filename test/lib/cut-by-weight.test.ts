@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { cutByWeight } from '../../src/lib/cut-by-weight.ts'
+
+test.each([
+  [[], []],
+  [[0, 0, 0], [[0, 0, 0]]],
+  [
+    [4, 6, 1],
+    [[4, 6], [1]],
+  ],
+  [
+    [11, 1, 11],
+    [[11], [1], [11]],
+  ],
+  [
+    [5, 5, 0, 5],
+    [[5, 5, 0], [5]],
+  ],
+])('%j, at most 10 a piece: %j', (weights, pieces) => {
+  expect(cutByWeight(weights, weight => weight, 10)).toEqual(pieces)
+})
