@@ -206,7 +206,9 @@ function judgePlace(send: GuardedSend, place: Place, surroundings: Surroundings)
     if (modeOf(rules, rule) === 'off') continue
     const held = isHeld(rule, tally, pressure, send.nowMs)
     if (!held && !isBroken(rule, place, tally, pressure, surroundings)) continue
-    const hold: Delta = held ? { ...tally } : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
+    const hold: Delta = held
+      ? { ...tally }
+      : holdOf(tally, rule, { pressure, sends: leastSends(place, rules) })
     if (!held && !standsAside(rule, tally, rules, send.nowMs)) tallies.add(place.tally, hold)
     const breach = { rule, reason: explain(rule, place), retryAfterMs: hold.heldUntilMs - send.nowMs }
     breaches = [...breaches, breach]
