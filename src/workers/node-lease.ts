@@ -1,5 +1,13 @@
 import type { LinkLog } from '../channels/provider.ts'
-import { beat, buryDead, countNodes, reclaimFromDead, registerNode, signOff } from '../core/outbox/store.ts'
+import {
+  beat,
+  buryDead,
+  countNodes,
+  NODE_LEASE_MS,
+  reclaimFromDead,
+  registerNode,
+  signOff,
+} from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sweepAll } from './chores.ts'
@@ -31,6 +39,8 @@ const FULL_RECLAIM_EVERY_BEATS = 60
 const MOST_RECLAIMED = 1_000
 /** A dead node's last statements may still be at work for a moment: after a death this many beats look again. */
 const LOOKS_AFTER_A_DEATH = 5
+/** Whoever was not heard of for this long himself cannot tell the dead from those whom the same kept silent. */
+const OWN_SILENCE_MS = NODE_LEASE_MS - 2 * BEAT_EVERY_MS
 
 /** Keeps this node among the living, and gives what the dead held to whoever comes. */
 export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
@@ -40,19 +50,29 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   let beats = 0
   // A restart after a crash is a death too.
   let looks = LOOKS_AFTER_A_DEATH
+  /** By the monotonic clock: until then the others have time to come back as this node did; null is at once. */
+  let buriesFromMs: number | null = null
   await reclaim()
   const loop: Loop = startLoop({ clock, everyMs: BEAT_EVERY_MS, round, onError: () => {} })
 
   async function round(): Promise<undefined> {
-    if (!(await beat(db, id))) {
+    const silentMs = await beat(db, id)
+    if (silentMs === null) {
       id = await registerNode(db, deps.host, clock.now(), deps.alone)
       log.warn({ node: id }, 'this node was given up by the others and has entered anew')
       await reclaim()
-    }
+    } else if (silentMs > OWN_SILENCE_MS) buriesFromMs ??= clock.monotonic() + NODE_LEASE_MS
     nodes = Math.max(1, await countNodes(db))
-    if ((await buryDead(db)) > 0) looks = LOOKS_AFTER_A_DEATH
+    if ((await bury()) > 0) looks = LOOKS_AFTER_A_DEATH
     if (looks-- > 0 || ++beats % FULL_RECLAIM_EVERY_BEATS === 0) await reclaim()
     return undefined
+  }
+
+  /** A node that is late with every beat waits before each look anew, but not for ever. */
+  async function bury(): Promise<number> {
+    if (buriesFromMs !== null && clock.monotonic() < buriesFromMs) return 0
+    buriesFromMs = null
+    return buryDead(db)
   }
 
   async function reclaim(): Promise<void> {

@@ -32,14 +32,19 @@ export async function registerNode(db: Db, host: string, nowMs: number, alone: b
   return rows[0]!.id
 }
 
-/** A sign of life; false when the others have given this node up already. */
-export async function beat(db: Db, node: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+/**
+ * A sign of life: for how long there had been none, in ms by the database's clock; null when the others have
+ * given this node up already.
+ */
+export async function beat(db: Db, node: number): Promise<number | null> {
+  const { rows } = await db.query<{ silentMs: number }>({
     name: 'beat',
-    text: 'update nodes set seen_at = now() where id = $1',
+    text: `with before as (select id, seen_at from nodes where id = $1)
+           update nodes n set seen_at = now() from before b where n.id = b.id
+           returning (extract(epoch from now() - b.seen_at) * 1000)::double precision as "silentMs"`,
     values: [node],
   })
-  return rowCount === 1
+  return rows[0]?.silentMs ?? null
 }
 
 /** Strikes out nodes whose lease is over; how many. */
