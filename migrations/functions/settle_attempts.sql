@@ -12,7 +12,7 @@ drop function if exists settle_attempts;
 -- of those in a row the first and the latest are kept. `p_forget_key` names
 -- the idempotency key of an answer that must not be replayed (a 5xx), to be dropped.
 -- A repeated call (its answer was lost) has the same p_now: what the first one
--- settled is left alone, since it may have been begun again.
+-- settled, and what has begun since, is left alone.
 -- Returns, per item that applied: what the sender is to be told.
 create function settle_attempts(
   p_node bigint, p_now timestamptz, p_repeated boolean,
@@ -50,7 +50,9 @@ begin
     for v_done in
       select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
         join messages m on m.account_id = i.account_id and m.id = i.id
-       where m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown')
+       where (m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown'))
+          -- Throttled once more since: the attempt under way has the same number, and is another one.
+          or m.attempt_at > p_now
     loop
       v_kind[v_done] := null;
     end loop;

@@ -22,6 +22,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
 
 const NODE = 1
+const OTHER_NODE = 2
 
 let database: TestDatabase
 let clock: FakeClock
@@ -568,5 +569,30 @@ describe('when the answer is lost', () => {
     // Queued once more it would have been sent once more, while the provider has it.
     expect(await statuses()).toEqual(['sending'])
     expect(await settle.attempt(outcome(id!, { answer: 'sent' }))).toEqual({ answer: 'sent' })
+  })
+
+  test('nor is one that was throttled once more meanwhile, whose attempts have all the same number', async () => {
+    const [id] = await accepted(1)
+    const throttled = (dueAt: number) => outcome(id!, { kind: 'queued', uncounted: true, dueAt })
+    interfere = async () => {
+      let nowMs = clock.now()
+      const begins = async () => {
+        nowMs += 1_000
+        await claimDue(database.db, OTHER_NODE, nowMs, [{ connectionId, limit: 10 }])
+        const item = { accountId: account, id: id! }
+        expect(await beginAttempts(database.db, OTHER_NODE, nowMs, [item], false)).toEqual([1])
+      }
+      await begins()
+      await settleAttempts(database.db, OTHER_NODE, nowMs + 500, [throttled(nowMs + 500)], false)
+      await begins()
+    }
+    expect(await during(settle.attempt(throttled(clock.now())))).toBeNull()
+    expect(await statuses()).toEqual(['sending'])
+    const { rows } = await database.db.query<{ owner: number; begun: boolean }>({
+      name: 'settle_owner',
+      text: 'select owner, begun from outbox where account_id = $1',
+      values: [toUuid(account)],
+    })
+    expect(rows).toEqual([{ owner: OTHER_NODE, begun: true }])
   })
 })
