@@ -146,7 +146,18 @@ begin
      where i.kind in ('queued', 'unknown') and i.n = any (v_item)
        and o.account_id = i.account_id and o.message_id = i.id and o.begun;
   end if;
+  if exists (select 1 from parked_receipts) then
+    -- Those of this batch alone: many may be parked for nobody.
+    select array_agg(f.id) into v_parked from (
+      select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
+        join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
+         for update of p skip locked) f;
+  end if;
   if 'failed' = any (p_kind) then
+    if v_parked is not null then
+      -- They may give back to plans too, behind this: all of those in one order.
+      perform 1 from pools where account_id = any (p_account) order by account_id, id for update;
+    end if;
     update pools p set used = greatest(0, p.used - s.n)
       from (
         select m.account_id, m.pool_id, count(*) as n
@@ -165,12 +176,7 @@ begin
      where i.key is not null and m.account_id = i.account_id and m.id = i.id and m.answer = 'failed'
        and k.account_id = i.account_id and k.operation = i.operation and k.key = i.key and k.message_id = i.id;
   end if;
-  if exists (select 1 from parked_receipts) then
-    -- Those of this batch alone: many may be parked for nobody.
-    select array_agg(f.id) into v_parked from (
-      select p.id from unnest(p_connection, p_provider_id) as i (connection, provider_id)
-        join parked_receipts p on p.connection_id = i.connection and p.provider_id = i.provider_id
-         for update of p skip locked) f;
+  if v_parked is not null then
     perform deliver_parked(p_now, v_parked);
   end if;
   if exists (select 1 from watched_accounts) then

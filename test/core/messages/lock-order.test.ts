@@ -42,6 +42,18 @@ async function funded(): Promise<AccountId> {
   return id
 }
 
+/** An account whose plan pays for its messages. */
+async function pooled(): Promise<AccountId> {
+  const id = await funded()
+  await database.db.query({
+    name: 'order_pool',
+    text: `insert into pools (account_id, id, channels, included, resets_at)
+           values ($1, 1, '{local_sms}', 10, next_reset(now()))`,
+    values: [toUuid(id)],
+  })
+  return id
+}
+
 async function accepted(accountId: AccountId, more: Partial<AcceptRow> = {}): Promise<AcceptRow> {
   const row = acceptRow({ accountId, id: ids.next('msg'), connectionId, dueAt: NOW }, more)
   await acceptSends(database.db, NODE, NOW, [row], false)
@@ -62,11 +74,11 @@ async function unknown(accountId: AccountId, providerId: string): Promise<Accept
 }
 
 /** As if it had come before its message was known. */
-async function park(providerId: string): Promise<void> {
+async function park(providerId: string, status: 'delivered' | 'failed' = 'delivered'): Promise<void> {
   await database.db.query({
     name: 'order_park',
-    text: `insert into parked_receipts (connection_id, provider_id, status, received_at) values ($1, $2, 'delivered', $3)`,
-    values: [toUuid(connectionId), providerId, new Date(NOW).toISOString()],
+    text: 'insert into parked_receipts (connection_id, provider_id, status, received_at) values ($1, $2, $4, $3)',
+    values: [toUuid(connectionId), providerId, new Date(NOW).toISOString(), status],
   })
 }
 
@@ -110,6 +122,13 @@ const wallet = (id: AccountId) => (tx: Db) =>
   tx.query({
     name: 'order_hold_wallet',
     text: 'select 1 from wallets where account_id = $1 for update nowait',
+    values: [toUuid(id)],
+  })
+
+const pool = (id: AccountId) => (tx: Db) =>
+  tx.query({
+    name: 'order_hold_pool',
+    text: 'select 1 from pools where account_id = $1 for update nowait',
     values: [toUuid(id)],
   })
 
@@ -178,4 +197,24 @@ test('what is taken back is locked, begun or not, before any wallet', async () =
   }
   await crossing(hold, () => withdrawUnconfirmed(database.db, NOW, [begun, waits]), wallet(account))
   expect(await statuses(begun, waits)).toEqual(['cancelled', 'cancelled'])
+})
+
+test('outcomes give back to plans in the order of their accounts, what a parked receipt gives back included', async () => {
+  const [earlier, later] = [await pooled(), await pooled()]
+  const refusedAfterAll = await accepted(earlier, { pooled: true })
+  const refused = await accepted(later, { pooled: true })
+  await park('refused after all', 'failed')
+  const settles = [
+    settleRow({ ...refusedAfterAll, eventId: ids.next('evt') }, { providerId: 'refused after all' }),
+    settleRow({ ...refused, eventId: ids.next('evt') }, { kind: 'failed' }),
+  ]
+  const settle = () => settleAttempts(database.db, NODE, NOW, settles, false)
+  await crossing(pool(earlier), settle, pool(later))
+  expect(await statuses(refusedAfterAll, refused)).toEqual(['failed', 'failed'])
+  const { rows } = await database.db.query<{ used: number }>({
+    name: 'order_used',
+    text: 'select used from pools where account_id = any ($1::uuid[])',
+    values: [`{${toUuid(earlier)},${toUuid(later)}}`],
+  })
+  expect(rows).toEqual([{ used: 0 }, { used: 0 }])
 })
