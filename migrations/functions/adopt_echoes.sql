@@ -3,8 +3,11 @@ drop function if exists adopt_echoes;
 -- Parked receipts that name our own id of an attempt which is unknown: what the provider calls the
 -- message is known from then on, and apply_parked finds it. Where the provider has ids for parts alone, and
 -- the message has several, the receipts of all of them together speak for it (join_parts), and it goes by
--- the first id with a comma and dots. Returns how many messages were found.
-create function adopt_echoes() returns integer
+-- the first id with a comma and dots.
+-- An attempt that its provider had said it did not take, and of which it tells as taken while the message waits
+-- for the next one, ends that wait: it is unknown again, by that attempt, and nothing more leaves. Not where the
+-- message has changed its channel meanwhile, and with it its price. Returns how many messages were found.
+create function adopt_echoes(p_now timestamptz default now()) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -14,6 +17,7 @@ as $$
 declare
   v_adopted integer;
   v_pieced integer;
+  v_denied integer := 0;
 begin
   with echoed as (
     select distinct on (m.account_id, m.id) m.account_id, m.id, p.connection_id, p.provider_id
@@ -34,6 +38,47 @@ begin
     select connection_id, provider_id, account_id, id from named order by account_id, id
   on conflict (connection_id, provider_id) do nothing;
   get diagnostics v_adopted = row_count;
+
+  if exists (select 1 from outbox where tried and not begun) then
+    with taken as (
+      select o.account_id, o.message_id, p.connection_id, p.provider_id, p.id as nth,
+             coalesce(past.attempt -> 'left' ->> 'provider', m.provider) as provider
+        from parked_receipts p
+        join outbox o on o.message_id = p.message_id and o.tried and not o.begun
+        join messages m on m.account_id = o.account_id and m.id = o.message_id
+       cross join lateral (
+         select a.attempt from jsonb_array_elements(m.past_attempts) as a (attempt)
+          where (a.attempt ->> 'attempt')::smallint = p.attempt and (a.attempt ->> 'connection')::uuid = p.connection_id
+          limit 1) past
+       where p.message_id is not null and p.status in ('sent', 'delivered', 'read') and m.status = 'queued'
+         and not (p.of_part and m.parts > 1)
+         and not exists (
+           select 1 from jsonb_array_elements(m.past_attempts) as l (attempt)
+            where l.attempt -> 'left' ->> 'channel' <> m.channel)
+       limit 1000
+         -- What somebody works on at this moment is passed over: should it leave, it has left.
+         for update of o, m skip locked
+    ), named as (
+      insert into provider_refs (connection_id, provider_id, account_id, message_id)
+        select distinct on (t.account_id, t.message_id) t.connection_id, t.provider_id, t.account_id, t.message_id
+          from taken t order by t.account_id, t.message_id, t.nth desc
+      on conflict (connection_id, provider_id) do nothing
+      returning *
+    ), out_of_hand as (
+      -- Whoever holds it begins it no more. Taken is what it counts as, should its receipt not be applied in time.
+      update outbox o set begun = true, owner = null, connection_id = n.connection_id, secret = null,
+             due_at = p_now + interval '1 minute', asks = 0, ask_at = '-infinity'
+        from named n where o.account_id = n.account_id and o.message_id = n.message_id
+    ), denied as (
+      update messages m set status = 'unknown', connection_id = n.connection_id, provider = t.provider,
+             provider_id = n.provider_id, provider_code = null, error_detail = null
+        from named n join taken t using (account_id, message_id, connection_id, provider_id)
+       where m.account_id = n.account_id and m.id = n.message_id
+      returning 1
+    ) select count(*) into v_denied from denied;
+    v_adopted := v_adopted + v_denied;
+  end if;
+
   if not exists (select 1 from parked_receipts where message_id is not null and of_part) then
     return v_adopted;
   end if;

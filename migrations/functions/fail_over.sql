@@ -80,7 +80,7 @@ begin
    where account_id = p_account and id = p_id;
 
   update outbox set connection_id = p_connection, due_at = p_now, owner = p_node, begun = false,
-         asks = 0, ask_at = '-infinity', secret = coalesce(p_secret, secret)
+         tried = true, asks = 0, ask_at = '-infinity', secret = coalesce(p_secret, secret)
    where account_id = p_account and message_id = p_id;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, array[p_account], array[p_id]);

@@ -140,7 +140,7 @@ begin
       select p_account[n], p_event[n], 'message.' || p_kind[n], p_id[n], p_now from unnest(v_heard) as n;
   end if;
   if 'queued' = any (p_kind) or 'unknown' = any (p_kind) then
-    update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null, asks = 0, ask_at = '-infinity',
+    update outbox o set due_at = i.due, begun = (i.kind = 'unknown'), owner = null, asks = 0, ask_at = '-infinity', tried = true,
            secret = case when i.kind = 'unknown' then null else coalesce(i.secret, o.secret) end
       from unnest(p_account, p_id, p_kind, p_due, p_secret) with ordinality as i (account_id, id, kind, due, secret, n)
      where i.kind in ('queued', 'unknown') and i.n = any (v_item)

@@ -223,6 +223,34 @@ describe('a receipt that names our attempt', () => {
     await reaches(id, 'delivered')
   })
 
+  test('of one that was not taken, it was said, ends the wait for the next: nothing is sent twice', async () => {
+    const retries = (backoffMs: number) =>
+      app.admin('PATCH', `/connections/${connectionId}`, { retryPolicy: { maxAttempts: 2, backoffMs } })
+    await retries(MINUTE_MS)
+    submit = { status: 200, body: JSON.stringify({ messages: [{ status: { groupId: 5, id: 21 } }] }) }
+    account = await app.createAccount({ balance: 1 })
+    const sent = await app.during(account.send({ to: TO, channel: 'int_sms', text: 'Hello' }, { live: true }))
+    const id = messageIdOf(sent)
+    await reaches(id, 'queued')
+    await report(`${id}.1`)
+    const { timeline } = await reaches(id, 'delivered')
+    expect(timeline.map(({ event, status, outcome }) => status ?? `${event}: ${outcome}`)).toEqual([
+      'queued',
+      'attempt: retry',
+      'sent',
+      'delivered',
+    ])
+    await app.leap(2 * MINUTE_MS)
+    expect(submits()).toHaveLength(1)
+    expect(await account.message(id)).toMatchObject({
+      attempts: 1,
+      billing: { state: 'captured' },
+      errorMessage: null,
+    })
+    expect((await account.wallet()).held).toBe(0)
+    await retries(1_000)
+  })
+
   test('of another connection settles nothing', async () => {
     log = nothing
     const id = await unknownMessage()

@@ -81,7 +81,8 @@ export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void>
 export async function applyParked(db: Db, nowMs: number): Promise<number> {
   await db.query({
     name: 'adopt_echoes',
-    text: `select case when exists (select 1 from parked_receipts where message_id is not null) then adopt_echoes() end`,
+    text: `select case when exists (select 1 from parked_receipts where message_id is not null) then adopt_echoes($1) end`,
+    values: [toIso(nowMs)],
   })
   await joinParkedParts(db, nowMs)
   const { rows } = await db.query<{ n: number }>({

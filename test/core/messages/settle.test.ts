@@ -4,6 +4,7 @@ import { failOver } from '../../../src/core/messages/failover-store.ts'
 import {
   acceptSends,
   beginAttempts,
+  type ReceiptRow,
   type SettleRow,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
@@ -11,8 +12,8 @@ import { createMessageParts } from '../../../src/core/messages/parts.ts'
 import { createReceipts } from '../../../src/core/messages/receipts.ts'
 import { createSettle, type Settle } from '../../../src/core/messages/settle.ts'
 import { noteParts, sweepParts } from '../../../src/core/outbox/parts-store.ts'
-import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
-import { claimDue } from '../../../src/core/outbox/store.ts'
+import { applyParked, closeUnknown, type Echo, noteEchoes } from '../../../src/core/outbox/reconcile-store.ts'
+import { claimDue, giveBack } from '../../../src/core/outbox/store.ts'
 import { sweepAllProviderRefs, sweepProviderRefs } from '../../../src/core/outbox/sweep-store.ts'
 import { type Database, DatabaseUnavailable, type Query } from '../../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
@@ -316,6 +317,149 @@ describe('a receipt that says refused after all', () => {
     expect(await settle.receipt(receipt('there', 'failed'))).toBe(false)
     expect(await wallet()).toEqual({ balance: 9_990, held: 0, captured: 10 })
   })
+})
+
+describe('a receipt of an attempt that its provider said it did not take', () => {
+  /** After one such attempt it waits for the next. */
+  async function waiting(): Promise<MessageId> {
+    const [id] = await accepted(1)
+    const later = { kind: 'queued', dueAt: clock.now() + 60_000, errorDetail: 'later' } as const
+    await settle.attempt(outcome(id!, { ...later, providerCode: '503' }))
+    return id!
+  }
+
+  /** One that names our own id of the attempt. */
+  async function hear(id: MessageId, status: ReceiptRow['status'], more: Partial<Echo> = {}): Promise<void> {
+    const echo = { connectionId, providerId: `of ${id}`, id, attempt: 1, ofPart: false, ...more }
+    await settle.receipt({ ...receipt(echo.providerId), connectionId: echo.connectionId, status })
+    await noteEchoes(database.db, [echo])
+    await applyParked(database.db, clock.now())
+  }
+
+  /** What is begun of it by whoever comes when it is due. */
+  async function begins(id: MessageId): Promise<(number | null)[]> {
+    await clock.advance(60_000)
+    await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+    return beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)
+  }
+
+  async function wallet() {
+    const { rows } = await database.db.query<{ balance: number; held: number; captured: number }>({
+      name: 'settle_denied_wallet',
+      text: 'select balance, held, captured from wallets where account_id = $1',
+      values: [toUuid(account)],
+    })
+    return rows[0]
+  }
+
+  async function shown() {
+    const { rows } = await database.db.query<object>({
+      name: 'settle_denied_shown',
+      text: `select status, money, provider_id, provider_code, error_detail, connection_id
+               from messages where account_id = $1`,
+      values: [toUuid(account)],
+    })
+    return rows[0]
+  }
+
+  const HELD = { balance: 9_990, held: 10, captured: 0 }
+  const PAID = { balance: 9_990, held: 0, captured: 10 }
+
+  test.each(['sent', 'delivered', 'read'] as const)('ends its wait: %s, and paid once', async status => {
+    const id = await waiting()
+    await hear(id, status)
+    expect(await shown()).toEqual({
+      status,
+      money: 'captured',
+      provider_id: `of ${id}`,
+      provider_code: null,
+      error_detail: null,
+      connection_id: toUuid(connectionId),
+    })
+    expect(await wallet()).toEqual(PAID)
+    expect(await begins(id)).toEqual([null])
+    await hear(id, 'read')
+    expect(await statuses()).toEqual(['read'])
+    expect(await wallet()).toEqual(PAID)
+  })
+
+  test('also where a node holds it already', async () => {
+    const id = await waiting()
+    await clock.advance(60_000)
+    const claimed = await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+    expect(claimed.map(row => row.id)).toContain(id)
+    await hear(id, 'delivered')
+    expect(await begins(id)).toEqual([null])
+    expect(await statuses()).toEqual(['delivered'])
+    await giveBack(database.db, NODE, [{ accountId: account, id }])
+    expect(await wallet()).toEqual(PAID)
+  })
+
+  test('and where it waits for another connection of its channel', async () => {
+    const [id] = await accepted(1)
+    await goesOn(id!, 'local_sms')
+    await hear(id!, 'delivered')
+    expect(await shown()).toMatchObject({ status: 'delivered', connection_id: toUuid(connectionId) })
+    expect(await wallet()).toEqual(PAID)
+    expect(await begins(id!)).toEqual([null])
+  })
+
+  test.each<[string, () => Promise<MessageId>, ReceiptRow['status'], () => Partial<Echo>]>([
+    ['that did not deliver it either', waiting, 'undelivered', () => ({})],
+    ['that was never made', waiting, 'delivered', () => ({ attempt: 2 })],
+    ['of another connection', waiting, 'delivered', () => ({ connectionId: ids.next('cnn') })],
+    ['of one part of many', inParts, 'delivered', () => ({ ofPart: true })],
+  ])('says nothing of one %s', async (_, wait, status, echo) => {
+    const id = await wait()
+    await hear(id, status, echo())
+    expect(await statuses()).toEqual(['queued'])
+    expect(await wallet()).toEqual(HELD)
+    expect(await begins(id)).toEqual([2])
+  })
+
+  test('nor of one that has gone on over another channel, at another price', async () => {
+    const [id] = await accepted(1)
+    await goesOn(id!, 'int_sms')
+    await hear(id!, 'delivered')
+    expect(await statuses()).toEqual(['queued'])
+    expect(await wallet()).toEqual({ balance: 9_970, held: 30, captured: 0 })
+  })
+
+  test('nor of one whose next attempt is under way', async () => {
+    const id = await waiting()
+    expect(await begins(id)).toEqual([2])
+    await hear(id, 'delivered')
+    expect(await statuses()).toEqual(['sending'])
+    expect(await settle.attempt(outcome(id, { attempt: 2, answer: 'sent' }))).toEqual({ answer: 'sent' })
+    expect(await wallet()).toEqual(PAID)
+  })
+
+  async function inParts(): Promise<MessageId> {
+    const id = await waiting()
+    await database.db.query({
+      name: 'settle_denied_parts',
+      text: 'update messages set parts = 3 where account_id = $1',
+      values: [toUuid(account)],
+    })
+    return id
+  }
+
+  async function goesOn(id: MessageId, channel: 'local_sms' | 'int_sms'): Promise<void> {
+    const refused = { outcome: 'rejected', code: null, providerCode: null, detail: 'not here' } as const
+    const there = {
+      connectionId: ids.next('cnn'),
+      provider: 'another',
+      channel,
+      amount: channel === 'local_sms' ? 10 : 30,
+      sender: null,
+      senderSource: 'platform',
+      parts: null,
+      words: null,
+      secret: null,
+    } as const
+    const left = { accountId: account, id, attempt: 1, ...refused }
+    expect(await failOver(database.db, NODE, clock.now(), left, there, false)).toBe('moved')
+  }
 })
 
 describe('a message that its provider has taken apart', () => {
