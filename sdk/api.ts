@@ -4830,6 +4830,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetMessagesPolicies200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -5121,7 +5122,7 @@ export interface Paths {
     get: {
       parameters: { path: GetInboundByInboundIdMediaByIndexPath; query?: never; header?: never }
       responses: {
-        200: { content: { 'application/octet-stream': string } }
+        200: { content: { '*/*': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
@@ -5184,6 +5185,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetAccount200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -5212,6 +5214,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetWallet200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -5365,6 +5368,7 @@ export interface Paths {
       parameters: { path?: never; query?: never; header?: never }
       responses: {
         200: { content: { 'application/json': GetOfficialSenders200 } }
+        400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -6825,6 +6829,7 @@ export interface Paths {
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
+        409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
         429: { content: { 'application/json': ErrorBody } }
@@ -7037,8 +7042,9 @@ export interface Paths {
     get: {
       parameters: { path: GetMediaByAssetIdPath; query: GetMediaByAssetIdQuery; header?: never }
       responses: {
-        200: { content: { 'application/octet-stream': string } }
-        206: { content: { 'application/octet-stream': string } }
+        200: { content: { '*/*': string } }
+        206: { content: { '*/*': string } }
+        304: { content?: never }
         400: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         416: { content: { 'application/json': ErrorBody } }
@@ -7051,7 +7057,7 @@ export interface Paths {
     post: {
       parameters: { path: PostWebhooksByProviderByConnectionIdPath; query?: never; header?: never }
       responses: {
-        200: { content: { 'text/plain': string } }
+        200: { content: { '*/*': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
@@ -7063,7 +7069,7 @@ export interface Paths {
     get: {
       parameters: { path: GetWebhooksByProviderByConnectionIdPath; query?: never; header?: never }
       responses: {
-        200: { content: { 'text/plain': string } }
+        200: { content: { '*/*': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }

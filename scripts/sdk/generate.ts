@@ -7,9 +7,10 @@ type Operation = {
   operationId: string
   summary: string
   parameters?: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Json }[]
-  requestBody?: { content: Record<string, { schema: Json }> }
-  responses: Record<string, { content: Record<string, { schema: Json }> }>
+  requestBody?: { content: Content }
+  responses: Record<string, { content?: Content }>
 }
+type Content = Record<string, { schema: Json }>
 export type OpenApi = {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Json> }
@@ -121,7 +122,7 @@ function writeOperation(operation: Operation, schemas: Schemas, error: string): 
   const name = capitalized(operation.operationId)
   const answers = Object.entries(operation.responses).map(
     ([status, { content }]) =>
-      `        ${status}: { content: ${writeAnswer(`${name}${status}`, content, schemas, error)} }`,
+      `        ${status}: { ${writeAnswer(`${name}${status}`, content, schemas, error)} }`,
   )
   return `{
       parameters: ${writeParameters(name, operation.parameters ?? [], schemas)}
@@ -156,17 +157,13 @@ function writeBody(name: string, { requestBody }: Operation, schemas: Schemas): 
   return `      requestBody: { content: { ${types.join('; ')} } }\n`
 }
 
-function writeAnswer(
-  name: string,
-  content: Operation['responses'][string]['content'],
-  schemas: Schemas,
-  error: string,
-): string {
+function writeAnswer(name: string, content: Content | undefined, schemas: Schemas, error: string): string {
+  if (!content) return 'content?: never'
   const types = Object.entries(content).map(([type, { schema }]) => {
     if (schema['$ref'] === '#/components/schemas/Error') return `'${type}': ${error}`
     return `'${type}': ${type === 'application/json' ? schemas.typeOf(name, schema) : 'string'}`
   })
-  return `{ ${types.join('; ')} }`
+  return `content: { ${types.join('; ')} }`
 }
 
 function capitalized(word: string): string {

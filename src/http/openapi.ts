@@ -48,18 +48,19 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): Json 
   }
 }
 
+/** What answers say beside their body, by the header's name. */
 const HEADERS = {
-  RequestId: { description: 'Names this answer in our log.', schema: { type: 'string' } },
-  RetryAfter: {
+  'X-Request-Id': { description: 'Names this answer in our log.', schema: { type: 'string' } },
+  'Retry-After': {
     description: 'Seconds until another try makes sense.',
     schema: { type: 'integer', minimum: 1 },
   },
-  WwwAuthenticate: {
+  'WWW-Authenticate': {
     description:
       'What would be let in: `ApiKey`, the header `X-API-Key`; `Bearer`, the operator token; `Cookie`, a login.',
     schema: { type: 'string' },
   },
-  RateLimitPolicy: {
+  'RateLimit-Policy': {
     description: 'Requests that fit the bucket, and the seconds that fill it: `"api";q=100;w=2`.',
     schema: { type: 'string' },
   },
@@ -67,7 +68,15 @@ const HEADERS = {
     description: 'Requests that are left, and the seconds until the bucket is full: `"api";r=99;t=1`.',
     schema: { type: 'string' },
   },
-}
+  'Idempotency-Replayed': {
+    description: '`true` on the answer that the same key was given before; else absent.',
+    schema: { const: 'true' },
+  },
+  'X-Sandbox': {
+    description: '`true` where the sandbox took the message, or refused it; else absent.',
+    schema: { const: 'true' },
+  },
+} as const
 
 function toPaths(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {}
@@ -155,68 +164,93 @@ function toParameters(place: 'path' | 'query' | 'header', schema: TObject | unde
 }
 
 function toSuccesses(route: Route): Json {
-  const takesKey = !('public' in route.auth || 'operator' in route.auth || 'session' in route.auth)
-  const headers = {
-    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-    ...(takesKey && {
-      'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
-      RateLimit: { $ref: '#/components/headers/RateLimit' },
-    }),
-  }
+  const headers = headersOf(route)
   const answers = Object.entries(route.schema.response).map(([status, schema]) => [
     status,
-    { description: describe(schema), headers, content: toContent(schema) },
+    // Nothing comes with a 304: whoever asks has it.
+    { description: describe(schema), headers, ...(status !== '304' && { content: toContent(schema) }) },
   ])
   return Object.fromEntries(answers)
+}
+
+/** Of every answer that the route gives to whoever may come in, and those in `besides`. */
+function headersOf({ auth, schema }: Route, besides: readonly (keyof typeof HEADERS)[] = []): Json {
+  const names = [
+    'X-Request-Id',
+    ...(takesKey(auth) ? ['RateLimit-Policy', 'RateLimit'] : []),
+    ...(schema.answerHeaders ?? []),
+    ...besides,
+  ]
+  return Object.fromEntries(names.map(name => [name, headerRef(name)]))
+}
+
+function takesKey(auth: Route['auth']): boolean {
+  return !('public' in auth || 'operator' in auth || 'session' in auth)
+}
+
+function headerRef(name: string): Json {
+  return { $ref: `#/components/headers/${name}` }
 }
 
 function describe(schema: TSchema): string {
   return (schema as { description?: string }).description ?? 'Done.'
 }
 
+/** Beside the type of a whole answer, what its schema says of it would be the same again. */
 function toContent(schema: TSchema): Json {
-  const type = (schema as { contentMediaType?: string }).contentMediaType
-  return type === undefined ? asJson(schema) : { [type]: { schema } }
+  const { contentMediaType: type, ...rest } = schema as { contentMediaType?: string }
+  return type === undefined ? asJson(schema) : { [type]: { schema: rest } }
 }
 
 function asJson(schema: unknown): Json {
   return { 'application/json': { schema } }
 }
 
-/** What may become of any request, whatever it asks for. */
+/** What may become of any request, whatever it asks for: one that is no HTTP is a VALIDATION_ERROR. */
+export const OTHER_CODES = [
+  'VALIDATION_ERROR',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
 const OTHER_ANSWER: Json = {
-  description:
-    'Anything else, in the same body: `REQUEST_TIMEOUT` (408), `HEADERS_TOO_LARGE` (431), `INTERNAL_ERROR` (500), ' +
-    '`SERVICE_UNAVAILABLE` (503).',
-  headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+  description: `Anything else, in the same body: ${OTHER_CODES.map(code => `\`${code}\` (${CATALOGUE[code].status})`).join(', ')}.`,
+  headers: { 'X-Request-Id': headerRef('X-Request-Id') },
   content: asJson({ $ref: '#/components/schemas/Error' }),
 }
 
 /** One answer per status, listing its codes. */
 function toErrors(route: Route): Json {
   const byStatus = Map.groupBy(errorCodes(route), code => CATALOGUE[code].status)
-  const answers = [...byStatus].map(([status, codes]) => [String(status), toErrorAnswer(status, codes)])
+  const answers = [...byStatus].map(([status, codes]) => [
+    String(status),
+    toErrorAnswer(route, status, codes),
+  ])
   return Object.fromEntries(answers)
 }
 
-function toErrorAnswer(status: number, codes: readonly ErrorCode[]): Json {
-  const waits = status === 429 || status === 503
+function toErrorAnswer(route: Route, status: number, codes: readonly ErrorCode[]): Json {
+  const waits = status === 429 || status === 503 || codes.includes('IDEMPOTENCY_KEY_CONFLICT')
   return {
     description: codes.map(code => `\`${code}\`: ${CATALOGUE[code].text}`).join('\n\n'),
-    headers: {
-      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-      ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
-      ...(waits && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
-    },
+    // Whoever is not let in has no rate of their own.
+    headers:
+      status === 401
+        ? { 'X-Request-Id': headerRef('X-Request-Id'), 'WWW-Authenticate': headerRef('WWW-Authenticate') }
+        : headersOf(route, waits ? ['Retry-After'] : []),
     content: asJson({ $ref: '#/components/schemas/Error' }),
   }
 }
 
 /** What access, validation and limits bring, and what the route itself names. */
-function errorCodes({ method, auth, schema, rawBody }: Route): ErrorCode[] {
+export function errorCodes({ method, auth, schema, rawBody }: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(schema.errors)
   // Where no body is asked for, one that comes must be one all the same.
   const mayHaveBody = method !== 'GET'
+  // Whoever comes by a cookie says by a header for which account.
+  if (takesKey(auth)) codes.add('VALIDATION_ERROR')
   if (mayHaveBody || schema.params || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
   if (mayHaveBody) codes.add('PAYLOAD_TOO_LARGE')
   if (mayHaveBody && !rawBody) codes.add('UNSUPPORTED_MEDIA_TYPE')

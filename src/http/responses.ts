@@ -1,5 +1,7 @@
-import type { FastifySerializerCompiler } from 'fastify'
+import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
 import { Compile } from 'typebox/schema'
+import { errorCodes, OTHER_CODES } from './openapi.ts'
+import type { Route } from './route.ts'
 
 /**
  * Answers are written as they are: a serializer built from the schema would
@@ -25,6 +27,30 @@ export function responseCompiler(check: boolean): FastifySerializerCompiler<unkn
     }
   }
 }
+
+/** Likewise for refusals: one whose code is not among those that the description of its route lists fails loudly. */
+export function checkRefusals(app: FastifyInstance, routes: readonly Route[]): void {
+  const listed = new Map(
+    routes.map(route => [
+      `${route.method} ${route.url}`,
+      new Set<string>([...errorCodes(route), ...ANYWHERE]),
+    ]),
+  )
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const route = `${request.method} ${request.routeOptions.url}`
+    const codes = listed.get(route)
+    const isRefusal =
+      reply.statusCode >= 400 && String(reply.getHeader('Content-Type')).startsWith('application/json')
+    if (!codes || !isRefusal || typeof payload !== 'string') return done(null, payload)
+    const { code } = JSON.parse(payload) as { code?: string }
+    // Without a code it is Fastify's own, which says what was thrown here.
+    if (code === undefined || codes.has(code)) done(null, payload)
+    else done(new Error(`${route} answers ${code}, which its description does not list`))
+  })
+}
+
+/** A path of its own is not described by the one with parameters that the router gave it to. */
+const ANYWHERE = [...OTHER_CODES, 'METHOD_NOT_ALLOWED']
 
 /** The same schema, in which every object has no members but those it names. */
 function closed(schema: unknown): unknown {

@@ -77,6 +77,8 @@ export type RouteSchema = {
   body?: TSchema
   /** Success bodies by status. A binary answer declares a string with `contentMediaType`. */
   response: Readonly<Record<number, TSchema>>
+  /** Headers of its answers besides those that every answer has. */
+  answerHeaders?: readonly ('Idempotency-Replayed' | 'X-Sandbox')[]
   /** Codes besides those that access, validation and limits bring. */
   errors?: readonly ErrorCode[]
 }

@@ -31,7 +31,7 @@ import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { addRequestContext, type HttpLog, type HttpMeter, nameAnswer } from './request-context.ts'
-import { responseCompiler } from './responses.ts'
+import { checkRefusals, responseCompiler } from './responses.ts'
 import type { Route } from './route.ts'
 import { createUnmatched, type Unmatched } from './unmatched.ts'
 import { validatorCompiler } from './validation.ts'
@@ -58,7 +58,7 @@ export type ServerDeps = {
   trustedProxies?: readonly string[]
   /** For the largest bodies to arrive, in ms. */
   longestRequestMs?: number
-  /** Checks every answer against its schema and fails loudly: for tests. */
+  /** Checks every answer against its schema, and refusals against the codes that are listed; fails loudly: for tests. */
   checkResponses?: boolean
 }
 
@@ -85,6 +85,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addDrain(app, deps.clock)
   addRequestContext(app, deps.log, deps.metrics)
   takeBareAnswers(app)
+  if (deps.checkResponses) checkRefusals(app, deps.routes)
   acceptJsonBodies(app)
   // Where nothing answers, the body is nobody's, however large.
   app.setErrorHandler((error, request, reply) =>
@@ -204,7 +205,14 @@ function refuseSwallowed(routes: readonly Route[], route: Route, unmatched: Unma
 }
 
 function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: Gate[]): void {
-  const { summary: _, tags: __, description: ___, errors: ____, ...schema } = route.schema
+  const {
+    summary: _,
+    tags: __,
+    description: ___,
+    errors: ____,
+    answerHeaders: _____,
+    ...schema
+  } = route.schema
   const { form } = route
   const plain = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
   const handler = route.audit ? audited(route, plain, deps.audit) : plain

@@ -26,6 +26,7 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
       }),
       body: AccountCreate,
       errors: ['IDEMPOTENCY_KEY_CONFLICT'],
+      answerHeaders: ['Idempotency-Replayed'],
       response: {
         201: success(
           Type.Object({

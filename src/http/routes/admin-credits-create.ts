@@ -24,6 +24,7 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
       params: Type.Object({ id: Type.String() }),
       body: CreditCreate,
       errors: ['NOT_FOUND', 'IDEMPOTENCY_KEY_CONFLICT'],
+      answerHeaders: ['Idempotency-Replayed'],
       response: { 201: success(Type.Object({ ...WalletView.properties, entry: LedgerEntry })) },
     },
     handler: async (request, reply) => {

@@ -16,7 +16,7 @@ export const adminMembersCreate = (deps: { peopleAdmin: PeopleAdmin }) =>
       description: 'Who has a login already; others are invited.',
       tags: ['Operator'],
       body: MembershipCreate,
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'CONFLICT'],
       response: { 201: success(Type.Object({ member: Person })) },
     },
     handler: async (request, reply) => {

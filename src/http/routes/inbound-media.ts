@@ -20,7 +20,7 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
         index: Type.String({ pattern: '^[0-9]$', description: 'Which of the message’s media, from 0' }),
       }),
       response: {
-        200: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file.' }),
+        200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),
       },
       errors: ['NOT_FOUND', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'],
     },

@@ -36,6 +36,7 @@ export const messagesBulkCreate = (deps: {
           Type.String({ description: `Required; 1 to ${MOST_KEY_CHARACTERS} characters` }),
         ),
       }),
+      answerHeaders: ['Idempotency-Replayed'],
       response: { 202: BulkCreated },
       errors: [
         'IDEMPOTENCY_KEY_REQUIRED',

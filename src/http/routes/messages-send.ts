@@ -34,6 +34,7 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
         ),
       }),
       body: SendBody,
+      answerHeaders: ['Idempotency-Replayed', 'X-Sandbox'],
       response: { 200: Type.Union([SendResult, BatchResult]), 207: BatchResult },
       errors: [
         'CHATAPP_NOT_REGISTERED',

@@ -23,8 +23,9 @@ export const templatesMediaContent = (deps: { media: Media }) =>
       params: Type.Object({ assetId: Type.String() }),
       querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
       response: {
-        200: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file.' }),
-        206: Type.String({ contentMediaType: 'application/octet-stream', description: 'A part of it.' }),
+        200: Type.String({ contentMediaType: '*/*', description: 'The file.' }),
+        206: Type.String({ contentMediaType: '*/*', description: 'A part of it.' }),
+        304: Type.Null({ description: 'It is what `If-None-Match` names.' }),
       },
       errors: ['RANGE_NOT_SATISFIABLE', 'SERVICE_UNAVAILABLE'],
     },

@@ -18,6 +18,7 @@ export const verificationResend = (deps: { resendVerification: ResendVerificatio
         '60, 120, 240 and 300. Wrong tries are not given back.',
       tags: ['Verification'],
       body: VerificationResend,
+      answerHeaders: ['X-Sandbox'],
       response: { 200: VerificationAttempt },
       errors: [
         'VERIFICATION_EXPIRED',

@@ -25,6 +25,7 @@ export const verificationSend = (deps: { startVerification: StartVerification })
         ),
       }),
       body: VerificationSend,
+      answerHeaders: ['Idempotency-Replayed', 'X-Sandbox'],
       response: { 200: VerificationAttempt },
       errors: [
         'CHATAPP_NOT_REGISTERED',

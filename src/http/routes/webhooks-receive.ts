@@ -33,7 +33,12 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
       tags: ['Providers'],
       params: Type.Object({ provider: Type.String(), connectionId: Type.String() }),
       errors: ['UNAUTHORIZED', 'NOT_FOUND', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
-      response: { 200: Type.String({ contentMediaType: 'text/plain', description: 'Stored.' }) },
+      response: {
+        200: Type.String({
+          contentMediaType: '*/*',
+          description: 'Stored. Where its connection says so, in another status and type.',
+        }),
+      },
     },
     async handler(request, reply) {
       const { provider, connectionId } = request.params

@@ -130,6 +130,13 @@ describe('what goes wrong inside', () => {
     },
   )
 
+  it('tells a test of a refusal that the route does not list', async () => {
+    const answer = await frame.call('GET', '/demo/fails/unlisted')
+    expect(answer.body['message']).toBe(
+      'GET /demo/fails/:how answers CONFLICT, which its description does not list',
+    )
+  })
+
   it('is a 503 with Retry-After while the database is away', async () => {
     const answer = await frame.call('GET', '/demo/fails/database')
     expect(answer.status).toBe(503)

@@ -137,7 +137,7 @@ export function demoRoutes(seen: { handlers: number } = { handlers: 0 }): Route[
       tags: ['Demo'],
       params: Type.Object({ how: Type.String() }),
       response: { 200: Type.Object({}) },
-      errors: ['INSUFFICIENT_BALANCE'],
+      errors: ['INSUFFICIENT_BALANCE', 'PROVIDER_UNAVAILABLE'],
     },
     handler(request) {
       throw FAILURES[request.params.how]!()
@@ -164,4 +164,5 @@ const FAILURES: Record<string, () => unknown> = {
   database: () => new DatabaseUnavailable(new Error('connect ECONNREFUSED /hunter2')),
   balance: () => new Problem('INSUFFICIENT_BALANCE', undefined, { extra: { attemptsRemaining: 0 } }),
   provider: () => new Problem('PROVIDER_UNAVAILABLE', undefined, { retryAfterSeconds: 7 }),
+  unlisted: () => new Problem('CONFLICT'),
 }
