@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createLog, type LogOptions } from '../../src/infra/log.ts'
@@ -100,6 +101,30 @@ describe('the log', () => {
     child.stdin.end()
     const words = (await child.stdout.toArray()).join('').trim().split('\n')
     expect(words.map(line => JSON.parse(line).message).sort()).toEqual(['one', 'two'])
+  })
+
+  it('keeps a bounded number of lines for a reader who is slow, and says how many are lost', async () => {
+    const lines = 30_000
+    const script = `
+      import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}
+      const log = createLog({ level: 'info' })
+      for (let at = 0; at < ${lines}; at++) log.info('x'.repeat(1_024))
+      process.stderr.write('written')
+      process.stdin.resume()`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script])
+    await once(child.stderr, 'data')
+    let bytes = 0
+    let read = 0
+    for await (const text of createInterface(child.stdout)) {
+      bytes += text.length
+      read++
+      const { lost } = JSON.parse(text) as { lost?: number }
+      if (lost === undefined) continue
+      expect(lost + read - 1).toBe(lines)
+      child.stdin.end()
+    }
+    expect(bytes).toBeLessThan(17 * 1024 * 1024)
+    expect(read).toBeLessThan(lines)
   })
 
   it('keeps no process that is to leave although nobody reads it any more', async () => {
