@@ -190,8 +190,7 @@ function readMetrics({ db, clock, metrics }: Foundation, { dispatcher, links }: 
         inFlight: lane.busy,
         waiting: lane.held,
       })),
-    outboxDepth: async () => (await countOutbox(db, clock.now())).waiting,
-    unknownMessages: async () => (await countOutbox(db, clock.now())).unknown,
+    outbox: () => countOutbox(db, clock.now()),
   })
 }
 

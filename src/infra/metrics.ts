@@ -14,10 +14,8 @@ export type LaneLoad = {
 export type Readings = {
   /** Lanes of this node. */
   lanes?: () => readonly LaneLoad[]
-  /** Outbox rows that are due and taken by nobody. */
-  outboxDepth?: () => Promise<number>
-  /** Messages whose outcome nobody knows. */
-  unknownMessages?: () => Promise<number>
+  /** Messages that are due and taken by nobody, and those whose outcome nobody knows: asked once a scrape. */
+  outbox?: () => Promise<{ waiting: number; unknown: number }>
   /** Callbacks that wait for their time or for room. */
   callbacksWaiting?: () => Promise<number>
 }
@@ -170,27 +168,45 @@ function createReadings(registry: Registry): { add(readings: Readings): void } {
   laneGauge('lane_in_flight', 'Messages that the provider has not answered yet.', lane => lane.inFlight)
   laneGauge('lane_waiting', 'Messages that wait for room in the lane.', lane => lane.waiting)
 
-  const depthGauge = (name: string, help: string, read: () => (() => Promise<number>) | undefined) =>
+  const depthGauge = (name: string, help: string, read: () => Promise<number | undefined>) =>
     new Gauge({
       name: PREFIX + name,
       help,
       registers,
       async collect() {
         // A store that is away must not take the other metrics with it.
-        const value = await read()?.().catch(() => undefined)
+        const value = await read().catch(() => undefined)
         if (value === undefined) this.remove()
         else this.set(value)
       },
     })
-  depthGauge('outbox_depth', 'Messages that are due and taken by no node.', () => held.outboxDepth)
-  depthGauge('unknown_messages', 'Messages whose outcome nobody knows yet.', () => held.unknownMessages)
+  const outbox = shared(async () => held.outbox?.())
   depthGauge(
-    'callbacks_waiting',
-    'Callbacks that wait for their time or for room.',
-    () => held.callbacksWaiting,
+    'outbox_depth',
+    'Messages that are due and taken by no node.',
+    async () => (await outbox())?.waiting,
+  )
+  depthGauge(
+    'unknown_messages',
+    'Messages whose outcome nobody knows yet.',
+    async () => (await outbox())?.unknown,
+  )
+  depthGauge('callbacks_waiting', 'Callbacks that wait for their time or for room.', async () =>
+    held.callbacksWaiting?.(),
   )
 
   return { add: readings => void Object.assign(held, readings) }
+}
+
+/** What is asked for while it is being looked up waits for that answer. */
+function shared<T>(look: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null
+  return () => {
+    running ??= look().finally(() => {
+      running = null
+    })
+    return running
+  }
 }
 
 /** Remembers what `find` gives for each combination of labels; their number is bounded by the code. */

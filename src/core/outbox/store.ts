@@ -193,15 +193,11 @@ export async function listOwned(db: Db, node: number, inHand: readonly MessageId
   }))
 }
 
-/** How many messages are due and wait, are held, or are unknown; for the metrics. */
-export async function countOutbox(
-  db: Db,
-  nowMs: number,
-): Promise<{ waiting: number; held: number; unknown: number }> {
-  const { rows } = await db.query<{ waiting: number; held: number; unknown: number }>({
+/** How many messages are due and wait, or are unknown; for the metrics. */
+export async function countOutbox(db: Db, nowMs: number): Promise<{ waiting: number; unknown: number }> {
+  const { rows } = await db.query<{ waiting: number; unknown: number }>({
     name: 'count_outbox',
     text: `select count(*) filter (where owner is null and not begun and due_at <= $1)::integer as waiting,
-                  count(*) filter (where owner is not null)::integer as held,
                   count(*) filter (where owner is null and begun)::integer as unknown from outbox`,
     values: [toIso(nowMs)],
   })

@@ -88,6 +88,7 @@ describe('/metrics', () => {
     metrics.settled('int_sms', 0.02)
     metrics.batch('accept', 17)
     metrics.receipt('delivered', 'applied')
+    let looks = 0
     metrics.read({
       lanes: () => [
         {
@@ -99,8 +100,11 @@ describe('/metrics', () => {
           waiting: 2,
         },
       ],
-      outboxDepth: async () => 5,
-      unknownMessages: async () => Promise.reject(new Error('the store is away')),
+      outbox: async () => {
+        looks++
+        return { waiting: 5, unknown: 2 }
+      },
+      callbacksWaiting: async () => Promise.reject(new Error('the store is away')),
     })
     const answer = await read('/metrics')
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -117,11 +121,13 @@ describe('/metrics', () => {
       'posthorn_lane_in_flight{connection="cnn_1",provider="smpp"} 3',
       'posthorn_lane_waiting{connection="cnn_1",provider="smpp"} 2',
       'posthorn_outbox_depth 5',
+      'posthorn_unknown_messages 2',
     ]) {
       expect(lines).toContain(line)
     }
     expect(answer.text).toMatch(/^posthorn_process_resident_memory_bytes \d+$/m)
-    expect(answer.text).not.toMatch(/^posthorn_unknown_messages \d/m)
+    expect(answer.text).not.toMatch(/^posthorn_callbacks_waiting \d/m)
+    expect(looks).toBe(1)
   })
 
   it('forgets lanes that are gone', async () => {
