@@ -20,7 +20,7 @@ export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 /** The key itself is in this answer alone. */
 export const ApiKeyMade = Type.Object({ key: ApiKey, apiKey: Type.String() })
 
-export const MOST_OVERLAP_SECONDS = 30 * 86_400
+const MOST_OVERLAP_SECONDS = 30 * 86_400
 
 export const ApiKeyRotate = Type.Object({
   overlapSeconds: Type.Optional(

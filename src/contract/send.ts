@@ -98,7 +98,7 @@ export const SenderChoice = Type.Object({
 })
 
 /** Recipients of one batch. */
-export const MAX_BATCH = 100
+const MAX_BATCH = 100
 /** An empty one is a recipient that nothing reaches, and fails alone like any other. */
 const OneOfBatch = Type.String({ maxLength: RECIPIENT_MAX })
 

@@ -13,7 +13,7 @@ import type { FormSpec, Route, Upload } from './route.ts'
 export type FormMedia = Pick<Media, 'take' | 'discard'>
 
 /** The largest file, and the text beside it. */
-export const FORM_LIMIT_BYTES = 102 * 1024 * 1024
+const FORM_LIMIT_BYTES = 102 * 1024 * 1024
 
 declare module 'fastify' {
   interface FastifyContextConfig {

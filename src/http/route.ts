@@ -59,8 +59,7 @@ export type AuditSpec = {
 }
 
 /** Operations that share a token bucket per account. */
-export const RATE_GROUPS = ['api', 'verification_send'] as const
-export type RateGroup = (typeof RATE_GROUPS)[number]
+export type RateGroup = 'api' | 'verification_send'
 
 export type RouteSchema = {
   /** In the imperative, a few words. */

@@ -90,7 +90,7 @@ function isSecret(key: string): boolean {
 type ErrorFields = { type: string; code?: string; message: string; stack?: string; cause?: ErrorFields }
 
 /** Only these fields: the driver's and the providers' errors carry rows and answers beside them. */
-export function describeError(error: unknown, depth = 0): ErrorFields {
+function describeError(error: unknown, depth = 0): ErrorFields {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   const { code } = error as { code?: unknown }
   return {

@@ -67,6 +67,3 @@ export function createProgress(terminal: Terminal, clock: Clock): Progress {
     line: text => void terminal.write(`${text}\n`),
   }
 }
-
-/** Says nothing: for tests, and for commands that print JSON. */
-export const silentProgress: Progress = { step: (_label, work) => work(() => {}), line: () => {} }

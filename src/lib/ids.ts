@@ -6,7 +6,7 @@ import type { Random } from './random.ts'
  * carry a prefix and 26 characters of Crockford base 32, as TypeID writes them,
  * so that they sort by time as text too; in the store they are plain uuids.
  */
-export const PREFIXES = {
+const PREFIXES = {
   account: 'acc',
   apiKey: 'key',
   asset: 'ast',

@@ -9,12 +9,12 @@ import { readConfig } from '../../src/config.ts'
 import type { AdminAccount, ConnectionView, PriceRow } from '../../src/contract/admin.ts'
 import { insertSender } from '../../src/core/senders/store.ts'
 import { createLog } from '../../src/infra/log.ts'
-import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startHttpPeer } from '../support/http-peer.ts'
+import { silentProgress } from '../support/silent-progress.ts'
 
 const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))

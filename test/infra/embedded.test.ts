@@ -20,9 +20,9 @@ import { type Probe, systemProbe } from '../../src/infra/embedded/identity.ts'
 import { isPostmaster } from '../../src/infra/embedded/postmaster.ts'
 import { type Embedded, type EmbeddedOptions, startEmbedded } from '../../src/infra/embedded.ts'
 import { createLog } from '../../src/infra/log.ts'
-import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { lookUntil } from '../support/look-until.ts'
+import { silentProgress } from '../support/silent-progress.ts'
 
 const OWNER = fileURLToPath(new URL('support/owner.ts', import.meta.url))
 const SILENT = { clock: systemClock, log: createLog({ level: 'silent' }), progress: silentProgress }

@@ -9,12 +9,12 @@ import type { SandboxMessage } from '../../src/contract/sandbox.ts'
 import type { Database } from '../../src/infra/db.ts'
 import type { FileStore } from '../../src/infra/file-store.ts'
 import { createLog, type LogLevel } from '../../src/infra/log.ts'
-import { silentProgress } from '../../src/infra/progress.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { toUuid } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase, UNHURRIED } from './database.ts'
 import { createFakeClock, type FakeClock, turn } from './fake-clock.ts'
 import { lookUntil } from './look-until.ts'
+import { silentProgress } from './silent-progress.ts'
 import { countRequests, giveUpRequests, watchQueries } from './unanswered.ts'
 
 /** What came back from one request. */

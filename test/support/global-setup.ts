@@ -8,10 +8,10 @@ import { createDatabase } from '../../src/infra/db.ts'
 import { startEmbedded } from '../../src/infra/embedded.ts'
 import { createLog } from '../../src/infra/log.ts'
 import { migrate } from '../../src/infra/migrate.ts'
-import { silentProgress } from '../../src/infra/progress.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
 import { unpackChromium } from './chromium.ts'
+import { silentProgress } from './silent-progress.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -85,7 +85,7 @@ const AT_FAULT = new Set<GraphMeaning['means']>([
 ])
 
 /** Null where the answer is none of Graph's. */
-export function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {
+function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {
   const error = said?.['error'] as Record<string, unknown> | undefined
   if (typeof error !== 'object' || error === null || typeof error['code'] !== 'number') return null
   const data = (error['error_data'] ?? {}) as Record<string, unknown>

@@ -135,7 +135,7 @@ async function placeHeader(
 }
 
 /** Source: https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates/components. */
-export function componentsOf(template: OfficialTemplate): object[] {
+function componentsOf(template: OfficialTemplate): object[] {
   if (template.otp !== null) return authenticationOf(template.otp)
   const { body, examples, footer, buttons } = template
   return [

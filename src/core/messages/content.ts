@@ -15,7 +15,7 @@ export type Said = {
 }
 
 /** Ten parts: what carriers reassemble everywhere, and what Twilio takes (1,600 characters). */
-export const MAX_SMS_PARTS = 10
+const MAX_SMS_PARTS = 10
 /** Characters that a chat message holds on both chat platforms. */
 export const MAX_CHAT_CHARACTERS = 4_096
 /** Characters of a caption under a picture. */

@@ -27,7 +27,7 @@ export type MessageFilter = {
 }
 
 /** One statement looks at so many at most: some 15 ms, however rare what is looked for. */
-export const MOST_LOOKED_AT = 20_000
+const MOST_LOOKED_AT = 20_000
 
 /** Most bytes of what is said on a page: a mail may have half a million characters. */
 const PAGE_BYTES = 4_000_000

@@ -74,7 +74,7 @@ export type InvitationsDeps = {
 }
 
 const DAY_MS = 86_400_000
-export const INVITATION_MS = 7 * DAY_MS
+const INVITATION_MS = 7 * DAY_MS
 const RESET_MS = DAY_MS
 
 export function createInvitations(deps: InvitationsDeps): Invitations {

@@ -187,7 +187,7 @@ function takeAway({ official, spec, language }: TemplateRow, approvers: Approver
 }
 
 /** A default is used in silence: it must be fit to be used, and an OTP's by the code alone. */
-export function checkDefault(row: TemplateRow): void {
+function checkDefault(row: TemplateRow): void {
   if (!isUsable(row.status)) {
     throw new Problem('CONFLICT', `The template is ${row.status}: neither approved nor active.`)
   }

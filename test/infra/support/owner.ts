@@ -2,8 +2,8 @@
 // of JSON, runs until its standard input ends, then stops the server and leaves.
 import { startEmbedded } from '../../../src/infra/embedded.ts'
 import { createLog } from '../../../src/infra/log.ts'
-import { silentProgress } from '../../../src/infra/progress.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { silentProgress } from '../../support/silent-progress.ts'
 
 const embedded = await startEmbedded({
   dataDir: process.argv[2]!,
