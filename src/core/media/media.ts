@@ -84,13 +84,16 @@ export function createMedia(deps: MediaDeps): Media {
         maxBytes: MOST_FETCHED_BYTES,
         timeoutMs: FETCH_TIMEOUT_MS,
       })
-      if (response.status !== 200) {
+      try {
+        if (response.status !== 200)
+          throw invalid(path, `could not be fetched: it answered ${response.status}`)
+        const declared = response.headers['content-type'] ?? ''
+        const fileName = decodeName(URL.parse(url)?.pathname.split('/').pop() ?? '')
+        return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
+      } finally {
+        // Where the account has no room, nobody has begun to read.
         response.body.destroy()
-        throw invalid(path, `could not be fetched: it answered ${response.status}`)
       }
-      const declared = response.headers['content-type'] ?? ''
-      const fileName = decodeName(URL.parse(url)?.pathname.split('/').pop() ?? '')
-      return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
     } catch (error) {
       if (error instanceof GuardedFetchError) throw invalid(path, `could not be fetched: ${error.message}`)
       throw error

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { jpeg, sha256 } from '../../support/files.ts'
-import { mediaLeft } from '../../support/media.ts'
+import { mediaLeft, uploadFile } from '../../support/media.ts'
 
 describe('headerMediaUrl of a template', () => {
   let app: TestApp
@@ -86,4 +86,41 @@ describe('headerMediaUrl of a template', () => {
       sha256: sha256(bytes),
     })
   })
+})
+
+it('an address is let go of at once where the account has no room for its file', async () => {
+  const far = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'image/jpeg' }).write(jpeg(10_000))
+    response.once('close', () => far.emit('let go'))
+  })
+  far.listen(0, '127.0.0.1')
+  await once(far, 'listening')
+  const { port } = far.address() as AddressInfo
+  const env = { POSTHORN_ALLOW_PRIVATE_HOSTS: `127.0.0.1:${port}`, POSTHORN_MEDIA_ACCOUNT_MB: '1' }
+  const app = await startTestApp({ env })
+  try {
+    const { testKey: key } = await app.createAccount()
+    await uploadFile(app, key, jpeg(1_048_576).subarray(0, 1_048_576))
+    const letGo = once(far, 'let go')
+    const answer = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key,
+      body: {
+        name: 'order_photo',
+        category: 'chatapp',
+        subType: 'utility',
+        language: 'en',
+        provider: 'official_provider',
+        body: 'Your order left us.',
+        headerType: 'image',
+        headerMediaUrl: `http://127.0.0.1:${port}/photo.jpg`,
+      },
+    })
+    expect([answer.status, answer.body['code']], answer.text).toEqual([409, 'CONFLICT'])
+    await letGo
+  } finally {
+    await app.stop()
+    far.close()
+    far.closeAllConnections()
+  }
 })
