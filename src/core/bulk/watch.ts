@@ -6,11 +6,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import type { Job } from './job.ts'
 import { selectJobs } from './store.ts'
+import { countsOf } from './view.ts'
 
 export type BulkWatch = {
   /**
-   * The job as it is, and again at each change, until it has ended or whoever follows is
-   * `gone`; null where nothing was to tell for a while. Whoever reads slowly misses steps,
+   * The job as it is, and again at each change, until nothing of it changes any more or whoever
+   * follows is `gone`; null where nothing was to tell for a while. Whoever reads slowly misses steps,
    * never the last one. Throws RATE_LIMITED when too many watch.
    */
   follow(job: Job, gone: AbortSignal): AsyncGenerator<Job | null>
@@ -27,7 +28,7 @@ type Watched = { job: Job; told: string }
 
 /** Progress is read this often, for all who watch at once; what moves a job is heard at once. In ms. */
 const LOOK_EVERY_MS = 1_000
-const ENDED: ReadonlySet<BulkStatus> = new Set(['rejected', 'completed', 'cancelled'])
+const ENDED: ReadonlySet<BulkStatus> = new Set(['rejected', 'completed'])
 
 export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
   const followers: Followers<Watched, Job> = createFollowers({
@@ -36,7 +37,7 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
     lookEveryMs: LOOK_EVERY_MS,
     accountOf: ({ job }) => job.accountId,
     queue: (_, next) => [next],
-    isLast: job => ENDED.has(job.status),
+    isLast: isOver,
   })
 
   /** One query for all. */
@@ -71,6 +72,11 @@ export function createBulkWatch({ db, clock }: BulkWatchDeps): BulkWatch {
     },
     close: followers.close,
   }
+}
+
+/** Nothing of it changes any more. What was on its way when a job was cancelled still counts. */
+function isOver(job: Job): boolean {
+  return ENDED.has(job.status) || (job.status === 'cancelled' && countsOf(job).pending === 0)
 }
 
 function digest({ status, pauseReason, total, validated, sent, failed, cancelled }: Job): string {

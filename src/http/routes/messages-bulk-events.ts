@@ -18,7 +18,8 @@ export const messagesBulkEvents = (deps: {
     schema: {
       summary: 'Follow a bulk job',
       description:
-        'Server-sent events: `event: job` with the job as its data, now and at each change, until it has ended. ' +
+        'Server-sent events: `event: job` with the job as its data, now and at each change, until it has ended ' +
+        'and, where it was cancelled, what was on its way is settled. ' +
         'A comment line now and then keeps the connection open.',
       tags: ['Bulk'],
       params: Type.Object({ jobId: Type.String() }),

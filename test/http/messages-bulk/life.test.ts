@@ -296,6 +296,31 @@ test('its events tell each step, and end with it', async () => {
   expect(jobs.at(-1)!.counts).toEqual({ pending: 0, sent: 8, failed: 0, cancelled: 0 })
 })
 
+test('its events go on behind a cancel until what was on its way is settled', async () => {
+  const account = await app.createAccount()
+  const id = await begin(account, 10, [
+    { to: '+12025550005', channel: 'local_sms', content: { text: 'unknown' } },
+    ...bulkRows(2),
+  ])
+  await app.until(
+    () => readBulk(app, account, id),
+    job => job.counts.sent === 2,
+  )
+  const response = await fetch(`${app.url}/api/v2/messages/bulk/${id}/events`, {
+    headers: { 'x-api-key': account.testKey },
+  })
+  const text = response.text()
+  const cancelled = await post(account, id, 'cancel')
+  expect(cancelled.body['job']).toMatchObject({ status: 'cancelled', counts: { pending: 1, sent: 2 } })
+  await app.leap(31_000)
+  await app.leap(24 * 3_600_000)
+  const jobs = (await app.during(text))
+    .split('\n\n')
+    .filter(event => event.startsWith('event: job\ndata: '))
+    .map(event => JSON.parse(event.slice('event: job\ndata: '.length)) as BulkJob)
+  expect(jobs.at(-1)).toMatchObject({ status: 'cancelled', counts: { pending: 0, sent: 3, cancelled: 0 } })
+})
+
 test('streams whose readers are gone leave their places at once', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 1, bulkRows(3))

@@ -12,7 +12,7 @@ import { JobActions } from './job-actions.tsx'
 import { JobProgress } from './job-progress.tsx'
 import { JobRows } from './job-rows.tsx'
 import { JobStanding } from './job-standing.tsx'
-import { ENDED, formatDuration, secondsLeft } from './pace.ts'
+import { formatDuration, isOver, secondsLeft } from './pace.ts'
 import { RateChart } from './rate-chart.tsx'
 import { useRate } from './use-rate.ts'
 
@@ -22,22 +22,19 @@ export default function JobPage({ jobId }: { jobId: string }) {
   const read = useRead('/api/v2/messages/bulk/{jobId}', { path: { jobId } })
   const [told, setTold] = useState<BulkJob | null>(null)
   const job = told ?? read.data?.job ?? null
-  const live = useLive(
-    job === null || ENDED.has(job.status) ? null : `/api/v2/messages/bulk/${jobId}/events`,
-    {
-      onEvent: ({ data }) => take(JSON.parse(data) as BulkJob),
-      async poll() {
-        const { data, isError } = await read.refetch()
-        // What was read before a failure is older than what was told since.
-        if (data && !isError) take(data.job)
-      },
+  const live = useLive(job === null || isOver(job) ? null : `/api/v2/messages/bulk/${jobId}/events`, {
+    onEvent: ({ data }) => take(JSON.parse(data) as BulkJob),
+    async poll() {
+      const { data, isError } = await read.refetch()
+      // What was read before a failure is older than what was told since.
+      if (data && !isError) take(data.job)
     },
-  )
+  })
 
   function take(job: BulkJob): void {
     setTold(job)
     // Its rows are looked at no more: once again, as they are in the end.
-    if (ENDED.has(job.status)) forget(['/api/v2/messages/bulk/{jobId}/rows'])
+    if (isOver(job)) forget(['/api/v2/messages/bulk/{jobId}/rows'])
   }
 
   if (!job) {
@@ -66,7 +63,7 @@ export default function JobPage({ jobId }: { jobId: string }) {
       <Stack gap="lg">
         <JobStanding job={job} />
         <Running job={job} />
-        <JobRows job={job} live={!ENDED.has(job.status)} />
+        <JobRows job={job} live={!isOver(job)} />
       </Stack>
     </Page>
   )

@@ -2,6 +2,11 @@ import type { BulkJob, BulkStatus } from '../../../../sdk/index.ts'
 
 export const ENDED: ReadonlySet<BulkStatus> = new Set(['completed', 'rejected', 'cancelled'])
 
+/** Nothing of it changes any more: what was on its way when it was cancelled still counts. */
+export function isOver({ status, counts }: BulkJob): boolean {
+  return ENDED.has(status) && (status !== 'cancelled' || counts.pending === 0)
+}
+
 /** At its own pace, were nothing else under way; null where it does not move. */
 export function secondsLeft({ status, counts, messagesPerSecond }: BulkJob): number | null {
   if (status !== 'running' || messagesPerSecond === null) return null
