@@ -11,7 +11,7 @@ import type { Prepared } from '../core/messages/prepare.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
-import type { JobInHand, RowInHand } from './bulk-job.ts'
+import { type JobInHand, type RowInHand, WINDOW_MS } from './bulk-job.ts'
 
 export type HandOverDeps = {
   clock: Clock
@@ -149,6 +149,8 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     const untilMs = deps.restsUntil(connectionId, accountId)
     const leftMs = untilMs - clock.now()
     if (leftMs <= 0) return false
+    // What it threw back leaves once that is over, maybe as much as goes in a second: a window of its own.
+    known.nextMs = clock.monotonic() + leftMs + WINDOW_MS
     if (leftMs >= SHORT_REST_MS) lane.halt(known, { reason: 'provider_rate_limit', untilMs })
     else lane.haltFor(known, leftMs)
     return true

@@ -3,7 +3,7 @@ import type { BulkJob } from '../../../src/contract/bulk.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
-import { startSmsGateway, taken } from '../../support/gateways.ts'
+import { slowDown, startSmsGateway, taken } from '../../support/gateways.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
 let app: TestApp
@@ -84,6 +84,22 @@ describe('pause, resume and cancel', () => {
     )
     expect(mostInASecond(askedMs)).toBeLessThanOrEqual(4)
     await post(account, id, 'cancel')
+    await gateway.close()
+  })
+
+  test('is the same behind a provider that threw some of them back', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account })
+    const askedMs: number[] = []
+    gateway.act(nth => {
+      askedMs.push(app.now())
+      return nth === 8 ? slowDown : taken(nth)
+    })
+    const id = await begin(account, 10, bulkRows(30), { live: true })
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts.sent).toBe(30)
+    expect(askedMs).toHaveLength(31)
+    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(10)
     await gateway.close()
   })
 
