@@ -3,7 +3,7 @@ import type { AccountSnapshot } from '../contract/caller.ts'
 import { Problem } from '../contract/errors.ts'
 import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
 import type { FailedRow, LaneLease } from '../core/bulk/lane-store.ts'
-import { type RowDeps, resolveRow, rowCaller } from '../core/bulk/row.ts'
+import { type RowDeps, resolveRow, rowCaller, waitsForConnection } from '../core/bulk/row.ts'
 import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
 import type { AcceptRow } from '../core/messages/hot-store.ts'
@@ -42,6 +42,8 @@ type Halts = {
   /** Until the store says that it goes on. */
   halt(job: JobInHand, why: PauseWhy): void
   haltFor(job: JobInHand, forMs: number): void
+  /** Its rows have a connection to go by, or have none that is switched on. */
+  switched(job: JobInHand, on: boolean): void
 }
 
 /** What came of a hand-over. */
@@ -79,11 +81,18 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     way: OnItsWay,
   ): Promise<Done> {
     const { live, keyId, id } = known.job
-    const prepared = await resolveRow(row, id, rowCaller(account, live, keyId), deps.rows)
+    const caller = rowCaller(account, live, keyId)
+    const prepared = await resolveRow(row, id, caller, deps.rows)
     if (prepared instanceof Problem) {
       known.towards ??= null
+      // As messages that were accepted do: whoever switches a connection off may switch it on again.
+      if (await waitsForConnection(prepared, row, id, caller, deps.rows)) {
+        lane.switched(known, false)
+        return 'again'
+      }
       return fail(known, row, prepared.code, prepared.message)
     }
+    lane.switched(known, true)
     if (rests(known, prepared)) return 'again'
     known.towards = prepared.connectionId
     const retried = row.tried !== undefined

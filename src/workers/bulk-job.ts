@@ -36,6 +36,8 @@ export type JobInHand = {
   towards: ConnectionId | null | undefined
   /** It waits for room there. */
   waitsForRoom: boolean
+  /** Its connections are switched off: it has no share of the ceiling, and tries a row now and then. */
+  switchedOff: boolean
   /** It waits: for its pause to be written down, or for a short rest to be over. */
   halted: boolean
   /** Its pause is written down: when the store says again that it is to be sent, it goes on. */
@@ -54,6 +56,7 @@ export function createJobInHand(clock: Clock, job: SendingJob): JobInHand {
     fetching: false,
     towards: undefined,
     waitsForRoom: false,
+    switchedOff: false,
     halted: false,
     paused: false,
   }

@@ -78,7 +78,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   let stopped = false
   let planned = false
   let cancelNext: Cancel = () => {}
-  const send = createHandOver(lease, deps, { halt, haltFor })
+  const send = createHandOver(lease, deps, { halt, haltFor, switched })
 
   function update(sending: readonly SendingJob[], snapshot: AccountSnapshot): void {
     account = snapshot
@@ -119,14 +119,14 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const dealt = deal()
     let isIn = false
     for (const { known, share } of dealt) {
-      if (share === 0 || known.halted) continue
+      if (!hasTurn({ known, share })) continue
       while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
         if (!deps.gate.tryEnter(isIn)) {
           deps.gate.wait(run)
           return
         }
         isIn = true
-        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD * WINDOW_MS) / share
+        if (!deps.isCrowded()) known.nextMs = clock.monotonic() + (SPREAD * WINDOW_MS) / Math.max(1, share)
         void handOver(known, known.waiting.shift()!)
       }
       refill(known)
@@ -161,17 +161,23 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   function deal(): Dealt[] {
     let left = ceiling
     return order.map(known => {
-      const share = isHandedOver(known) ? 0 : Math.min(known.job.perSecond!, left)
+      const asks = !known.switchedOff && !isHandedOver(known)
+      const share = asks ? Math.min(known.job.perSecond!, left) : 0
       left -= share
       return { known, share }
     })
+  }
+
+  /** One whose connections are switched off tries a row when its wait is over. */
+  function hasTurn({ known, share }: Dealt): boolean {
+    return !known.halted && (share > 0 || known.switchedOff)
   }
 
   /** When the first of the waiting rows may go, should nothing happen before. */
   function planNext(dealt: readonly Dealt[]): void {
     let nextMs = Number.POSITIVE_INFINITY
     for (const { known, share } of dealt) {
-      if (share === 0 || known.halted || known.waiting.length === 0) continue
+      if (!hasTurn({ known, share }) || known.waiting.length === 0) continue
       if (known.waitsForRoom || isFindingItsWay(known)) continue
       const dueMs = known.nextMs - clock.monotonic()
       nextMs = Math.min(nextMs, Math.max(freeInMs(known), dueMs))
@@ -272,6 +278,14 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       if (!known.paused) known.halted = false
       run()
     })
+  }
+
+  /** Others of the account have its share meanwhile. */
+  function switched(known: JobInHand, on: boolean): void {
+    if (!on && !known.halted) haltFor(known, RETRY_MS)
+    if (known.switchedOff === !on) return
+    known.switchedOff = !on
+    deps.moved(accountId)
   }
 
   // --- how it stands -----------------------------------------------------------------

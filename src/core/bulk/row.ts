@@ -3,8 +3,10 @@ import { type Detail, Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
+import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import { type ResolveDeps, resolve } from '../messages/resolve.ts'
+import { SANDBOX } from '../routing/route.ts'
 import type { JobId } from './job.ts'
 import type { StoredRow } from './row-store.ts'
 import { openRow } from './secret-row.ts'
@@ -38,6 +40,40 @@ export async function resolveRow(
     deps.log.error({ err: error }, 'a bulk row could not be resolved')
     return new Problem('INTERNAL_ERROR', undefined, { cause: error })
   }
+}
+
+/**
+ * Whether nothing is wrong with a refused row but that the connections which could carry it are switched
+ * off. A sandbox that is, is no way for live messages (decisions).
+ */
+export async function waitsForConnection(
+  refusal: Problem,
+  row: StoredRow,
+  jobId: JobId,
+  caller: Caller,
+  deps: RowDeps,
+): Promise<boolean> {
+  // That a row has no way to go is a fault of this kind, and none of how it is written.
+  if (refusal.code !== 'VALIDATION_ERROR') return false
+  if (deps.faultsOf(openRow(row.body, jobId, deps.seal))) return false
+  const world = await deps.world(caller)
+  if (world.connections.every(isOnOrSandbox)) return false
+  const switchedOn: RowDeps = {
+    ...deps,
+    async world(...asked) {
+      const each = await deps.world(...asked)
+      return { ...each, connections: each.connections.map(switchOn) }
+    },
+  }
+  return !((await resolveRow(row, jobId, caller, switchedOn)) instanceof Problem)
+}
+
+function isOnOrSandbox({ enabled, provider }: ConnectionSnapshot): boolean {
+  return enabled || provider === SANDBOX
+}
+
+function switchOn(connection: ConnectionSnapshot): ConnectionSnapshot {
+  return isOnOrSandbox(connection) ? connection : { ...connection, enabled: true }
 }
 
 function invalidRow(faults: readonly Detail[]): Problem {

@@ -254,6 +254,58 @@ describe('pauses of the system', () => {
   })
 })
 
+describe('rows whose connection is switched off', () => {
+  const patch = (connectionId: string, body: object) =>
+    app.admin('PATCH', `/connections/${connectionId}`, body)
+
+  test('wait, and let other jobs of the account go on, until it is switched on again', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account })
+    const id = await begin(account, 10, bulkRows(20), { live: true })
+    await app.until(
+      async () => gateway.peer.requests.length,
+      count => count >= 3,
+    )
+    await patch(gateway.connectionId, { enabled: false })
+    await untilBulk(app, account, id, 'queued')
+    const other = await begin(account, 10, bulkRows(5))
+    await untilBulk(app, account, other, 'completed')
+    await app.pass(3_000)
+    const waits = await readBulk(app, account, id)
+    expect(waits).toMatchObject({ status: 'queued', counts: { failed: 0, cancelled: 0 } })
+    expect(waits.counts.pending).toBeGreaterThan(0)
+
+    await patch(gateway.connectionId, { enabled: true })
+    await untilBulk(app, account, id, 'running')
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toEqual({ pending: 0, sent: 20, failed: 0, cancelled: 0 })
+    expect(gateway.peer.requests).toHaveLength(20)
+    await gateway.close()
+  })
+
+  test('fail once it is deleted', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account })
+    const id = await begin(account, 10, bulkRows(20), { live: true })
+    await app.until(
+      async () => gateway.peer.requests.length,
+      count => count >= 3,
+    )
+    // Without it there is the sandbox, which is no way for live messages while another one is there.
+    const inPlace = await startSmsGateway(app, { account, allowedTypes: ['otp'] })
+    await patch(gateway.connectionId, { enabled: false })
+    await untilBulk(app, account, id, 'queued')
+    await app.admin('DELETE', `/connections/${gateway.connectionId}`)
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts.sent).toBeGreaterThanOrEqual(3)
+    expect(done.counts.sent + done.counts.failed).toBe(20)
+    const failed = await readBulkRows(account, id, '?status=failed')
+    expect(new Set(failed.map(row => row.errorCode))).toContain('VALIDATION_ERROR')
+    await gateway.close()
+    await inPlace.close()
+  })
+})
+
 test('what nobody knows yet is pending until it is settled', async () => {
   const account = await app.createAccount()
   const id = await begin(account, 10, [
