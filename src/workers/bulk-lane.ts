@@ -292,7 +292,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   function turns(): ReturnType<BulkLane['turns']> {
     return deal().map(({ known, share }) => {
-      const goesOn = share > 0 || (isHandedOver(known) && known.job.status === 'running')
+      // One that is handed over waits for no turn, also where it was paused and resumed behind that.
+      const goesOn = share > 0 || isHandedOver(known)
       return {
         accountId,
         id: known.job.id,

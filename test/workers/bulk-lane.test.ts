@@ -77,6 +77,11 @@ test('a job for which nothing is left is queued, and nothing of it is fetched', 
   expect(asks.map(ask => ask.id)).toEqual([jobs[0]!.id, jobs[1]!.id])
 })
 
+test('a job of which everything is handed over waits for no turn, also behind a pause', () => {
+  lane.update([{ ...job(4), handedBelow: 100 }], account(6))
+  expect(lane.turns().map(turn => turn.status)).toEqual(['running'])
+})
+
 test('an account that is not active hands nothing over', async () => {
   lane.update([job(4)], { ...account(6), status: 'suspended' } as AccountSnapshot)
   expect(lane.turns().map(turn => turn.status)).toEqual(['queued'])
