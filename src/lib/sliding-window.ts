@@ -17,6 +17,8 @@ export type SlidingWindow = {
   /** A place was not used after all. */
   back(): void
   resize(places: number): void
+  /** A place is taken and was not used yet. */
+  isTaken(): boolean
   /** No place is taken, and none was used within the window. */
   isUnused(): boolean
 }
@@ -66,6 +68,7 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
     resize(next) {
       size = next
     },
+    isTaken: () => taken > 0,
     isUnused() {
       expire()
       return taken === 0 && head === uses.length

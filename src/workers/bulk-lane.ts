@@ -32,7 +32,7 @@ export type BulkLane = {
   duePerSecond(): number
   /** How its jobs stand, to be written down. */
   turns(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
-  /** Nothing to do, and nothing under way. */
+  /** Nothing to do, and nothing that has not left yet. */
   isIdle(): boolean
   /** Hands nothing over any more; resolves when nothing is under way. */
   stop(): Promise<void>
@@ -309,7 +309,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     run,
     duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
     turns,
-    isIdle: () => order.length === 0 && underWay === 0,
+    // Rows that are still to leave are known here alone: whoever had the lane next would let its own leave with them.
+    isIdle: () => order.length === 0 && underWay === 0 && !window.isTaken(),
     async stop() {
       stopped = true
       cancelNext()

@@ -87,6 +87,33 @@ describe('pause, resume and cancel', () => {
     await gateway.close()
   })
 
+  test('is the same where such a job was paused meanwhile', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: { maxConnections: 2 } })
+    const askedMs: number[] = []
+    gateway.act(nth => {
+      askedMs.push(app.now())
+      return nth <= 2 ? 'silent' : taken(nth)
+    })
+    const id = await begin(account, 4, bulkRows(20), { live: true })
+    await app.until(
+      () => sentTimes(app, id),
+      times => times.length >= 4,
+    )
+    const byLiveKey = (verb: string) =>
+      app.call(`/api/v2/messages/bulk/${id}/${verb}`, { method: 'POST', key: account.liveKey })
+    expect((await byLiveKey('pause')).status).toBe(200)
+    // Long enough for whoever has nothing to do to let go of the account.
+    await app.pass(5_000)
+    await byLiveKey('resume')
+    await app.until(
+      async () => askedMs.length,
+      count => count === 20,
+    )
+    expect(mostInASecond(askedMs)).toBeLessThanOrEqual(4)
+    await gateway.close()
+  })
+
   test('is the same behind a provider that threw some of them back', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account })
