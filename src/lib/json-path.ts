@@ -6,7 +6,7 @@ const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/
  * One step of a path as error details write it: `options.scheduleAt`, `to[3]`,
  * and `metadata["a b"]` for keys that would not stand as a word.
  */
-function pathStep(key: string | number): string {
+export function pathStep(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`
   if (key.length <= MAX_KEY_LENGTH && PLAIN_KEY.test(key)) return `.${key}`
   const shown = key.length <= MAX_KEY_LENGTH ? key : `${key.slice(0, MAX_KEY_LENGTH)}…`
