@@ -30,7 +30,7 @@ const policy: ProviderPolicy = {
   requiresApprovedTemplate: false,
   supportsUserSender: true,
   supportsSystemSenderFallback: true,
-  retryPolicy: { maxAttempts: 3, backoffMs: 2000 },
+  retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   REJECT_CODES,
 } from '../../src/channels/provider.ts'
 import { CHANNELS, MESSAGE_TYPES } from '../../src/contract/enums.ts'
+import { backoffMs } from '../../src/lib/backoff.ts'
 import { systemClock, withinMs } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
 
@@ -119,8 +120,18 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
         expect(MESSAGE_TYPES).toContain(type)
         expect(provider.policy.sendModeByType).toHaveProperty(type)
       }
-      expect(provider.policy.retryPolicy.maxAttempts).toBeGreaterThanOrEqual(1)
-      expect(provider.policy.retryPolicy.backoffMs).toBeGreaterThan(0)
+    })
+
+    test('tries until a provider that is away for a minute is back', () => {
+      // The sandbox is never away.
+      if (provider.key === 'sandbox') return
+      const { maxAttempts, backoffMs: firstMs } = provider.policy.retryPolicy
+      // The shortest pauses that may be drawn.
+      const least = { ...createRandom(), fraction: () => 0 }
+      const pauses = Array.from({ length: maxAttempts - 1 }, (_, at) =>
+        backoffMs(firstMs, at + 1, least, Number.POSITIVE_INFINITY),
+      )
+      expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeGreaterThan(60_000)
     })
 
     describeConfig(fixture)

@@ -45,6 +45,9 @@ export type FailoverDeps = ResolveDeps & {
   maxAttempts(id: ConnectionId): number
 }
 
+/** Asked so often, a connection that says "not now" is left for another one that works; its policy's other tries are for where there is none. */
+const TRIES_BEFORE_ANOTHER = 3
+
 /**
  * Takes messages that a connection did not take to the next one that may. All
  * of it is rare: what it needs it reads, and only `fail_over` changes anything.
@@ -78,7 +81,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     return { kind: 'stays', tries }
   }
 
-  /** The ways that are open to it now; none while its own connection shall try again. */
+  /** The ways that are open to it now; none while its own connection shall try again first. */
   function onward(
     row: MessageRow,
     item: OutboxItem,
@@ -106,8 +109,9 @@ export function createFailover(deps: FailoverDeps): Failover {
       keepsChannel: keepsChannel(item),
     })
     if (outcome.kind === 'rejected' || tries >= deps.maxAttempts(item.connectionId)) return carriers
-    // It may be tried here again: only from a dead connection to a living one is it better off.
-    return deps.ready(item.connectionId) ? [] : carriers.filter(each => deps.ready(each.connection.id))
+    // It may be tried here again: only a living connection is better than a dead one, or one that was asked enough.
+    const stays = tries < TRIES_BEFORE_ANOTHER && deps.ready(item.connectionId)
+    return stays ? [] : carriers.filter(each => deps.ready(each.connection.id))
   }
 
   /** What the message would be over there; null where it must not, or cannot, go. */

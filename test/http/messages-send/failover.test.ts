@@ -147,6 +147,15 @@ describe('another connection of the same channel takes over', () => {
     expect(await money()).toEqual([1, 0, 0])
   })
 
+  test('and leaves one that says so for the third time for one that works, whatever tries it has left', async () => {
+    await createAccount()
+    const [first, second] = [await sms({ retryPolicy: { maxAttempts: 8, backoffMs: 10 } }), await sms()]
+    first.act(notNow)
+    expect((await sendInTime()).body).toMatchObject({ status: 'sent' })
+    expect([first.peer.requests.length, second.peer.requests.length]).toEqual([3, 1])
+    expect(await money()).toEqual([0.99, 0, 0.01])
+  })
+
   test('and the last one’s refusal is the answer, stored and replayed', async () => {
     await createAccount()
     const [first, second] = [await sms(), await sms()]
