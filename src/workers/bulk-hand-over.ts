@@ -93,7 +93,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       return fail(known, row, prepared.code, prepared.message)
     }
     lane.switched(known, true)
-    if (rests(known, prepared)) return 'again'
+    if (rests(known, prepared) || isDown(known, prepared)) return 'again'
     known.towards = prepared.connectionId
     const retried = row.tried !== undefined
     row.tried ??= deps.ids.next('msg')
@@ -162,6 +162,16 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     known.nextMs = clock.monotonic() + leftMs + WINDOW_MS
     if (leftMs >= SHORT_REST_MS) lane.halt(known, { reason: 'provider_rate_limit', untilMs })
     else lane.haltFor(known, leftMs)
+    return true
+  }
+
+  /**
+   * The best way that there is, is none at the moment: a row that went there would use up its tries, and leave with
+   * many others once it is one again. The first row behind the circuit's wait tries it.
+   */
+  function isDown(known: JobInHand, { connectionId }: Prepared): boolean {
+    if (deps.rows.ready(connectionId)) return false
+    if (!known.halted) lane.haltFor(known, RETRY_MS)
     return true
   }
 

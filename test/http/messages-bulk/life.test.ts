@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BulkJob } from '../../../src/contract/bulk.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
+import { FAILURES_TO_OPEN } from '../../../src/workers/circuit.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
-import { slowDown, startSmsGateway, taken } from '../../support/gateways.ts'
+import { notNow, slowDown, startSmsGateway, taken } from '../../support/gateways.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
 let app: TestApp
@@ -279,6 +280,36 @@ describe('pauses of the system', () => {
     const done = await untilBulk(app, account, id, 'completed')
     expect(done.counts).toMatchObject({ sent: 4 })
   })
+})
+
+test('behind a provider that is away for half a minute a job waits: nothing fails, and nothing makes up for it', async () => {
+  const account = await app.createAccount({ balance: 100 })
+  const gateway = await startSmsGateway(app, {
+    account,
+    retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+  })
+  const takenMs: number[] = []
+  const id = await begin(account, 10, bulkRows(60), { live: true })
+  await app.until(
+    async () => gateway.peer.requests.length,
+    count => count >= 3,
+  )
+  gateway.act(notNow)
+  await app.pass(30_000)
+  const waits = await readBulk(app, account, id)
+  expect(waits).toMatchObject({ status: 'running', counts: { failed: 0 } })
+  const list = await app.call(`/api/v2/messages?bulkJobId=${id}&limit=100`, { key: account.liveKey })
+  // Those that were sent, those that found out, and those that tried whether it works again.
+  expect((list.body['data'] as object[]).length).toBeLessThan(25)
+  gateway.act(nth => {
+    takenMs.push(app.now())
+    return taken(nth)
+  })
+  const done = await untilBulk(app, account, id, 'completed')
+  expect(done.counts).toEqual({ pending: 0, sent: 60, failed: 0, cancelled: 0 })
+  // Those that found out are tried again by themselves, beside the job's own.
+  expect(mostInASecond(takenMs)).toBeLessThanOrEqual(10 + FAILURES_TO_OPEN)
+  await gateway.close()
 })
 
 describe('rows whose connection is switched off', () => {
