@@ -17,6 +17,9 @@ export type BatchOptions<Item, Result> = {
   flush(items: Item[]): Promise<readonly Result[]>
   /** Most items of one flush. */
   maxItems?: number
+  /** What an item weighs, and most of one flush; one that is heavier flies alone. */
+  weigh?(item: Item): number
+  maxWeight?: number
   /** Flushes under way at once; more than one must tolerate running beside itself. */
   maxFlights?: number
   /** Items that hear of their result in one turn of the event loop, where they may all have much to do then; else all of a flush. */
@@ -27,6 +30,7 @@ export type BatchOptions<Item, Result> = {
 
 type Waiting<Item, Result> = {
   item: Item
+  weight: number
   resolve(result: Result): void
   reject(error: unknown): void
 }
@@ -34,8 +38,10 @@ type Waiting<Item, Result> = {
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
   const maxItems = options.maxItems ?? 256
   const maxFlights = options.maxFlights ?? 1
+  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY
   const toldAtOnce = options.toldAtOnce ?? maxItems
   let waiting: Waiting<Item, Result>[] = []
+  let weightWaiting = 0
   let flights = 0
   let inFlight = 0
   let scheduled = false
@@ -43,7 +49,9 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
 
   function add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
+      const weight = options.weigh?.(item) ?? 0
+      waiting.push({ item, weight, resolve, reject })
+      weightWaiting += weight
       schedule()
     })
   }
@@ -59,24 +67,30 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
   }
 
   function take(): Waiting<Item, Result>[] {
-    if (!options.conflict && waiting.length <= maxItems) {
+    if (!options.conflict && waiting.length <= maxItems && weightWaiting <= maxWeight) {
       const all = waiting
       waiting = []
+      weightWaiting = 0
       return all
     }
     const seen = new Set<string>()
     const taken: Waiting<Item, Result>[] = []
     const left: Waiting<Item, Result>[] = []
+    let weightTaken = 0
     for (const entry of waiting) {
       const mark = options.conflict?.(entry.item)
-      if (taken.length >= maxItems || (mark !== undefined && seen.has(mark))) {
+      const tooMany = taken.length >= maxItems
+      const tooHeavy = taken.length > 0 && weightTaken + entry.weight > maxWeight
+      if (tooMany || tooHeavy || (mark !== undefined && seen.has(mark))) {
         left.push(entry)
         continue
       }
       if (mark !== undefined) seen.add(mark)
       taken.push(entry)
+      weightTaken += entry.weight
     }
     waiting = left
+    weightWaiting -= weightTaken
     return taken
   }
 

@@ -63,6 +63,8 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
 const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
+/** Of the words of a transaction: a statement of many times as much outlasts its time on a busy machine, for all who are in it. */
+const MOST_CHARACTERS = 4_000_000
 /** A statement that nobody waits for any more may still end well within this. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
@@ -88,6 +90,8 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   const batcher = createBatcher<Entry, Verdict | Faulty | null>({
     flush,
     maxItems: deps.maxItems ?? MAX_ITEMS,
+    weigh: ({ row }) => row.content?.length ?? 0,
+    maxWeight: MOST_CHARACTERS,
     ...(deps.toldAtOnce !== undefined && { toldAtOnce: deps.toldAtOnce }),
     ...(conflict && { conflict: (entry: Entry) => conflict(entry.row) }),
   })
