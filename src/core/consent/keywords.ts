@@ -66,8 +66,11 @@ const EVERYDAY_WORDS: readonly string[] = [
   ],
 ]
 
-/** What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic. */
-const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f]/g
+/**
+ * What people leave out, or their telephones put in: accents of Latin, Greek and Cyrillic, vowel points of
+ * Hebrew and Arabic, and what stands behind an emoji to say how it is drawn.
+ */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\p{Variation_Selector}\p{Me}]/gu
 
 const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...START_WORDS.map(word => [bare(word), 'start'] as const),

@@ -38,14 +38,25 @@ describe('words that end marketing', () => {
     'İPTAL',
     'ΣΤΟΠ',
     'Διακοπή',
+    // Emoji bring a mark with them that says how they are drawn, and some a frame.
+    'STOP ❤️',
+    'STOP‼️',
+    '⛔️ STOP ⛔️',
+    '#️⃣ stop',
+    'STOP 🛑',
+    'STOP 👎🏽',
+    'रोकें ⚠️',
   ])('%s', text => {
     expect(readKeyword(text)).toBe('stop')
   })
 })
 
-test.each(['START', 'unstop', 'Yes', 'yes!', 'Alta', 'ابدأ', 'opt-in'])('%s begins it again', text => {
-  expect(readKeyword(text)).toBe('start')
-})
+test.each(['START', 'unstop', 'Yes', 'yes!', 'Alta', 'ابدأ', 'opt-in', 'START ✔️'])(
+  '%s begins it again',
+  text => {
+    expect(readKeyword(text)).toBe('start')
+  },
+)
 
 test.each([
   null,
