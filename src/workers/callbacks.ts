@@ -65,10 +65,13 @@ const GATHER_MS = 200
 /** Whoever had to wait is looked for this long after a place has become free: others will by then. */
 const MAKE_ROOM_MS = 100
 const STOP_GRACE_MS = 3_000
+const LONG_BODY_BYTES = 16_384
 
 export function createCallbacks(deps: CallbacksDeps): Callbacks {
   const { db, clock, log } = deps
   const lanes = createCallbackLanes(deps.limits ?? LIMITS)
+  /** Answers of which the status is known, and the body still comes. */
+  const bodies = createCallbackLanes(deps.limits ?? LIMITS)
   const seal = rememberOpened(deps.seal)
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -164,11 +167,27 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
         repeatable: true,
         signal: stopping.signal,
       })
-      leaveUnread(response)
+      leaveUnread(response, delivery.targetUuid)
       return { kind: 'answered', status: response.status }
     } catch (error) {
       return stopping.signal.aborted ? null : { kind: 'failed', detail: explainFailure(error, delivery) }
     }
+  }
+
+  /**
+   * The status is the whole answer. A short body is let through to its end, within
+   * the time of the attempt, for the sake of the connection; a long one ends it, and
+   * so does any where too many are on their way already.
+   */
+  function leaveUnread({ body }: GuardedResponse, target: string): void {
+    if (bodies.room(target) === 0) return void body.destroy()
+    bodies.enter(target)
+    body.once('close', () => bodies.leave(target, body.readableEnded))
+    let left = LONG_BODY_BYTES
+    body.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left <= 0) body.destroy()
+    })
   }
 
   function explainFailure(error: unknown, delivery: Claimed): string {
@@ -261,20 +280,6 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
 }
 
 const NOTHING: Taken = { taken: 0, more: false }
-
-/**
- * The status is the whole answer. A short body is let through to its end, within
- * the time of the attempt, for the sake of the connection; a long one ends it.
- */
-function leaveUnread({ body }: GuardedResponse): void {
-  let left = LONG_BODY_BYTES
-  body.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left <= 0) body.destroy()
-  })
-}
-
-const LONG_BODY_BYTES = 16_384
 
 type Room = { accountId: AccountId; targetUuid: string; limit: number }
 type Done = { delivery: Claimed; finish: Finish; gone: boolean }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { vi } from 'vitest'
 import { listen } from './loopback.ts'
@@ -17,18 +18,22 @@ export type Got = {
 }
 
 /** An answer's status and headers, or no answer: the connection is cut, or stays silent. */
-export type Reaction = number | { status: number; headers: Record<string, string> } | 'cut' | 'silence'
+export type Reaction = number | Answer | 'cut' | 'silence'
+/** `endless`: its body begins, and never ends. */
+type Answer = { status: number; headers: Record<string, string>; endless?: true }
 
 export type Receiver = {
   url(path?: string): string
   /** Everything that came in whole, in its order. */
   got: Got[]
   /** What is answered from now on; 200 at first. */
-  react(how: Reaction | ((got: Got) => Reaction)): void
+  react(how: Reaction | ((got: Got) => Reaction | Promise<Reaction>)): void
   /** Resolves when this many requests have come in. */
   count(n: number): Promise<void>
   /** How many connections were ever taken. */
   connections(): number
+  /** How many of them are open. */
+  open(): Promise<number>
   close(): Promise<void>
 }
 
@@ -36,7 +41,7 @@ export type Receiver = {
 export async function startReceiver(): Promise<Receiver> {
   const got: Got[] = []
   const signals = createSignals()
-  let reaction: (got: Got) => Reaction = () => 200
+  let reaction: (got: Got) => Reaction | Promise<Reaction> = () => 200
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -49,7 +54,9 @@ export async function startReceiver(): Promise<Receiver> {
       status: null,
     }
     got.push(entry)
-    answer(response, reaction(entry), entry)
+    const how = reaction(entry)
+    if (how instanceof Promise) void how.then(each => answer(response, each, entry))
+    else answer(response, how, entry)
     signals.notify()
   })
   let connections = 0
@@ -64,6 +71,7 @@ export async function startReceiver(): Promise<Receiver> {
     },
     count: n => signals.until(() => got.length >= n),
     connections: () => connections,
+    open: () => promisify(server.getConnections.bind(server))(),
     async close() {
       const closed = once(server, 'close')
       server.close()
@@ -76,9 +84,11 @@ export async function startReceiver(): Promise<Receiver> {
 function answer(response: ServerResponse, how: Reaction, entry: Got): void {
   if (how === 'silence') return
   if (how === 'cut') return void response.destroy()
-  const { status, headers } = typeof how === 'number' ? { status: how, headers: {} } : how
+  const { status, headers, endless }: Answer = typeof how === 'number' ? { status: how, headers: {} } : how
   entry.status = status
-  response.writeHead(status, headers).end('received')
+  response.writeHead(status, headers)
+  if (endless) response.write('received')
+  else response.end('received')
 }
 
 /** Checks a request as the Standard Webhooks library does, at a time of ours; throws what it throws. */

@@ -3,6 +3,7 @@ import type { Caller } from '../../src/contract/caller.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { type CallbackWorld, openCallbacks, WITH_JITTER } from '../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { lookUntil } from '../support/look-until.ts'
 import { type Got, type Receiver, startReceiver, verify } from '../support/receiver.ts'
 
 const SECOND_MS = 1_000
@@ -419,6 +420,20 @@ describe('nodes', () => {
     await world.clock.advance(15_000)
     await node.idle()
     await silent.close()
+  })
+
+  test('one whose answers never end holds no more connections than it may have requests', async () => {
+    const { id } = await listen()
+    receiver.react({ status: 200, headers: {}, endless: true })
+    const node = await world.startNode({ limits: { total: 16, perTarget: 8 } })
+    for (let at = 0; at < 40; at++) await something()
+    await node.turn()
+    expect((await list(id)).filter(({ status }) => status === 'delivered')).toHaveLength(40)
+    await lookUntil(
+      () => receiver.open(),
+      open => open <= 8,
+      5_000,
+    )
   })
 
   test('nobody is looked for any more once the one who had to wait is gone', async () => {
