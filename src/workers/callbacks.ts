@@ -46,7 +46,7 @@ export type CallbacksDeps = {
   fetch: GuardedFetch['fetch']
   /** This node's number, which changes when its lease was lost. */
   node(): number
-  disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone'): Promise<boolean>
+  disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone', url?: string): Promise<boolean>
   observe?(kind: Claimed['kind'], outcome: Finish['status']): void
   limits?: LaneLimits
 }
@@ -231,7 +231,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     )
     for (const { delivery, finish } of done) note(delivery, finish)
     for (const { delivery } of done.filter(each => each.gone && each.delivery.kind === 'endpoint')) {
-      await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone')
+      await disable(delivery.accountId, fromUuid('whk', delivery.targetUuid), 'gone', delivery.receiver?.url)
     }
     const sinceMs = clock.now() - FAILING_MS
     for (const { accountId, webhookId, failingSinceMs } of health) {
@@ -248,9 +248,14 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
   }
 
   /** Should it fail, the endpoint's next failure brings it here again. */
-  async function disable(accountId: AccountId, id: WebhookId, reason: 'failing' | 'gone'): Promise<void> {
+  async function disable(
+    accountId: AccountId,
+    id: WebhookId,
+    reason: 'failing' | 'gone',
+    url?: string,
+  ): Promise<void> {
     try {
-      if (await deps.disable(accountId, id, reason)) {
+      if (await deps.disable(accountId, id, reason, url)) {
         log.warn({ accountId, webhookId: id, reason }, 'a webhook endpoint was disabled')
       }
     } catch (error) {

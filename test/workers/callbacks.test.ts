@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/contract/caller.ts'
-import type { Database } from '../../src/infra/db.ts'
+import type { Database, Db } from '../../src/infra/db.ts'
+import { type Id, toUuid } from '../../src/lib/ids.ts'
 import { type CallbackWorld, openCallbacks, WITH_JITTER } from '../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { lookUntil } from '../support/look-until.ts'
@@ -37,6 +38,15 @@ const list = async (webhookId: string) =>
 async function something(): Promise<string> {
   const message = await world.newMessage(caller.account.id)
   return (await world.happen(caller.account.id, message, 'message.sent'))[0]!
+}
+
+async function countWaitingForLocks(): Promise<number> {
+  const { rows } = await database.db.query({
+    name: 'test_waiting',
+    text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    values: [],
+  })
+  return rows.length
 }
 
 describe('an event', () => {
@@ -489,6 +499,42 @@ describe('an endpoint', () => {
     await something()
     await node.turn()
     expect(await list(gone.id)).toHaveLength(1)
+  })
+
+  test('whose address was changed is not disabled by the 410 of the one before it', async () => {
+    const { id } = await listen({ url: receiver.url('/old') })
+    const answer = Promise.withResolvers<410>()
+    receiver.react(({ path }) => (path === '/old' ? answer.promise : 200))
+    const node = await world.startNode()
+    await something()
+    await node.poll()
+    await receiver.count(1)
+    await world.webhooks.update(caller, id, { url: receiver.url('/new') })
+    answer.resolve(410)
+    await node.idle()
+    expect(await world.webhooks.read(caller, id)).toMatchObject({ enabled: true, disabledReason: null })
+    await something()
+    await node.turn()
+    expect(receiver.got.map(({ path }) => path)).toEqual(['/old', '/new'])
+  })
+
+  test('whose description is changed keeps the success of this moment', async () => {
+    const { id } = await listen()
+    const setFailing = (db: Db, since: Date | null) =>
+      db.query({
+        name: 'test_failing',
+        text: 'update webhook_endpoints set failing_since = $1 where id = $2',
+        values: [since, toUuid(id as Id<'whk'>)],
+      })
+    await setFailing(database.db, new Date(world.clock.now() - 6 * DAY_MS))
+    const changed = await database.db.transaction(async tx => {
+      await setFailing(tx, null)
+      const changing = world.webhooks.update(caller, id, { description: 'ours' })
+      await lookUntil(countWaitingForLocks, waiting => waiting > 0, 5_000)
+      return { changing }
+    })
+    await changed.changing
+    expect(await world.webhooks.read(caller, id)).toMatchObject({ description: 'ours', failingSince: null })
   })
 
   test('that fails for five days is disabled; what waited is cancelled, and a replay brings it', async () => {

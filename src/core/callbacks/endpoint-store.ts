@@ -88,13 +88,22 @@ export async function insertWebhook(
   })
 }
 
-/** All but the secrets. */
-export async function updateWebhook(db: Db, accountId: AccountId, row: WebhookRow): Promise<void> {
-  await db.query({
+/**
+ * All but the secrets. Since when it fails is the attempts' to say, who wait for nobody's lock: here it ends,
+ * or stays as they have it by now.
+ * @returns since when it fails, in ms since the epoch.
+ */
+export async function updateWebhook(
+  db: Db,
+  accountId: AccountId,
+  row: Omit<WebhookRow, 'failingSince'>,
+  anew: boolean,
+): Promise<number | null> {
+  const { rows } = await db.query<Pick<Raw, 'failingSince'>>({
     name: 'webhook_update',
     text: `update webhook_endpoints set url = $3, description = $4, event_types = $5, enabled = $6,
-        failing_since = $7, disabled_at = $8, disabled_reason = $9
-      where account_id = $1 and id = $2`,
+        failing_since = case when not $7 then failing_since end, disabled_at = $8, disabled_reason = $9
+      where account_id = $1 and id = $2 returning failing_since as "failingSince"`,
     values: [
       toUuid(accountId),
       toUuid(row.id),
@@ -102,11 +111,12 @@ export async function updateWebhook(db: Db, accountId: AccountId, row: WebhookRo
       row.description,
       textArray(row.eventTypes),
       row.enabled,
-      isoOrNull(row.failingSince),
+      anew,
       isoOrNull(row.disabledAt),
       row.disabledReason,
     ],
   })
+  return rows[0]?.failingSince?.getTime() ?? null
 }
 
 /** The secret that was becomes the previous one, valid until then; null where there is no such endpoint. */

@@ -55,8 +55,16 @@ export type Webhooks = {
   rotate(caller: Caller, id: string): Promise<WebhookWithSecret>
   /** Sends it a `webhook.test`; CONFLICT while it is disabled. */
   test(caller: Caller, id: string): Promise<DeliveryView>
-  /** Sends nothing more to an endpoint, and tells the account's others; false when it was disabled already. */
-  disable(accountId: AccountId, id: WebhookId, reason: Exclude<DisabledReason, 'request'>): Promise<boolean>
+  /**
+   * Sends nothing more to an endpoint, and tells the account's others; false when it was disabled already,
+   * or is by now at another address than `url`, where that is given.
+   */
+  disable(
+    accountId: AccountId,
+    id: WebhookId,
+    reason: Exclude<DisabledReason, 'request'>,
+    url?: string,
+  ): Promise<boolean>
   /** Lets `*` stand for the event types of this version; at the start of a node. */
   refresh(): Promise<void>
 }
@@ -140,9 +148,9 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       if (body.url !== undefined) checkUrl(body.url)
       const row = await change(account.id, async tx => {
         const before = await find(tx, account.id, id)
+        const anew = beginsAnew(before, body)
         const after = changed(before, body, clock.now())
-        await updateWebhook(tx, account.id, after)
-        return after
+        return { ...after, failingSince: await updateWebhook(tx, account.id, after, anew) }
       })
       return view(row, clock.now())
     },
@@ -191,12 +199,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       })
     },
 
-    disable(accountId, id, reason) {
+    disable(accountId, id, reason, calledUrl) {
       return change(accountId, async tx => {
         const row = await selectWebhook(tx, accountId, id)
-        if (!row?.enabled) return false
+        if (!row?.enabled || (calledUrl !== undefined && calledUrl !== row.url)) return false
         const atMs = clock.now()
-        await updateWebhook(tx, accountId, { ...row, ...standing(false, atMs), disabledReason: reason })
+        const disabled = { ...row, ...standing(false, atMs), disabledReason: reason }
+        await updateWebhook(tx, accountId, disabled, false)
         const { url, failingSince } = row
         await insertEvent(tx, {
           accountId,
@@ -230,15 +239,17 @@ function standing(enabled: boolean, nowMs: number): Standing {
 }
 
 /** Another address, or being enabled anew, begins a new life: what failed before no longer counts. */
+function beginsAnew(before: WebhookRow, { url = before.url, enabled }: WebhookUpdate): boolean {
+  return url !== before.url || (enabled === true && !before.enabled)
+}
+
 function changed(before: WebhookRow, body: WebhookUpdate, nowMs: number): WebhookRow {
   const enabled = body.enabled ?? before.enabled
-  const anew = (body.url !== undefined && body.url !== before.url) || (enabled && !before.enabled)
   return {
     ...before,
     url: body.url ?? before.url,
     description: body.description ?? before.description,
     eventTypes: body.eventTypes ? [...new Set(body.eventTypes)] : before.eventTypes,
-    failingSince: anew ? null : before.failingSince,
     ...(enabled !== before.enabled && standing(enabled, nowMs)),
   }
 }
