@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/contract/caller.ts'
 import type { Database, Db } from '../../src/infra/db.ts'
-import { type Id, toUuid } from '../../src/lib/ids.ts'
+import { firstUuidAt, fromUuid, type Id, toUuid } from '../../src/lib/ids.ts'
 import { type CallbackWorld, openCallbacks, WITH_JITTER } from '../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { lookUntil } from '../support/look-until.ts'
@@ -630,5 +630,34 @@ describe('an endpoint', () => {
     expect(await list(id)).toMatchObject([
       { status: 'pending', attempts: 1, lastError: 'The URL must lead to a public address.' },
     ])
+  })
+})
+
+describe('a replay', () => {
+  /** Stored with an id of one time, about another. */
+  async function told(idMs: number, atMs: number): Promise<string> {
+    const id = `${firstUuidAt(idMs).slice(0, 14)}7000-8000-${String(idMs % 1_000_000).padStart(12, '0')}`
+    await database.db.query({
+      name: 'test_event_at',
+      text: `insert into events (account_id, id, type, at) values ($1, $2, 'message.sent', $3)`,
+      values: [toUuid(caller.account.id), id, new Date(atMs)],
+    })
+    return fromUuid('evt', id)
+  }
+
+  test('of two times that meet brings each event once, whenever it was given its id', async () => {
+    const { id } = await listen()
+    const noonMs = world.clock.now()
+    const noon = new Date(noonMs).toISOString()
+    const [from, to] = [noonMs - MINUTE_MS, noonMs + MINUTE_MS].map(each => new Date(each).toISOString())
+    const before = await told(noonMs + 20, noonMs - 10)
+    const after = await told(noonMs - 20, noonMs + 10)
+    await database.db.query({ name: 'test_none_yet', text: 'truncate deliveries' })
+    const replayed = async (range: { from: string; to: string }) => {
+      const { data } = await world.deliveries.replayRange(caller, id, range)
+      return (await list(id)).slice(-data.queued || Infinity).map(({ eventId }) => eventId)
+    }
+    expect(await replayed({ from: from!, to: noon })).toEqual([before])
+    expect(await replayed({ from: noon, to: to! })).toEqual([after])
   })
 })

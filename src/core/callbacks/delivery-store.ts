@@ -110,7 +110,7 @@ export async function replayEvents(
     text: `with found as (
              select e.id, e.type, e.message_id, e.at from events e
               where e.account_id = $1 and e.id >= $2::uuid and e.id < $3::uuid and e.id > $4::uuid
-                and e.at >= $10 and ($5::text[] is null or e.type = any ($5)) and e.type <> 'webhook.test'
+                and e.at >= $10 and e.at < $11 and ($5::text[] is null or e.type = any ($5)) and e.type <> 'webhook.test'
               order by e.id limit $6
            ), queued as (
              insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, due_at)
@@ -121,7 +121,7 @@ export async function replayEvents(
     values: [
       toUuid(accountId),
       firstUuidAt(range.fromMs - NAMED_BEFORE_MS),
-      firstUuidAt(range.toMs),
+      firstUuidAt(range.toMs + NAMED_AFTER_MS),
       range.after === null ? firstUuidAt(0) : toUuid(range.after),
       range.types && textArray(range.types),
       limit,
@@ -129,6 +129,7 @@ export async function replayEvents(
       toUuid(webhookId),
       textArray(WAY_OF_A_MESSAGE),
       toIso(range.fromMs),
+      toIso(range.toMs),
     ],
   })
   return rows.map(row => fromUuid('evt', row.id))
@@ -136,6 +137,8 @@ export async function replayEvents(
 
 /** An event gets its id before it is stored: this much before at most, were the database away meanwhile. */
 const NAMED_BEFORE_MS = 3_600_000
+/** Or after its time was taken: by a few statements, or by clocks that were set back. */
+const NAMED_AFTER_MS = 60_000
 /** Some thousand rows into five indexes. */
 const REPLAY_TIMEOUT_MS = 20_000
 /** Which of two events of the same millisecond came first. */
