@@ -2,7 +2,8 @@ drop function if exists find_suppressed;
 
 -- The channels ('*' is every one) on which these recipients are suppressed, for
 -- whoever writes to them by p_connection as p_sender. What recipients said to a
--- number that accounts share holds unless the sender is the account's own.
+-- number that accounts share holds unless the sender is the account's own: one that
+-- it has asked for is not yet.
 create function find_suppressed(p_account uuid[], p_key text[], p_connection uuid[], p_sender text[])
 returns table (item integer, channel text)
 language sql stable
@@ -23,5 +24,6 @@ as $$
   select a.n::integer, s.channel from asked a
     join suppressions s on s.account_id = '00000000-0000-0000-0000-000000000000' and s.recipient_key = a.key
          and s.connection_id = a.connection_id
-   where not exists (select 1 from sms_senders o where o.account_id = a.account_id and o.name = a.sender)
+   where not exists (select 1 from sms_senders o where o.account_id = a.account_id and o.name = a.sender
+                                               and o.status = 'approved')
 $$;

@@ -88,11 +88,15 @@ const marketing = (of = account, more: object = {}) =>
 const codeOf = (answer: Answer) => [answer.status, answer.body['code']]
 const SUPPRESSED = [400, 'RECIPIENT_SUPPRESSED']
 
-/** An approved SMS sender of an account, so that what is written to it is the account's. */
-async function approve(of: TestAccount, name: string): Promise<void> {
+/** A new SMS sender of an account, still to be approved. */
+async function ask(of: TestAccount, name: string): Promise<string> {
   const asked = await app.call('/api/v2/sms-senders', { method: 'POST', key: of.liveKey, body: { name } })
-  const { smsSender } = asked.body['data'] as { smsSender: { id: string } }
-  expect((await app.admin('POST', `/sms-senders/${smsSender.id}/approve`)).status).toBe(200)
+  return (asked.body['data'] as { smsSender: { id: string } }).smsSender.id
+}
+
+/** An approved one, so that what is written to it is the account's. */
+async function approve(of: TestAccount, name: string): Promise<void> {
+  expect((await app.admin('POST', `/sms-senders/${await ask(of, name)}/approve`)).status).toBe(200)
 }
 
 describe('what somebody writes', () => {
@@ -289,6 +293,26 @@ describe('STOP', () => {
     for (const { id } of rows) expect((await app.admin('DELETE', `/suppressions/${id}`)).status).toBe(200)
     expect((await send(one)).status).toBe(200)
     expect((await app.admin('DELETE', `/suppressions/${rows[0]!.id}`)).status).toBe(404)
+  })
+
+  test('to a shared number holds for an account that asks for its name as an own sender', async () => {
+    const one = await app.createAccount()
+    const person = { From: '+447700900556', To: '+15005550999' }
+    const made = await app.admin('POST', '/sms-senders', { name: 'Shared' })
+    const { smsSender } = made.body['data'] as { smsSender: { id: string } }
+    const send = () =>
+      app.during(
+        one.send(
+          { to: person.From, messageType: 'marketing', text: 'Sale', sender: { id: smsSender.id } },
+          { live: true },
+        ),
+      )
+    await write('STOP', person, shared)
+    expect(codeOf(await send())).toEqual(SUPPRESSED)
+    const own = await ask(one, 'Shared')
+    expect(codeOf(await send())).toEqual(SUPPRESSED)
+    expect((await app.admin('POST', `/sms-senders/${own}/reject`, { reason: 'taken' })).status).toBe(200)
+    expect(codeOf(await send())).toEqual(SUPPRESSED)
   })
 
   test('to a shared number keeps a failover away from it', async () => {
