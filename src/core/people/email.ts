@@ -1,7 +1,8 @@
 import { invalid } from '../../contract/errors.ts'
 
 /** What stands on both sides of the last @, and nothing that could end a header. */
-const EMAIL = /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,251}[\p{L}\p{N}])?$/u
+const EMAIL =
+  /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}.-]{0,251}[\p{L}\p{M}\p{N}])?$/u
 
 /** As it is compared: an address has one login. */
 export function emailKey(email: string): string {

@@ -13,7 +13,7 @@ export type Recipient =
 
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
 const EMAIL =
-  /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?)+$/u
+  /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 const HIDDEN = /^[0-9]{5,20}@lid$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */

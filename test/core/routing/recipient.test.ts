@@ -24,6 +24,9 @@ describe('`to` is told apart by its shape', () => {
     ['+79161234567', { kind: 'phone', address: '+79161234567', country: 'RU' }],
     ['someone@example.com', { kind: 'email', address: 'someone@example.com' }],
     ['jürgen@bücher.example', { kind: 'email', address: 'jürgen@bücher.example' }],
+    // Many scripts write their vowels as marks, and some keyboards their accents.
+    ['संपर्क@हिन्दी.भारत', { kind: 'email', address: 'संपर्क@हिन्दी.भारत' }],
+    ['a@bu\u0308cher.example', { kind: 'email', address: 'a@bu\u0308cher.example' }],
     ["o'brien+tag@sub.example.co.uk", { kind: 'email', address: "o'brien+tag@sub.example.co.uk" }],
     ['120363041234567890@g.us', { kind: 'group', address: '120363041234567890@g.us' }],
     ['4915112345678-1623456789@g.us', { kind: 'group', address: '4915112345678-1623456789@g.us' }],

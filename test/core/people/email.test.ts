@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { readEmail } from '../../../src/core/people/email.ts'
+
+test.each(['a@example.com', ' a@example.com ', 'jürgen@bücher.example', 'संपर्क@हिन्दी.भारत'])(
+  '%s is an address',
+  text => {
+    expect(readEmail(text)).toBe(text.trim())
+  },
+)
+
+test.each([
+  '',
+  'a',
+  '@example.com',
+  'a@',
+  'a@-example.com',
+  'a@\u0308a.com',
+  'a b@example.com',
+  'a@b@c\n.com',
+])('%j is none', text => {
+  expect(() => readEmail(text)).toThrow('must be an e-mail address')
+})
