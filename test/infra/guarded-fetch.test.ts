@@ -635,6 +635,22 @@ describe('the wire', () => {
     expect(fault).toMatchObject({ reason: 'network', retryable: true, sentBytes: false })
   })
 
+  test.each([false, true])(
+    'an answer that would speak another protocol is none (repeatable: %s)',
+    async repeatable => {
+      const switching = createTcpServer(socket => {
+        socket.on('error', () => {})
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
+        )
+      })
+      const port = await listen(switching)
+      const asked = request(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x', repeatable })
+      const fault = await faultOf(client().fetch(asked))
+      expect([fault.reason, fault.retryable, fault.sentBytes]).toEqual(['network', true, true])
+    },
+  )
+
   test('a connection that is cut after the request does not', async () => {
     const port = await serve(incoming => void incoming.socket.resetAndDestroy())
     const fault = await faultOf(

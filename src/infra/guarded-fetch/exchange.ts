@@ -52,6 +52,8 @@ export function exchangeOnce(exchange: Exchange): Promise<IncomingMessage> {
     outgoing.once('close', () => {
       signal.removeEventListener('abort', abort)
       cancelTimer()
+      // Node ends a request without a word where the answer is a 101 that nobody asked for.
+      reject(asFetchError(null, progress.sent))
     })
     const connected = () => {
       cancelTimer()
