@@ -32,6 +32,8 @@ export function openDownload({ url, headers, clock }: Download, signal: AbortSig
       stopConnecting()
       reject(new FileUnavailable(`the provider was not reached (${error.code ?? 'FAILED'})`, true))
     })
+    // Node ends a request without a word where the answer is a 101 that nobody asked for.
+    request.on('close', () => reject(new FileUnavailable('the provider gave no answer', true)))
     request.on('response', response => {
       stopConnecting()
       if (response.statusCode === 200) return resolve(response)
