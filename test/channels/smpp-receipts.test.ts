@@ -110,6 +110,28 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('', [id('1'), state(5), network]))).toMatchObject({ providerCode: '3:260' })
   })
 
+  it.each([
+    ['DELIVERED', 'delivered'],
+    ['Accepted', 'sent'],
+    ['REJECTED', 'undelivered'],
+    ['UNDELIVERABLE', 'undelivered'],
+    ['FAILED', 'undelivered'],
+  ])('whose state is spelt out: %s', (word, status) => {
+    expect(readReceipt(delivery(`id:1 stat:${word} err:000`))).toMatchObject({ id: '1', status })
+  })
+
+  it('in octets, although it is labelled as the message that it speaks of was', () => {
+    expect(readReceipt(delivery(`${TEXT}\0`, [], { dataCoding: 8 }))).toMatchObject({
+      id: '0123456789',
+      status: 'delivered',
+    })
+  })
+
+  it('whose id is as long as that of an answer may be', () => {
+    const long = 'a1'.repeat(100)
+    expect(readReceipt(delivery(`id:${long} stat:DELIVRD`))).toMatchObject({ id: long })
+  })
+
   it('that ends with a NUL', () => {
     expect(readReceipt(delivery('id:1\0 stat:DELIVRD err:000\0'))).toMatchObject({
       id: '1',

@@ -27,6 +27,11 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map([
   ['UNDELIV', 'undelivered'],
   ['REJECTD', 'undelivered'],
   ['SKIPPED', 'undelivered'],
+  // Spelt out, by those who do not keep to seven letters.
+  ['DELIVER', 'delivered'],
+  ['ACCEPTE', 'sent'],
+  ['REJECTE', 'undelivered'],
+  ['FAILED', 'undelivered'],
 ])
 
 const STATE_WORDS: readonly string[] = [
@@ -78,9 +83,15 @@ function stateWord(tlvs: Tlvs): string | undefined {
   return state?.length === 1 ? STATE_WORDS[state[0]!] : undefined
 }
 
-/** The text up to the quoted message, which its author could have filled with fields of his own. */
+const UCS2 = 8
+
+/**
+ * The text up to the quoted message, which its author could have filled with fields of his own. Some
+ * centres label it as that message was, in UCS-2, and write octets all the same.
+ */
 function reportText(dataCoding: number, body: Buffer): string {
-  const text = dataCoding === 8 ? ucs2(body) : body.toString('latin1')
+  const octets = body.toString('latin1')
+  const text = dataCoding === UCS2 && !FIELD.id.test(octets) ? ucs2(body) : octets
   const quoted = text.search(/\btext:/i)
   return quoted < 0 ? text : text.slice(0, quoted)
 }
@@ -97,7 +108,7 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
 
 /** Some centres end the text with a NUL. */
 const FIELD = {
-  id: /\bid:\s*([^\s\0]{1,64})/i,
+  id: /\bid:\s*([^\s\0]{1,200})/i,
   stat: /\bstat:\s*(\w{1,20})/i,
   err: /\berr:\s*([^\s\0]{1,20})/i,
 } as const
