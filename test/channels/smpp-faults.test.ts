@@ -1,7 +1,12 @@
 import { connect, createServer } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
-import { COMMAND, createPduWriter, writeShortMessage } from '../../src/channels/smpp/pdu.ts'
+import {
+  COMMAND,
+  createPduWriter,
+  ESM_DELIVERY_RECEIPT,
+  writeShortMessage,
+} from '../../src/channels/smpp/pdu.ts'
 import { openSession } from '../../src/channels/smpp/session.ts'
 import { createCertificate } from '../support/certificate.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
@@ -250,6 +255,33 @@ describe('the bind', () => {
     expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
   })
 
+  it('that the centre unbinds waits shortly for the answers that are on their way', async () => {
+    const { smsc, link, test } = await open('silent')
+    const outcomes = [link.send(sms(), never()), link.send(sms(), never())]
+    await smsc.submitted(2)
+    smsc.send('unbind')
+    for (const { sequence } of smsc.submits) {
+      smsc.send('submit_sm_resp', { sequence_number: sequence, message_id: `id-${sequence}` })
+    }
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ kind: 'accepted' })
+    await smsc.commanded('unbind_resp')
+    await test.state('down')
+  })
+
+  it('that the centre unbinds ends after a second without them', async () => {
+    const { smsc, link, clock, test } = await open('silent')
+    const outcome = link.send(sms(), never())
+    await smsc.submitted(1)
+    smsc.send('unbind')
+    smsc.send('enquire_link')
+    await smsc.commanded('enquire_link_resp')
+    expect(smsc.commands).not.toContain('unbind_resp')
+    await clock.advance(1000)
+    expect(await outcome).toEqual({ kind: 'unknown', detail: 'the centre unbound' })
+    await smsc.commanded('unbind_resp')
+    await test.state('down')
+  })
+
   it('is given up when no answer to it comes', async () => {
     const smsc = await centre('slow-connect')
     const { test, clock } = await linkTo(smsc.port)
@@ -270,6 +302,29 @@ describe('the bind', () => {
     smsc.write(bytes)
     await test.state('down')
     await smsc.idle()
+  })
+
+  it.each([
+    ['an octet too many behind the text', 'id:1 stat:DELIVRD', '00', 0x00],
+    ['an optional parameter that says to be longer', 'id:1 stat:DELIVRD', '0427000902', 0x00],
+    ['a text that is cut short in its parameter', '', '0424002069643a31', 0xc0],
+  ])('lives on with a receipt that has %s', async (_name, text, behind, status) => {
+    const { smsc } = await open()
+    smsc.write(receiptPdu(text, Buffer.from(behind, 'hex')))
+    await smsc.acknowledged(1)
+    expect(smsc.acknowledgements).toEqual([status])
+    smsc.send('enquire_link')
+    await smsc.commanded('enquire_link_resp')
+  })
+
+  it('takes the id of an answer that does not end with a NUL', async () => {
+    const { smsc, link } = await open('silent')
+    const outcome = link.send(sms(), never())
+    await smsc.submitted(1)
+    const answer = Buffer.from('000000178000000400000000000000006161612d313233', 'hex')
+    answer.writeUInt32BE(smsc.submits[0]!.sequence, 12)
+    smsc.write(answer)
+    expect(await outcome).toEqual({ kind: 'accepted', providerId: 'aaa-123', parts: 1 })
   })
 
   it('unbinds on close', async () => {
@@ -395,3 +450,25 @@ describe('a centre that tells and does not listen', () => {
     expect(closed).toEqual(['no answer to enquire_link'])
   })
 })
+
+/** A deliver_sm of a receipt, with octets behind it that no writer would put there. */
+function receiptPdu(text: string, behind: Buffer): Buffer {
+  const writer = createPduWriter()
+  writeShortMessage(writer, COMMAND.deliverSm, 1, {
+    serviceType: '',
+    sourceTon: 1,
+    sourceNpi: 1,
+    source: '491701234567',
+    destTon: 5,
+    destNpi: 0,
+    dest: 'Posthorn',
+    esmClass: ESM_DELIVERY_RECEIPT,
+    registeredDelivery: 0,
+    dataCoding: 0,
+    udh: null,
+    body: Buffer.from(text),
+  })
+  const pdu = Buffer.concat([writer.take()!, behind])
+  pdu.writeUInt32BE(pdu.length, 0)
+  return pdu
+}

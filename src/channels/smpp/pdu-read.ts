@@ -12,13 +12,15 @@ import {
 /**
  * Reads SMPP 3.4. Nothing here throws, whatever the bytes are: a PDU that does
  * not hold what its command promises is `malformed`, and the session ends with it.
+ * Optional parameters are read as far as they go: centres leave octets behind the
+ * text, and one that ended the session for that would meet the same PDU in the next.
  */
 
 export type Pdu = { sequence: number; status: number } & (
   | { kind: 'bind'; command: number; bind: BindRequest }
   | { kind: 'bind_resp'; command: number; systemId: string }
-  /** submit_sm, deliver_sm or data_sm. */
-  | { kind: 'message'; command: number; message: ShortMessage; tlvs: Tlvs }
+  /** submit_sm, deliver_sm or data_sm; `tlvsCut` where an optional parameter runs past the end. */
+  | { kind: 'message'; command: number; message: ShortMessage; tlvs: Tlvs; tlvsCut?: true }
   /** The response to one; a refusal may come without its body. */
   | { kind: 'message_resp'; command: number; messageId: string }
   /** Known commands that are a header alone. */
@@ -57,11 +59,8 @@ export function readPdu(frame: Buffer): Pdu {
   switch (command) {
     case SUBMIT_RESPONSE:
     case DELIVER_RESPONSE:
-    case DATA_RESPONSE: {
-      const messageId = readResponseId(frame, status)
-      if (messageId === null) return { kind: 'malformed', command, status, sequence }
-      return { kind: 'message_resp', command, status, sequence, messageId }
-    }
+    case DATA_RESPONSE:
+      return { kind: 'message_resp', command, status, sequence, messageId: readResponseId(frame, status) }
     case COMMAND.submitSm:
     case COMMAND.deliverSm:
     case COMMAND.dataSm:
@@ -72,9 +71,7 @@ export function readPdu(frame: Buffer): Pdu {
       return readBind(frame, command, status, sequence)
   }
   if (BIND_RESPONSES.includes(command)) {
-    const systemId = readResponseId(frame, status)
-    if (systemId === null) return { kind: 'malformed', command, status, sequence }
-    return { kind: 'bind_resp', command, status, sequence, systemId }
+    return { kind: 'bind_resp', command, status, sequence, systemId: readResponseId(frame, status) }
   }
   return { kind: HEADERS.includes(command) ? 'header' : 'unknown', command, status, sequence }
 }
@@ -85,13 +82,13 @@ export function isResponse(command: number): boolean {
 }
 
 /**
- * The one string of a response: '' where the body was left out, null where it
- * is broken. A refusal needs no body, so there a broken one is left out too.
+ * The one string of a response: '' where the body was left out. Some leave out its NUL; the PDU's end
+ * is its own then. A refusal needs no body, so there a broken one counts as left out.
  */
-function readResponseId(frame: Buffer, status: number): string | null {
-  if (frame.length === HEADER_BYTES) return ''
-  const end = frame.indexOf(0, HEADER_BYTES)
-  if (end < 0) return status === 0 ? null : ''
+function readResponseId(frame: Buffer, status: number): string {
+  const nul = frame.indexOf(0, HEADER_BYTES)
+  if (nul < 0 && status !== 0) return ''
+  const end = nul < 0 ? frame.length : nul
   return frame.toString('latin1', HEADER_BYTES, Math.min(end, HEADER_BYTES + LONGEST_ID_BYTES))
 }
 
@@ -148,9 +145,8 @@ function readBind(frame: Buffer, command: number, status: number, sequence: numb
 function readMessage(frame: Buffer, command: number, status: number, sequence: number): Pdu {
   const cursor: Cursor = { frame, at: HEADER_BYTES, failed: false }
   const message = command === COMMAND.dataSm ? readDataSm(cursor) : readShortMessage(cursor)
-  const tlvs = readTlvs(cursor)
   if (cursor.failed) return { kind: 'malformed', command, status, sequence }
-  return { kind: 'message', command, status, sequence, message, tlvs }
+  return { kind: 'message', command, status, sequence, message, ...readTlvs(cursor) }
 }
 
 function readShortMessage(cursor: Cursor): ShortMessage {
@@ -210,15 +206,20 @@ function readDataSm(cursor: Cursor): ShortMessage {
 
 const NO_TLVS: Tlvs = new Map()
 
-function readTlvs(cursor: Cursor): Tlvs {
-  if (cursor.at === cursor.frame.length) return NO_TLVS
+const TLV_HEADER_BYTES = 4
+
+/** Fewer octets than a header has are no parameter; one that runs past the end is left out. */
+function readTlvs(cursor: Cursor): { tlvs: Tlvs; tlvsCut?: true } {
+  if (cursor.at === cursor.frame.length) return { tlvs: NO_TLVS }
   const tlvs = new Map<number, Buffer>()
-  while (!cursor.failed && cursor.at < cursor.frame.length) {
+  while (cursor.frame.length - cursor.at >= TLV_HEADER_BYTES) {
     const tag = (octet(cursor) << 8) | octet(cursor)
     const length = (octet(cursor) << 8) | octet(cursor)
-    tlvs.set(tag, octets(cursor, length))
+    const value = octets(cursor, length)
+    if (cursor.failed) return { tlvs, tlvsCut: true }
+    tlvs.set(tag, value)
   }
-  return tlvs
+  return { tlvs }
 }
 
 /** Cuts a byte stream into PDUs. */

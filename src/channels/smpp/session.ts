@@ -71,6 +71,7 @@ const MOST_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
 /** Answers that the far side does not read, above which reading its PDUs stops. */
 const MOST_UNSENT_BYTES = 1_048_576
+/** How long an unbind, ours or the centre's, waits for answers. */
 const UNBIND_WAIT_MS = 1000
 /** How long a closed session may still hand over what it wrote. */
 const LAST_WORDS_MS = 1000
@@ -90,6 +91,8 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   let paused = false
   let flushing = false
   let cancelEnquire: Cancel | null = null
+  /** Set while the centre, which unbinds, waits for our word. */
+  let onSubmitsSettled: (() => void) | null = null
 
   const submits = createInFlight({
     clock,
@@ -142,6 +145,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
         onAnswer?.(answer)
         resolve(answer)
         deps.onRoom()
+        if (submits.size() === 0) onSubmitsSettled?.()
       }
       submits.add(number, signal, settled, onLate)
       writeShortMessage(writer, COMMAND.submitSm, number, message)
@@ -273,15 +277,12 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     switch (pdu.command) {
       case COMMAND.deliverSm:
       case COMMAND.dataSm:
-        if (pdu.kind === 'message') deliver(pdu.command, pdu.sequence, pdu)
+        if (pdu.kind === 'message') takeDelivery(pdu)
         return true
       case COMMAND.enquireLink:
         return answer(COMMAND.enquireLink, pdu.sequence)
       case COMMAND.unbind:
-        answer(COMMAND.unbind, pdu.sequence)
-        flush()
-        destroy('the centre unbound')
-        return false
+        return takeUnbind(pdu.sequence)
       case COMMAND.outbind:
       case COMMAND.alertNotification:
         return true
@@ -295,6 +296,35 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     writeHeaderOnly(writer, responseTo(command), STATUS.ok, number)
     flushSoon()
     return true
+  }
+
+  /** Answers to submits may be on their way behind it: the session ends with the last of them, or soon. */
+  function takeUnbind(number: number): boolean {
+    stopSubmits()
+    const end = (): void => {
+      cancel()
+      if (state === 'closed') return
+      answer(COMMAND.unbind, number)
+      flush()
+      destroy('the centre unbound')
+    }
+    const cancel = clock.after(UNBIND_WAIT_MS, end)
+    if (submits.size() === 0 || onSubmitsSettled) end()
+    else onSubmitsSettled = end
+    return state !== 'closed'
+  }
+
+  /** What carries its text in a parameter that is cut short has no text. */
+  function takeDelivery(pdu: Extract<Pdu, { kind: 'message' }>): void {
+    const hasText = !pdu.tlvsCut || pdu.message.body.length > 0
+    if (hasText) deliver(pdu.command, pdu.sequence, pdu)
+    else refuseCut(pdu)
+  }
+
+  function refuseCut(pdu: Pdu): void {
+    log.warn({}, 'smpp: a delivery whose optional parameters are cut short was refused')
+    writeIdResponse(writer, responseTo(pdu.command), STATUS.invalidTlvs, pdu.sequence, '')
+    flushSoon()
   }
 
   function deliver(command: number, number: number, delivery: Delivery): void {

@@ -9,6 +9,7 @@ export const STATUS = {
   invalidSystemId: 0x0f,
   invalidSystemType: 0x53,
   temporaryAppError: 0x64,
+  invalidTlvs: 0xc0,
 } as const
 
 type Verdict = 'throttled' | 'retry' | RejectCode
