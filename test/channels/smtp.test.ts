@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../src/channels/provider.ts'
 import { type SmtpConfig, smtpProvider } from '../../src/channels/smtp.ts'
 import { createCertificate } from '../support/certificate.ts'
+import { verifyDkim } from '../support/dkim-verifier.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { type SmtpPeer, type SmtpScript, startSmtpServer } from '../support/smtp-server.ts'
 import { createIo, never, outgoing, settled } from './conformance.ts'
@@ -360,6 +362,18 @@ describe('the mail', () => {
     expect((await send(link)).kind).toBe('accepted')
     expect(peer.received.length).toBe(1)
   })
+})
+
+test.each([false, true])('a text with a CR alone leaves as it was signed (HTML: %s)', async html => {
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }) as string
+  const dkim = { domainName: 'example.org', keySelector: 's1', privateKey }
+  const { link, peer } = await start({}, { dkim })
+  await send(link, { text: 'One\rtwo\r\nthree\nfour\r.\rfive', html })
+  const { bytes } = peer.received[0]!
+  expect(bytes.toString('latin1')).toContain('One\r\ntwo\r\nthree\r\nfour\r\n.\r\nfive')
+  expect(verifyDkim(bytes, publicKey)).toMatchObject({ ok: true, why: '' })
 })
 
 describe('files that cannot be had: nobody is asked for anything', () => {

@@ -59,8 +59,13 @@ export async function composeMail(
   return Buffer.isBuffer(bytes) ? { from: from.address, to: to.address, messageId, bytes } : bytes
 }
 
+/**
+ * A CR alone must not stand in a mail (RFC 5321, 2.3.8): it goes over the wire as the end of a line,
+ * so that a signature over the CR would not fit what arrives.
+ */
 function bodyOf(message: Outgoing): { text: string; html?: string } {
-  return message.html ? { text: htmlToText(message.text), html: message.text } : { text: message.text }
+  const words = message.text.replace(/\r\n?/g, '\n')
+  return message.html ? { text: htmlToText(words), html: words } : { text: words }
 }
 
 async function openFiles(
