@@ -79,6 +79,9 @@ describe('reading a message from a phone', () => {
       [TLV.receiptedMessageId, Buffer.from('mo-1\0')],
     ])
     expect(read(whole)).toMatchObject({ text: 'long', eventId: 'mo-1' })
+    expect(read(delivery('short', {}, [[TLV.messagePayload, Buffer.alloc(0)]]))).toMatchObject({
+      text: 'short',
+    })
   })
 
   it.each([

@@ -120,6 +120,28 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery(`id:1 stat:${word} err:000`))).toMatchObject({ id: '1', status })
   })
 
+  it('with commas or semicolons between its fields', () => {
+    for (const between of [', ', ';']) {
+      const text = ['id:1', 'sub:001', 'stat:UNDELIV', 'err:045', 'text:'].join(between)
+      expect(readReceipt(delivery(text))).toMatchObject({
+        id: '1',
+        status: 'undelivered',
+        providerCode: '045',
+      })
+    }
+  })
+
+  it('beside a message_payload that is empty, and behind a header', () => {
+    expect(readReceipt(delivery('id:1 stat:DELIVRD', [[TLV.messagePayload, Buffer.alloc(0)]]))).toMatchObject(
+      {
+        id: '1',
+      },
+    )
+    const headed = { esmClass: 0x44, body: Buffer.from('\x05\0\x03A\x01Aid:2 stat:DELIVRD') }
+    expect(readReceipt(delivery('', [], headed))).toMatchObject({ id: '2' })
+    expect(readReceipt(delivery('id:3 stat:DELIVRD', [], { esmClass: 0x44 }))).toMatchObject({ id: '3' })
+  })
+
   it('in octets, although it is labelled as the message that it speaks of was', () => {
     expect(readReceipt(delivery(`${TEXT}\0`, [], { dataCoding: 8 }))).toMatchObject({
       id: '0123456789',

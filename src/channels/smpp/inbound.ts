@@ -1,7 +1,8 @@
 import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
+import { wordsOf } from './body.ts'
 import type { SmppSettings } from './config.ts'
-import { ESM_UDHI, TLV, type Tlvs } from './pdu.ts'
+import { TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
 const TON_UNKNOWN = 0
@@ -18,14 +19,14 @@ const CONCATENATED_16 = 0x08
  * such a message no id; one that the centre says is used, and `spareId` else.
  */
 export function readMessage(
-  { message, tlvs }: Delivery,
+  delivery: Delivery,
   { defaultAlphabet }: Pick<SmppSettings, 'defaultAlphabet'>,
   spareId: () => string,
 ): InboundMessage | null {
+  const { message, tlvs } = delivery
   const alphabet = alphabetOf(message.dataCoding, defaultAlphabet)
   if (alphabet === null) return null
-  const octets = tlvs.get(TLV.messagePayload) ?? message.body
-  const { udh, body } = message.esmClass & ESM_UDHI ? splitHeader(octets) : { udh: null, body: octets }
+  const { udh, body } = wordsOf(delivery)
   const part = (udh && partOf(udh)) ?? segmentOf(tlvs)
   const id = tlvs.get(TLV.receiptedMessageId)?.toString('latin1').replace(/\0.*$/s, '')
   return {
@@ -47,11 +48,6 @@ function addressOf(address: string, ton: number): string {
   if (!/^\d+$/.test(digits)) return address
   const whole = ton === TON_INTERNATIONAL || (ton === TON_UNKNOWN && digits.length > LONGEST_SHORT_CODE)
   return whole || address.startsWith('+') ? `+${digits}` : digits
-}
-
-function splitHeader(octets: Buffer): { udh: Buffer; body: Buffer } {
-  const end = Math.min((octets[0] ?? 0) + 1, octets.length)
-  return { udh: octets.subarray(1, end), body: octets.subarray(end) }
 }
 
 function partOf(udh: Buffer): InboundPart | null {

@@ -1,4 +1,5 @@
 import type { Receipt } from '../provider.ts'
+import { wordsOf } from './body.ts'
 import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
@@ -61,8 +62,11 @@ export function isReceipt({ message, tlvs }: Delivery): boolean {
  * no known state. The text's times are in the centre's own zone, which it does
  * not say, so `atMs` is null.
  */
-export function readReceipt({ message, tlvs }: Delivery): ReadReceipt | null {
-  const text = reportText(message.dataCoding, tlvs.get(TLV.messagePayload) ?? message.body)
+export function readReceipt(delivery: Delivery): ReadReceipt | null {
+  const { message, tlvs } = delivery
+  const { body, octets } = wordsOf(delivery)
+  const behindHeader = reportText(message.dataCoding, body)
+  const text = FIELD.id.test(behindHeader) ? behindHeader : reportText(message.dataCoding, octets)
   const tlvId = cstringOf(tlvs.get(TLV.receiptedMessageId))
   const id = tlvId || field(text, 'id')
   const word = stateWord(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
@@ -106,11 +110,11 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
   return FIELD[name].exec(text)?.[1] ?? ''
 }
 
-/** Some centres end the text with a NUL. */
+/** Some centres end the text with a NUL, or put commas between the fields. */
 const FIELD = {
-  id: /\bid:\s*([^\s\0]{1,200})/i,
+  id: /\bid:\s*([^\s\0,;]{1,200})/i,
   stat: /\bstat:\s*(\w{1,20})/i,
-  err: /\berr:\s*([^\s\0]{1,20})/i,
+  err: /\berr:\s*([^\s\0,;]{1,20})/i,
 } as const
 
 /** `err` of the text, else network_error_code as `type:code`; null where neither says anything. */
