@@ -233,7 +233,11 @@ export function createMessageRooms(
     }),
     messages,
     messageWatch: createMessageWatch({ db, clock, view: messages.view }),
-    policies: createPolicies({ connections: rooms.connections, providers }),
+    policies: createPolicies({
+      connections: rooms.connections,
+      providers,
+      sandboxForLive: config.sandbox,
+    }),
   }
 }
 

@@ -1,16 +1,32 @@
 import type { ProviderPolicy } from '../../channels/provider.ts'
+import type { Caller } from '../../contract/caller.ts'
 import type { ProviderMessagePolicy } from '../../contract/message.ts'
-import type { AccountId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot, ConnectionSnapshots } from '../connections/snapshot.ts'
+import { SANDBOX } from './route.ts'
 
-export type Policies = { list(accountId: AccountId): Promise<ProviderMessagePolicy[]> }
+export type Policies = { list(caller: Pick<Caller, 'account' | 'mode'>): Promise<ProviderMessagePolicy[]> }
+
+export type PoliciesDeps = {
+  connections: ConnectionSnapshots
+  providers: Policed
+  /** Whether live keys may fall back on the sandbox where there is no real connection. */
+  sandboxForLive: boolean
+}
 
 type Policed = ReadonlyMap<string, { policy: ProviderPolicy }>
 
-export function createPolicies(deps: { connections: ConnectionSnapshots; providers: Policed }): Policies {
+export function createPolicies({ connections, providers, sandboxForLive }: PoliciesDeps): Policies {
   return {
-    list: async accountId => listPolicies(await deps.connections.forAccount(accountId), deps.providers),
+    async list({ account, mode }) {
+      const policies = listPolicies(await connections.forAccount(account.id), providers)
+      return mode === 'test' || sandboxForLive ? policies : policies.map(withoutSandbox)
+    },
   }
+}
+
+/** A live key is told that the sandbox is off, by whichever of its two switches. */
+function withoutSandbox(policy: ProviderMessagePolicy): ProviderMessagePolicy {
+  return policy.providerKey === SANDBOX ? { ...policy, enabled: false } : policy
 }
 
 /** What `GET /messages/policies` says: one entry per connection and channel that the account can use. */

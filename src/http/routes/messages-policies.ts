@@ -16,5 +16,5 @@ export const messagesPolicies = (deps: { policies: Policies }) =>
       tags: ['Messages'],
       response: { 200: success(Type.Array(ProviderMessagePolicy)) },
     },
-    handler: async request => ({ success: true, data: await deps.policies.list(request.caller.account.id) }),
+    handler: async request => ({ success: true, data: await deps.policies.list(request.caller) }),
   })

@@ -36,6 +36,16 @@ describe('POSTHORN_SANDBOX=off', () => {
     expect(delivered.mode).toBe('test')
   })
 
+  test('shows it as off in the policies that a live key reads, and as on in those of a test key', async () => {
+    const account = await app.createAccount()
+    const policiesOf = async (key: string) => {
+      const { body } = await app.call('/api/v2/messages/policies', { key })
+      return (body['data'] as { enabled: boolean }[]).map(policy => policy.enabled)
+    }
+    expect(await policiesOf(account.liveKey)).toEqual(CHANNELS.map(() => false))
+    expect(await policiesOf(account.testKey)).toEqual(CHANNELS.map(() => true))
+  })
+
   test('does not warn that live keys send to it', () => {
     expect(app.log.join('')).not.toContain('live keys send to the sandbox')
   })
