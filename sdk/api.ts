@@ -1602,6 +1602,20 @@ export interface PostSmsSendersByIdDefaultPath {
 export interface GetOfficialSenders200 {
   success: true
   data: OfficialSender[]
+  /**
+   * Pass it as `cursor` to read on; null when there is nothing more.
+   */
+  nextCursor: string | null
+}
+export interface GetOfficialSendersQuery {
+  /**
+   * Rows of one page; without it, all there are
+   */
+  limit?: number
+  /**
+   * From `nextCursor`; opaque
+   */
+  cursor?: string
 }
 export interface PostOfficialSendersByIdDefault200 {
   success: true
@@ -5365,7 +5379,7 @@ export interface Paths {
   }
   '/api/v2/official-senders': {
     get: {
-      parameters: { path?: never; query?: never; header?: never }
+      parameters: { path?: never; query?: GetOfficialSendersQuery; header?: never }
       responses: {
         200: { content: { 'application/json': GetOfficialSenders200 } }
         400: { content: { 'application/json': ErrorBody } }

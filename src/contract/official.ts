@@ -19,3 +19,13 @@ export const OfficialSender = Type.Object({
   lastCheckedAt: nullable(IsoTime),
 })
 export type OfficialSender = Static<typeof OfficialSender>
+
+export const OfficialSenderQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows of one page; without it, all there are' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque' }),
+  ),
+})
+export type OfficialSenderQuery = Static<typeof OfficialSenderQuery>

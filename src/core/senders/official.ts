@@ -1,7 +1,8 @@
 import type { Caller } from '../../contract/caller.ts'
+import { type Page, readCursor, writeCursor } from '../../contract/cursor.ts'
 import type { KeyMode } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { OfficialSender } from '../../contract/official.ts'
+import type { OfficialSender, OfficialSenderQuery } from '../../contract/official.ts'
 import { PLATFORM_SENDER, type TemplateSender } from '../../contract/template.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -20,6 +21,8 @@ import {
 export type OfficialSenders = {
   /** The account's own, in the order in which they are tried, then the platform's where there is one for this key. */
   list(caller: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]>
+  /** A page of the same; without a `limit`, all that follow the cursor. */
+  page(caller: Pick<Caller, 'account' | 'mode'>, query: OfficialSenderQuery): Promise<Page<OfficialSender>>
   /** NOT_FOUND for one that is not in the list, CONFLICT for one that is disabled. Again is no error. */
   makeDefault(caller: Pick<Caller, 'account' | 'mode'>, id: string): Promise<OfficialSender>
   /** The same senders as templates show them. */
@@ -77,6 +80,16 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
 
   return {
     list,
+    async page(caller, { limit, cursor }) {
+      const from = cursor === undefined ? 0 : Number(readCursor(cursor, isPlace)[0])
+      const senders = await list(caller)
+      const to = limit === undefined ? senders.length : from + limit
+      return {
+        success: true,
+        data: senders.slice(from, to),
+        nextCursor: to < senders.length ? writeCursor(String(to)) : null,
+      }
+    },
     async makeDefault(caller, id) {
       const sender = (await list(caller)).find(each => each.id === id)
       if (!sender) throw new Problem('NOT_FOUND', 'Official sender not found')
@@ -106,6 +119,11 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
       }
     },
   }
+}
+
+/** How many senders came before: the list is short and the operator's, so a page may be counted off. */
+function isPlace(words: readonly string[]): boolean {
+  return words.length === 1 && /^[1-9]\d{0,8}$/.test(words[0]!)
 }
 
 type Senders = {

@@ -1,6 +1,5 @@
-import { Type } from 'typebox'
-import { success } from '../../contract/envelope.ts'
-import { OfficialSender } from '../../contract/official.ts'
+import { page } from '../../contract/envelope.ts'
+import { OfficialSender, OfficialSenderQuery } from '../../contract/official.ts'
 import type { OfficialSenders } from '../../core/senders/official.ts'
 import { defineRoute } from '../route.ts'
 
@@ -13,9 +12,10 @@ export const officialSendersList = (deps: { officialSenders: OfficialSenders }) 
     schema: {
       summary: 'List the official senders',
       description:
-        'The account’s own numbers on the official chat-app channel, then the platform’s, with what the provider says of each.',
+        'The account’s own numbers on the official chat-app channel, then the platform’s, with what the provider says of each. Without `limit` all of them.',
       tags: ['Official senders'],
-      response: { 200: success(Type.Array(OfficialSender)) },
+      querystring: OfficialSenderQuery,
+      response: { 200: page(OfficialSender) },
     },
-    handler: async request => ({ success: true, data: await deps.officialSenders.list(request.caller) }),
+    handler: request => deps.officialSenders.page(request.caller, request.query),
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OfficialSender } from '../../../src/contract/official.ts'
 import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
-import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Answer, faultPaths, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type HttpPeer, startHttpPeer } from '../../support/http-peer.ts'
 
 const IDENTITY = {
@@ -83,8 +83,26 @@ describe('GET /api/v2/official-senders', () => {
         },
         expect.objectContaining({ id: disabled, label: 'Off', status: 'disabled', isDefault: false }),
       ],
+      nextCursor: null,
     })
     expect(JSON.stringify(answer.body)).not.toContain(foreign)
+  })
+
+  test('is read by pages where a limit is given', async () => {
+    const page = (query: string) => app.call(`/api/v2/official-senders?${query}`, { key: account.testKey })
+    const first = await page('limit=2')
+    expect(listOf(first).map(each => each.id)).toEqual([own, disabled])
+    const cursor = first.body['nextCursor'] as string
+    const rest = await page(`limit=2&cursor=${cursor}`)
+    expect(listOf(rest).map(each => each.id)).toEqual(['platform'])
+    expect(rest.body['nextCursor']).toBeNull()
+    expect((await page('limit=3')).body['nextCursor']).toBeNull()
+  })
+
+  test.each(['limit=0', 'limit=501', 'cursor=zz'])('refuses %s', async query => {
+    const answer = await app.call(`/api/v2/official-senders?${query}`, { key: account.testKey })
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_ERROR'])
+    expect(faultPaths(answer)).toEqual([query.split('=')[0]])
   })
 
   test('a test key sees the platform’s too: the sandbox', async () => {
