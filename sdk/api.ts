@@ -3451,8 +3451,12 @@ export interface DeleteAdminSuppressionsByIdPath {
   id: string
 }
 export interface GetAdminTemplates200 {
+  success: true
   data: TemplateView[]
-  nextCursor?: string | null
+  /**
+   * Pass it as `cursor` to read on; null when there is nothing more.
+   */
+  nextCursor: string | null
 }
 export interface GetAdminTemplatesQuery {
   category?: TemplateCategory

@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { nullable } from '../../contract/envelope.ts'
+import { page } from '../../contract/envelope.ts'
 import { TemplateQuery, TemplateView } from '../../contract/template.ts'
 import { PLATFORM } from '../../core/accounts/platform.ts'
 import type { Templates } from '../../core/templates/templates.ts'
@@ -13,15 +12,14 @@ export const adminTemplatesList = (deps: { templates: Templates }) =>
     auth: { operator: true },
     schema: {
       summary: 'List the templates of the platform',
+      description: 'The newest first, with the filters of an account’s list. Without `limit` all of them.',
       tags: ['Operator'],
       querystring: TemplateQuery,
-      response: {
-        200: Type.Object({
-          data: Type.Array(TemplateView),
-          nextCursor: Type.Optional(nullable(Type.String())),
-        }),
-      },
+      response: { 200: page(TemplateView) },
       errors: ['NOT_FOUND'],
     },
-    handler: request => deps.templates.list(PLATFORM, request.query),
+    handler: async request => {
+      const { data, nextCursor = null } = await deps.templates.list(PLATFORM, request.query)
+      return { success: true, data, nextCursor }
+    },
   })

@@ -300,7 +300,10 @@ describe('a template of the platform', () => {
     await templates.call('POST', `/${id}/default`)
     expect(await templates.read(id)).toMatchObject({ isDefault: true })
 
-    expect((await app.admin('GET', '/templates')).body['data']).toMatchObject([{ id }])
+    for (const query of ['', '?limit=1']) {
+      const { body } = await app.admin('GET', `/templates${query}`)
+      expect(body).toEqual({ success: true, data: [expect.objectContaining({ id })], nextCursor: null })
+    }
     expect((await app.admin('DELETE', `/templates/${id}`)).status).toBe(200)
     expect(names(await templates.list())).toEqual(['own_code'])
     expect(codeOf(await app.admin('DELETE', `/templates/${id}`))).toEqual([404, 'NOT_FOUND'])
