@@ -30,6 +30,7 @@ declare
   v_take boolean[] := coalesce(p_take, array_fill(true, array[cardinality(p_id)]));
   v_funding text[] := array_fill('wallet'::text, array[cardinality(p_id)]);
   v_pool smallint[] := array_fill(null::smallint, array[cardinality(p_id)]);
+  v_pool_until timestamptz[] := array_fill(null::timestamptz, array[cardinality(p_id)]);
   v_hard uuid[];
   v_locked boolean;
   r record;
@@ -113,6 +114,7 @@ begin
     loop
       v_funding[r.item] := r.funding;
       v_pool[r.item] := r.pool;
+      v_pool_until[r.item] := r.pool_until;
       if r.funding is null then
         v_take[r.item] := false;
         item := r.item; verdict := 'insufficient';
@@ -128,10 +130,10 @@ begin
   end if;
 
   insert into messages (
-    account_id, id, live, attempt, parts, pool_id, status, channel, message_type, recipient, country,
+    account_id, id, live, attempt, parts, pool_id, pool_until, status, channel, message_type, recipient, country,
     provider, connection_id, sender, sender_source, candidates, content, metadata, template_id, bulk_job_id,
     amount, funding, money, answer, attempt_at, scheduled_at)
-  select p_account[n], i.id, p_live[n], p_begun[n]::integer, p_parts[n], v_pool[n],
+  select p_account[n], i.id, p_live[n], p_begun[n]::integer, p_parts[n], v_pool[n], v_pool_until[n],
          p_status[n], p_channel[n], p_type[n], p_recipient[n], p_country[n],
          p_provider[n], p_connection[n], p_sender[n], p_source[n], p_candidates[n],
          p_content[n], p_metadata[n], p_template[n], p_job[n], p_amount[n],

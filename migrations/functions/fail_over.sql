@@ -21,6 +21,7 @@ declare
   v_moves_money boolean;
   v_funding text;
   v_pool smallint;
+  v_pool_until timestamptz;
 begin
   select * into m from messages where account_id = p_account and id = p_id for update;
   if p_repeated and m.settled_at = p_now and m.connection_id = p_connection and m.channel = p_channel then
@@ -33,6 +34,7 @@ begin
   v_moves_money := m.live and m.channel <> p_channel;
   v_funding := m.funding;
   v_pool := m.pool_id;
+  v_pool_until := m.pool_until;
   if v_moves_money then
     begin
       perform 1 from wallets where account_id = p_account for update;
@@ -42,9 +44,9 @@ begin
         update wallets set held = held - m.amount, balance = balance + m.amount where account_id = p_account;
       else
         update pools set used = greatest(0, used - 1)
-         where account_id = p_account and id = m.pool_id and in_pool_month(m.id, m.past_holds, resets_at);
+         where account_id = p_account and id = m.pool_id and in_pool_month(m.id, m.past_holds, resets_at, m.pool_until);
       end if;
-      select f.funding, f.pool into v_funding, v_pool
+      select f.funding, f.pool, f.pool_until into v_funding, v_pool, v_pool_until
         from fund_one_by_one(p_account, p_now, array[p_account], array[p_channel], array[p_amount], array[true], array[true]) f;
       if v_funding is null then
         raise sqlstate 'PHDRY';
@@ -61,7 +63,7 @@ begin
       sender = p_sender, sender_source = p_source, parts = p_parts,
       -- What is held is not moved within a channel, though the price list may have changed meanwhile.
       amount = case when m.channel = p_channel then m.amount else p_amount end,
-      funding = v_funding, pool_id = v_pool,
+      funding = v_funding, pool_id = v_pool, pool_until = v_pool_until,
       content = coalesce(p_content, m.content),
       template_id = case when p_content is null then m.template_id else p_template end,
       settled_at = p_now, provider_id = null, provider_code = p_provider_code, error_detail = p_detail,

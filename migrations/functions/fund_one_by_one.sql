@@ -1,10 +1,11 @@
 drop function if exists fund_one_by_one;
 
 -- Pays an account's items in their order, each on its own: the plan's pools that
--- know the channel first, then the wallet. `funding` is null where nothing covers it.
+-- know the channel first, then the wallet. `funding` is null where nothing covers it;
+-- `pool_until` is the end of the month in which the pool counts it.
 create function fund_one_by_one(
   p_of uuid, p_now timestamptz, p_account uuid[], p_channel text[], p_amount bigint[], p_live boolean[], p_take boolean[]
-) returns table (item integer, funding text, pool smallint)
+) returns table (item integer, funding text, pool smallint, pool_until timestamptz)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -20,13 +21,13 @@ begin
      where i.account_id = p_of and i.live and i.take
      order by i.n
   loop
-    item := r.n; funding := null; pool := null;
+    item := r.n; funding := null; pool := null; pool_until := null;
     update pools set used = used + 1
      where account_id = p_of and id = (
        select p.id from pools p
         where p.account_id = p_of and r.channel = any (p.channels) and p.used < p.included
         order by p.id limit 1)
-    returning 'pool', id into funding, pool;
+    returning 'pool', id, resets_at into funding, pool, pool_until;
     if funding is null then
       update wallets set balance = balance - r.amount, held = held + r.amount
        where account_id = p_of and balance >= r.amount

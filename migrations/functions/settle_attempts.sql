@@ -165,7 +165,7 @@ begin
           join messages m on m.account_id = i.account_id and m.id = i.id
           join pools q on q.account_id = m.account_id and q.id = m.pool_id
          where i.kind = 'failed' and i.n = any (v_item) and m.funding = 'pool'
-           and in_pool_month(m.id, m.past_holds, q.resets_at)
+           and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
          group by m.account_id, m.pool_id order by m.account_id, m.pool_id
       ) s
      where p.account_id = s.account_id and p.id = s.pool_id;

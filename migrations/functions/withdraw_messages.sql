@@ -60,7 +60,7 @@ begin
             from unnest(v_account, v_id) as i (account_id, id)
             join messages m on m.account_id = i.account_id and m.id = i.id
             join pools q on q.account_id = m.account_id and q.id = m.pool_id
-           where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at)
+           where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
            group by m.account_id, m.pool_id order by m.account_id, m.pool_id) s
    where p.account_id = s.account_id and p.id = s.pool_id;
   if exists (select 1 from watched_accounts) then

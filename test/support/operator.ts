@@ -19,11 +19,13 @@ import { adminSendersList } from '../../src/http/routes/admin-senders-list.ts'
 import { adminSendersReject } from '../../src/http/routes/admin-senders-reject.ts'
 import { ledgerList } from '../../src/http/routes/ledger-list.ts'
 import { walletRead } from '../../src/http/routes/wallet-read.ts'
+import type { Database } from '../../src/infra/db.ts'
 import { type Answer, type Frame, OPERATOR_TOKEN, startFrame } from '../http/frame/frame.ts'
 import { createTestDatabase } from './database.ts'
 import { openRooms, type Rooms } from './rooms.ts'
 
 export type Operator = {
+  db: Database
   rooms: Rooms
   frame: Frame
   /** As the operator, below `/api/admin`. */
@@ -60,6 +62,7 @@ export async function startOperator(options: Parameters<typeof openRooms>[1] = {
   ].map(make => make(rooms))
   const frame = await startFrame({ routes, keys: rooms.keys, clock: rooms.clock })
   return {
+    db: database.db,
     rooms,
     frame,
     admin: (method, path, body, headers) =>

@@ -136,7 +136,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     faults.check()
 
     await insertAccount(tx, id, fields)
-    await putPools(tx, id, assignPools(input.plan?.pool ?? [], []), nextMonthUtcMs(clock.now()))
+    await putPools(tx, id, assignPools(input.plan?.pool ?? [], [], 0), nextMonthUtcMs(clock.now()))
     await deps.openWallet(tx, id, balance)
     const live = await newKeys.add(tx, id, ownerKey('live'), null, null)
     const test = await newKeys.add(tx, id, ownerKey('test'), null, null)
@@ -160,8 +160,10 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       refuseRevaluation(before, after.currency)
       await updateAccount(tx, accountId, after)
       const wanted = input.plan?.pool
-      if (wanted)
-        await putPools(tx, accountId, assignPools(wanted, before.pools), nextMonthUtcMs(clock.now()))
+      if (wanted) {
+        const pools = assignPools(wanted, before.pools, before.lastPoolId)
+        await putPools(tx, accountId, pools, nextMonthUtcMs(clock.now()))
+      }
     })
     changes.publish('accounts', accountId)
     return read(id)

@@ -106,18 +106,20 @@ function planOf(fields: AccountFields): PlanRow {
 /**
  * Gives pools their ids. One on the same channels keeps its id, and so what it
  * has used this month: a raised limit is no new month. A new one starts unused,
- * under an id of its own.
+ * under an id that none had before, `lastId` being the highest of those: what a removed
+ * one counted is not given back to it.
  */
 export function assignPools(
   wanted: readonly { channels: readonly Channel[]; limit: number }[],
   existing: readonly PlanPool[],
+  lastId: number,
 ): PlanPool[] {
   const left = [...existing]
-  let lastId = existing.reduce((highest, pool) => Math.max(highest, pool.id), 0)
+  let newest = lastId
   return wanted.map(({ channels, limit }) => {
     const unique = [...new Set(channels)]
     const at = left.findIndex(pool => sameChannels(pool.channels, unique))
-    const id = at < 0 ? ++lastId : left.splice(at, 1)[0]!.id
+    const id = at < 0 ? ++newest : left.splice(at, 1)[0]!.id
     return { id, channels: unique, limit }
   })
 }

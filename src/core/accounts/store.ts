@@ -30,6 +30,8 @@ export type AccountRow = AccountFields & {
   id: AccountId
   wallet: { balance: number; held: number; captured: number; credited: number }
   pools: PoolRow[]
+  /** The highest id that a pool of it ever had. */
+  lastPoolId: number
 }
 
 export type PlanRow = {
@@ -53,7 +55,7 @@ const POOLS = `coalesce((
                                     'resetsAtMs', (extract(epoch from p.resets_at) * 1000)::bigint) order by p.id)
     from pools p where p.account_id = a.id), '[]') as pools`
 
-const WHOLE = `select a.id as uuid, ${FIELDS}, ${POOLS},
+const WHOLE = `select a.id as uuid, ${FIELDS}, ${POOLS}, a.last_pool as "lastPoolId",
     json_build_object('balance', w.balance, 'held', w.held, 'captured', w.captured, 'credited', w.credited) as wallet
   from accounts a join wallets w on w.account_id = a.id`
 
@@ -170,6 +172,12 @@ export async function putPools(
         from json_to_recordset($2::json) as p (id smallint, channels json, included bigint)
       on conflict (account_id, id) do update set channels = excluded.channels, included = excluded.included`,
     values: [...values, resetsAtMs],
+  })
+  await db.query({
+    name: 'pools_note_last',
+    text: `update accounts set last_pool = p.id
+      from (select max(id) as id from pools where account_id = $1) p where accounts.id = $1 and p.id > last_pool`,
+    values: [toUuid(id)],
   })
 }
 

@@ -161,6 +161,66 @@ describe('a message of last month', () => {
   })
 })
 
+describe('a message whose month turned between its request and its accept', () => {
+  /** Of the last hour of April, and counted in May. */
+  let late: MessageId
+
+  beforeEach(async () => {
+    late = ids.next('msg')
+    await clock.advance(2 * HOUR_MS)
+    const row = acceptRow(
+      { accountId: account, id: late, connectionId: connection, dueAt: clock.now() },
+      { channel: 'official_chatapp', candidates: 'official_chatapp,local_sms', pooled: true },
+    )
+    expect(await acceptSends(database.db, NODE, clock.now(), [row], false)).toEqual([{ kind: 'accepted' }])
+    expect(await used()).toEqual([1, 0])
+    id = late
+  })
+
+  test('is given back to the month that counted it when it fails', async () => {
+    await ends(1, 'failed')
+    expect(await used()).toEqual([0, 0])
+  })
+
+  test('likewise when it goes over to another channel', async () => {
+    await moves()
+    expect(await used()).toEqual([0, 1])
+    await ends(2, 'failed')
+    expect(await used()).toEqual([0, 0])
+  })
+
+  test('is not given back to the month after that', async () => {
+    await clock.advance(JUNE - clock.now())
+    const other = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+      { channel: 'official_chatapp', pooled: true },
+    )
+    await acceptSends(database.db, NODE, clock.now(), [other], false)
+    await ends(1, 'failed')
+    expect(await used()).toEqual([1, 0])
+  })
+})
+
+test('a message of a node whose clock is ahead is not given back to the month after the one that counted it', async () => {
+  const ahead = createFakeClock(MAY + 1_000)
+  id = createIds(ahead, createRandom()).next('msg')
+  // Accepted by a node that has April still.
+  const row = acceptRow(
+    { accountId: account, id, connectionId: connection, dueAt: clock.now() },
+    { channel: 'official_chatapp', pooled: true },
+  )
+  await acceptSends(database.db, NODE, clock.now(), [row], false)
+  expect(await used()).toEqual([5, 3])
+  await clock.advance(2 * HOUR_MS)
+  const other = acceptRow(
+    { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+    { channel: 'official_chatapp', pooled: true },
+  )
+  await acceptSends(database.db, NODE, clock.now(), [other], false)
+  await ends(1, 'failed')
+  expect(await used()).toEqual([1, 0])
+})
+
 test('a month is that of the calendar, wherever the one before it ended', async () => {
   await database.db.query({
     name: 'month_last_day',

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAccountWithKeys } from '../../../src/contract/admin.ts'
 import { PERMISSIONS } from '../../../src/contract/enums.ts'
+import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import type { AccountId } from '../../../src/lib/ids.ts'
 import { faultPaths } from '../../support/app.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
 import { type Operator, startOperator } from '../../support/operator.ts'
 import { BASIC_ACCOUNT } from '../../support/rooms.ts'
 
@@ -245,6 +248,29 @@ describe('PATCH /api/admin/accounts/{id}', () => {
       used: 0,
       resetsAt: '2027-01-01T00:00:00.000Z',
     })
+  })
+
+  test('gives nothing back to a pool that came after the one which counted the message', async () => {
+    const { account } = await create(FULL)
+    const accountId = account.id as AccountId
+    const { ids } = operator.rooms
+    const { db } = operator
+    const of = {
+      accountId,
+      id: ids.next('msg'),
+      connectionId: ids.next('cnn'),
+      eventId: ids.next('evt'),
+      dueAt: clock.now(),
+    }
+    await acceptSends(db, 1, clock.now(), [acceptRow(of, { channel: 'email_user', pooled: true })], false)
+    const change = (...pool: object[]) =>
+      operator.admin('PATCH', `/accounts/${account.id}`, { plan: { pool } })
+    const [first] = FULL.plan.pool
+    await change(first!)
+    await change(first!, { channels: ['botapp_bot'], limit: 5 })
+    await operator.rooms.setUsed(account.id, 'botapp_bot', 3)
+    await settleAttempts(db, 1, clock.now(), [settleRow(of, { kind: 'failed' })], false)
+    expect((await read(account.id)).plan.pool[1]).toMatchObject({ channels: ['botapp_bot'], used: 3 })
   })
 
   test('does not make new money of old by another currency', async () => {
