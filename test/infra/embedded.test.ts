@@ -6,8 +6,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,6 +29,7 @@ import { silentProgress } from '../support/silent-progress.ts'
 const OWNER = fileURLToPath(new URL('support/owner.ts', import.meta.url))
 const SILENT = { clock: systemClock, log: createLog({ level: 'silent' }), progress: silentProgress }
 const isRoot = process.getuid?.() === 0
+const onLinux = process.platform === 'linux'
 
 /** A server's data, made once and only ever copied: making takes longer than all else. */
 let pattern: string
@@ -153,6 +156,29 @@ describe('the embedded server', () => {
     expect(await leave(owner)).toEqual([0, null])
   })
 
+  it.runIf(onLinux)('is known by another name of its directory too, and left alone', async () => {
+    bringData()
+    const owner = await startOwner()
+    const link = join(parent, 'link')
+    symlinkSync(dataDir, link)
+    await expect(start({ dataDir: link })).rejects.toThrow(
+      `Another Posthorn (process ${owner.child.pid}) already runs on ${link}: stop it first`,
+    )
+    expect(await leave(owner)).toEqual([0, null])
+    expect(isPostmaster(owner.pid, dataDir)).toBe(false)
+  })
+
+  it.runIf(onLinux)('is found again where its directory was moved to behind a killed owner', async () => {
+    bringData()
+    const owner = await startOwner()
+    owner.child.kill('SIGKILL')
+    await owner.exit
+    const moved = join(parent, 'moved')
+    renameSync(dataDir, moved)
+    const embedded = await start({ dataDir: moved })
+    expect(embedded.pid()).toBe(owner.pid)
+  })
+
   it('is handed over when its owner stops while another one waits', async () => {
     bringData()
     const owner = await startOwner()
@@ -194,32 +220,29 @@ describe('the embedded server', () => {
     expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  it.runIf(process.platform === 'linux')(
-    'starts although nobody has reaped its dead server yet',
-    async () => {
-      bringData()
-      const first = await start()
-      const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
-      const left = readFileSync(pidFile, 'utf8')
-      await first.stop()
-      // `cat` has taken the shell's place once it repeats a line, and asks for no child's end.
-      const cat = spawn('sh', ['-c', 'sleep 600 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
-      const lines = createInterface({ input: cat.stdout })[Symbol.asyncIterator]()
-      try {
-        const pid = String((await lines.next()).value)
-        cat.stdin.write('here\n')
-        expect((await lines.next()).value).toBe('here')
-        process.kill(Number(pid), 'SIGKILL')
-        const isDead = (status: string) => /^State:\tZ/m.test(status)
-        await lookUntil(async () => readFileSync(`/proc/${pid}/status`, 'utf8'), isDead, 10_000)
-        writeFileSync(pidFile, left.replace(/^\d+/, pid))
-        const second = await start()
-        expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-      } finally {
-        cat.kill('SIGKILL')
-      }
-    },
-  )
+  it.runIf(onLinux)('starts although nobody has reaped its dead server yet', async () => {
+    bringData()
+    const first = await start()
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+    const left = readFileSync(pidFile, 'utf8')
+    await first.stop()
+    // `cat` has taken the shell's place once it repeats a line, and asks for no child's end.
+    const cat = spawn('sh', ['-c', 'sleep 600 & echo $!; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const lines = createInterface({ input: cat.stdout })[Symbol.asyncIterator]()
+    try {
+      const pid = String((await lines.next()).value)
+      cat.stdin.write('here\n')
+      expect((await lines.next()).value).toBe('here')
+      process.kill(Number(pid), 'SIGKILL')
+      const isDead = (status: string) => /^State:\tZ/m.test(status)
+      await lookUntil(async () => readFileSync(`/proc/${pid}/status`, 'utf8'), isDead, 10_000)
+      writeFileSync(pidFile, left.replace(/^\d+/, pid))
+      const second = await start()
+      expect(await ask(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    } finally {
+      cat.kill('SIGKILL')
+    }
+  })
 
   it('refuses data of another major version', async () => {
     bringData()

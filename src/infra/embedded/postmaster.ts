@@ -44,7 +44,18 @@ function readLines(file: string): string[] | undefined {
  */
 export function isPostmaster(pid: number, clusterDir: string): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
-  return commandLine(pid).includes(clusterDir)
+  const command = commandLine(pid)
+  return command.includes(clusterDir) || (command.includes('postgres') && worksIn(pid, clusterDir))
+}
+
+/** By another name: the path has links in it, or was moved under the server. Linux alone can tell. */
+function worksIn(pid: number, clusterDir: string): boolean {
+  try {
+    const [there, here] = [statSync(`/proc/${pid}/cwd`), statSync(clusterDir)]
+    return there.dev === here.dev && there.ino === here.ino
+  } catch {
+    return false
+  }
 }
 
 /** Another process, be it dead and not yet reaped. */
