@@ -8,7 +8,7 @@ import { createConsoleFiles } from '../infra/console-files.ts'
 import { createLog, type Log } from '../infra/log.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
-import { systemClock } from '../lib/clock.ts'
+import { awake, systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { keepConsoleBuilt } from './keep-console-built.ts'
@@ -31,10 +31,11 @@ export const run: Run = async args => {
   dieOfTheUnexpected(log)
   // From here on a signal waits for its turn: a start is never cut in the middle, save where it waits itself.
   const stop = nextSignal(log)
-  const server = await start(config, log, progress, stop)
+  // A database that went away is waited for by timers alone, which would let the process end in silence.
+  const server = await awake(start(config, log, progress, stop))
   if (server) {
     if (!stop.aborted) await once(stop, 'abort')
-    await server.stop()
+    await awake(server.stop())
   }
   log.info('stopped')
   return 0

@@ -7,8 +7,10 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startDatabaseProxy } from '../faults/support/database-proxy.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { startMutePeer } from '../support/http-peer.ts'
+import { lookUntil } from '../support/look-until.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
 const PATH = process.env['PATH']
@@ -119,6 +121,22 @@ describe('posthorn serve', () => {
     // Its deadline would end it with 1.
     expect(await exit).toEqual([0, null])
     await mute.close()
+  })
+
+  it('waits for a database that goes away while it starts, and serves when it is back', async () => {
+    const proxy = await startDatabaseProxy(store.url)
+    const listens = proxy.loseAt('LISTEN', 'before')
+    const { child, said, serving, exit } = serve({ DATABASE_URL: proxy.url })
+    await listens
+    proxy.set('cut')
+    const refused = async () => said.filter(line => line.includes('not listening for changes')).length
+    await lookUntil(refused, n => n > 2, 10_000)
+    proxy.set('open')
+    expect((await fetch(`${await serving}/readyz`)).status).toBe(200)
+    child.stdout.resume()
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    await proxy.close()
   })
 
   it('serves from two nodes that start at once on one empty database', async () => {
