@@ -52,6 +52,8 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
     }
     const functions = await applyFunctions(client, { ...options, directory: `${directory}/functions` })
     return [...pending.map(migration => migration.name), ...functions]
+  } catch (error) {
+    throw asRefusal(error)
   } finally {
     // The lock goes with the connection.
     await client.end().catch(() => {})
@@ -99,6 +101,20 @@ async function takeLock(client: Client, options: MigrateOptions): Promise<void> 
     options.signal?.removeEventListener('abort', giveUp)
   }
   await client.query('RESET lock_timeout')
+}
+
+/** By what the server says where it lets us make no table: the role has no right, no schema, or the server only reads. */
+const ADVICE: Record<string, string> = {
+  '42501': 'let the role create tables in its database, or make it the owner',
+  '3F000': 'let the role create tables in its database, or make it the owner',
+  '25006': 'name the server that takes writes',
+}
+
+function asRefusal(cause: unknown): unknown {
+  const { code = '', message } = cause as { code?: string; message: string }
+  const advice = ADVICE[code]
+  if (advice === undefined) return cause
+  return new Refusal(`The database of DATABASE_URL cannot be migrated: ${message}: ${advice}.`, { cause })
 }
 
 async function readApplied(client: Client): Promise<Applied[]> {

@@ -63,6 +63,20 @@ describe('migrate', () => {
     expect(await migrate(store.db)).toEqual([...ours('migrations'), ...functions])
   })
 
+  it.each([
+    ['default_transaction_read_only=on', /in a read-only transaction: name the server that takes writes\.$/],
+    ['search_path=pg_catalog', /permission denied .*: let the role create tables in its database/],
+    ['search_path=nowhere', /no schema has been selected .*: let the role create tables in its database/],
+  ])('says what to do about a database that lets it make no table: %s', async (setting, sentence) => {
+    const url = new URL(store.url)
+    url.searchParams.set('options', `-c ${setting}`)
+    const database = createDatabase({ connectionString: url.href })
+    const refused = migrate(database, { directory })
+    await expect(refused).rejects.toThrow(Refusal)
+    await expect(refused).rejects.toThrow(sentence)
+    await database.close()
+  })
+
   it('lets nodes that start at once apply every file exactly once', async () => {
     const nodes = Array.from({ length: 4 }, () => createDatabase({ connectionString: store.url }))
     const applied = await Promise.all(nodes.map(node => migrate(node, { directory })))
