@@ -3,6 +3,8 @@ import type { Run } from './run.ts'
 export type Command = {
   /** One line for `posthorn help`. */
   summary: string
+  /** Takes no words behind it: the environment says the rest. */
+  alone?: true
   /** Loaded when it is called: a command waits for no other's code. */
   load(): Promise<{ run: Run }>
 }
@@ -11,14 +13,17 @@ export type Command = {
 export const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     summary: 'Run the server: HTTP API, dispatcher, and the database unless DATABASE_URL names one',
+    alone: true,
     load: () => import('./serve.ts'),
   },
   migrate: {
     summary: 'Bring the database up to date, and stop',
+    alone: true,
     load: () => import('./migrate.ts'),
   },
   'rotate-master-key': {
     summary: 'Seal the secrets of the database anew, with another master key',
+    alone: true,
     load: () => import('./rotate-master-key.ts'),
   },
   'account create': {

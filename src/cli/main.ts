@@ -19,8 +19,11 @@ async function dispatch(words: readonly string[]): Promise<number> {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ')
     if (!Object.hasOwn(COMMANDS, name)) continue
-    const { run } = await COMMANDS[name]!.load()
-    return run(words.slice(length))
+    const { load, alone } = COMMANDS[name]!
+    const rest = words.slice(length)
+    if (alone && (rest[0] === '--help' || rest[0] === '-h')) return usage(name)
+    const { run } = await load()
+    return run(rest)
   }
   throw unknownCommand(first)
 }
@@ -36,6 +39,11 @@ function help(): number {
   const width = Math.max(...names.map(name => name.length))
   const lines = names.map(name => `  ${name.padEnd(width)}  ${COMMANDS[name]!.summary}`)
   process.stdout.write(`Usage: posthorn <command> [options]\n\n${lines.join('\n')}\n`)
+  return 0
+}
+
+function usage(name: string): number {
+  process.stdout.write(`Usage: posthorn ${name}\n`)
   return 0
 }
 

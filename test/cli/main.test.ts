@@ -45,6 +45,11 @@ describe('the command line', () => {
     expect(code).toBe(2)
   })
 
+  it.each(['serve', 'migrate', 'rotate-master-key'])('tells how %s is called', async name => {
+    const told = { out: `Usage: posthorn ${name}\n`, err: '', code: 0 }
+    expect(await posthorn([name, '--help'])).toEqual(told)
+  })
+
   it('refuses wrong settings in one line', async () => {
     const { out, err, code } = await posthorn(['serve'], { PORT: 'http', POSTHORN_SANDBOX: 'maybe' })
     expect([out, code]).toEqual(['', 2])
