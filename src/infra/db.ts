@@ -179,6 +179,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     copy,
     async dedicated() {
       const client = new pg.Client({ ...connection, connectionTimeoutMillis: connectTimeoutMs })
+      // The server's goodbye may come in one piece with its greeting, before the caller can listen, who hears of the end.
+      client.on('error', () => {})
       await client.connect()
       return client
     },

@@ -1,8 +1,24 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createClockCheck } from '../../src/infra/clock-check.ts'
 import { createDatabase, DatabaseUnavailable } from '../../src/infra/db.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createTestDatabase } from '../support/database.ts'
+
+/** A message of the server: its letter, and its length with itself. */
+function message(letter: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.write(letter, 'latin1')
+  head.writeUInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const AUTHENTICATED = message('R', Buffer.alloc(4))
+const READY = message('Z', Buffer.from('I'))
+const GOODBYE = message(
+  'E',
+  Buffer.from('SFATAL\0C57P02\0Mterminating connection due to unexpected postmaster exit\0\0'),
+)
 
 /** An error event that nobody hears would end the process, and this run with it. */
 test('a connection that is lost between two statements of a transaction fails the next one, and ends nothing else', async () => {
@@ -31,6 +47,23 @@ test('a connection that is lost between two statements of a transaction fails th
   } finally {
     await db.close()
     await database.drop()
+  }
+})
+
+test('a connection of one’s own that is greeted and ended in one breath says so, and ends nothing else', async () => {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATED, READY, GOODBYE])))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const db = createDatabase({ connectionString: `postgresql://posthorn@127.0.0.1:${port}/posthorn` })
+  try {
+    const client = await db.dedicated()
+    await expect(client.query('select 1')).rejects.toThrow()
+  } finally {
+    await db.close()
+    await new Promise(resolve => server.close(resolve))
   }
 })
 
