@@ -8,6 +8,7 @@ import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { sealWords } from '../outbox/stored-content.ts'
 import type { Failover, Onward } from './failover.ts'
 import type { MessageParts } from './parts.ts'
+import { storableOutcome } from './provider-words.ts'
 import type { Settle } from './settle.ts'
 import { type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
@@ -56,7 +57,8 @@ export type ConcludeDeps = {
 export function createConclude(deps: ConcludeDeps): Conclude {
   const { clock, log, settle, waiters } = deps
 
-  async function attempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<Conclusion> {
+  async function attempt(item: OutboxItem, attempt: number, told: Outcome): Promise<Conclusion> {
+    const outcome = storableOutcome(told)
     if (outcome.kind === 'rejected' && outcome.optedOut) await noteOptOut(item, outcome.providerCode ?? null)
     if ('pieces' in outcome && outcome.pieces) await noteParts(item, outcome.pieces)
     const onward = await goOn(item, attempt, outcome)

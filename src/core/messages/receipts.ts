@@ -3,13 +3,14 @@ import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
-import { storable, storableTime } from '../../lib/storable.ts'
+import { storableTime } from '../../lib/storable.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
 import type { Conclude } from './conclude.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
 import type { MessageParts } from './parts.ts'
+import { storableReceipt } from './provider-words.ts'
 import type { Settle } from './settle.ts'
 import { PUBLIC_CODE } from './transitions.ts'
 
@@ -34,11 +35,6 @@ export type ReceiptsDeps = {
   handOver(item: OutboxItem): void
   observe(status: string, fate: 'applied' | 'no change'): void
 }
-
-/** More than any provider's id of a message has, and any word of its own on a receipt is worth. */
-const LONGEST_ID = 500
-const LONGEST_CODE = 100
-const LONGEST_DETAIL = 500
 
 export function createReceipts(deps: ReceiptsDeps): Receipts {
   const { settle, ids } = deps
@@ -103,7 +99,7 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
 
   return {
     async take(connectionId, inbound) {
-      const receipts = inbound.filter(each => each.kind === 'receipt').map(inBounds)
+      const receipts = inbound.filter(each => each.kind === 'receipt').map(storableReceipt)
       const moved = await Promise.all(receipts.map(receipt => takeReceipt(connectionId, receipt)))
       const parked = receipts.filter((_, at) => !moved[at])
       const areParts = await takeParked(connectionId, parked)
@@ -113,17 +109,6 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
       })
     },
     takeLate,
-  }
-}
-
-/** What the store cannot hold would be told again and again, and never be stored. */
-function inBounds(receipt: Receipt): Receipt {
-  const { providerId, providerCode, detail } = receipt
-  return {
-    ...receipt,
-    providerId: storable(providerId, LONGEST_ID),
-    providerCode: providerCode === null ? null : storable(providerCode, LONGEST_CODE),
-    detail: detail === null ? null : storable(detail, LONGEST_DETAIL),
   }
 }
 

@@ -123,6 +123,43 @@ describe('what its provider calls the parts of a message', () => {
   })
 })
 
+/** A lone half of a pair, and a NUL: no text of the database holds either. */
+const UNHEARD = 'no\0\ud83d'
+
+describe('words that the store cannot hold', () => {
+  test.each<[Outcome, object]>([
+    [
+      { kind: 'accepted', providerId: 'id\0', code: UNHEARD },
+      { kind: 'sent', providerId: 'id', providerCode: 'no\ufffd' },
+    ],
+    [
+      { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: UNHEARD, providerCode: 'E\0 7' },
+      { kind: 'failed', errorDetail: 'no\ufffd', providerCode: 'E 7' },
+    ],
+    [
+      { kind: 'unknown', detail: 'x'.repeat(1_000) },
+      { kind: 'unknown', errorDetail: 'x'.repeat(500) },
+    ],
+    [
+      { kind: 'throttled', afterMs: 1, detail: UNHEARD },
+      { kind: 'queued', errorDetail: 'no\ufffd' },
+    ],
+    [
+      { kind: 'throttled', afterMs: 1 },
+      { kind: 'queued', errorDetail: 'throttled' },
+    ],
+  ])('do not keep an outcome from being one: %j', async (outcome, row) => {
+    await conclude.attempt(item, 1, outcome)
+    expect(settled).toMatchObject([row])
+  })
+
+  test('nor the parts from being noted', async () => {
+    const pieces = { whole: 'a\0,b', ids: ['a\0', 'b'], total: 3 }
+    await conclude.attempt(item, 1, { kind: 'unknown', detail: '2 of 3', pieces })
+    expect(noted).toEqual([{ whole: 'a,b', ids: ['a', 'b'], total: 3 }])
+  })
+})
+
 describe('another way for a message that was not taken', () => {
   const failover = () =>
     createFailover({
