@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../../lib/retry-after.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import type { Answer, Exchange } from './client.ts'
 
@@ -22,7 +23,8 @@ export type Meanings = Readonly<Record<string, Meaning>>
 
 /** A rest where the provider does not say how long. */
 const THROTTLE_MS = 1_000
-/** No provider's word makes us rest for longer. */
+/** No provider's word makes us rest for less, or for longer. */
+const SHORTEST_REST_MS = 100
 const LONGEST_REST_MS = 3_600_000
 /** Nothing of a provider's own words beyond this is kept. */
 const LONGEST_QUOTE = 300
@@ -138,12 +140,11 @@ function operatorFault(text: string, providerCode: string): Verdict {
   return { outcome: { kind: 'retry', detail: `${text}.`, providerCode }, down: text }
 }
 
-/** Retry-After in ms, as seconds or as a date (RFC 9110, 10.2.3); null where there is none that makes sense. */
+/** What Retry-After asks for, in ms and within bounds; null where there is none that makes sense. */
 function restOf({ headers }: Answer, nowMs: number): number | null {
   const text = headers['retry-after']
-  if (text === undefined) return null
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 100), LONGEST_REST_MS) : null
+  const askedMs = text === undefined ? null : readRetryAfter(text, nowMs)
+  return askedMs === null ? null : Math.min(Math.max(askedMs, SHORTEST_REST_MS), LONGEST_REST_MS)
 }
 
 /**
