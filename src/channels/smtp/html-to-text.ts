@@ -5,8 +5,8 @@ const BLOCKS = new Set(
   ),
 )
 
-/** Elements whose content nobody is meant to read. */
-const HIDDEN = new Set(['head', 'noscript', 'script', 'style', 'template', 'title'])
+/** Elements whose content nobody is meant to read. A head has nothing else, and need not be closed. */
+const HIDDEN = new Set(['noscript', 'script', 'style', 'template', 'title'])
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -59,14 +59,7 @@ type Tag = { name: string; closing: boolean; attributes: string; end: number; st
 /** A comment, a doctype and a `<` that begins no tag have the empty name. */
 function readTag(html: string, open: number): Tag {
   if (html.startsWith('<!--', open)) {
-    const close = html.indexOf('-->', open + 4)
-    return {
-      name: '',
-      closing: false,
-      attributes: '',
-      end: close === -1 ? html.length : close + 3,
-      stray: false,
-    }
+    return { name: '', closing: false, attributes: '', end: commentEnd(html, open), stray: false }
   }
   const next = html[open + 1] ?? ''
   if (!/[a-zA-Z/!?]/.test(next)) {
@@ -74,7 +67,7 @@ function readTag(html: string, open: number): Tag {
   }
   const end = tagEnd(html, open)
   const inside = html.slice(open + 1, end - 1)
-  const name = /^\/?([a-zA-Z][a-zA-Z0-9]*)/.exec(inside)
+  const name = /^\/?([a-zA-Z][^\s/>]*)/.exec(inside)
   return {
     name: name?.[1]?.toLowerCase() ?? '',
     closing: next === '/',
@@ -84,22 +77,32 @@ function readTag(html: string, open: number): Tag {
   }
 }
 
-/** Just behind the `>` that ends a tag; one inside a quoted attribute does not. */
+/** Just behind a comment; `<!-->` and `<!--->` are whole ones. */
+function commentEnd(html: string, open: number): number {
+  const [abrupt] = /^-?>/.exec(html.slice(open + 4, open + 6)) ?? []
+  if (abrupt !== undefined) return open + 4 + abrupt.length
+  const close = html.indexOf('-->', open + 4)
+  return close === -1 ? html.length : close + 3
+}
+
+/** Just behind the `>` that ends a tag; one inside a quoted attribute does not. Quotes count behind `=` alone. */
 function tagEnd(html: string, open: number): number {
   let quote = ''
+  let last = ''
   for (let at = open + 1; at < html.length; at++) {
     const letter = html[at]!
     if (quote !== '') {
       if (letter === quote) quote = ''
-    } else if (letter === '"' || letter === "'") quote = letter
+    } else if (last === '=' && (letter === '"' || letter === "'")) quote = letter
     else if (letter === '>') return at + 1
+    if (letter.trim() !== '') last = letter
   }
   return html.length + 1
 }
 
 /** Behind the element that nobody reads; its content is not markup, so only its own end counts. */
 function endOfHidden(html: string, tag: Tag): number {
-  const close = new RegExp(`</${tag.name}`, 'gi')
+  const close = new RegExp(`</${tag.name}(?=[\\s/>])`, 'gi')
   close.lastIndex = tag.end
   return close.test(html) ? close.lastIndex - tag.name.length - 2 : html.length
 }
