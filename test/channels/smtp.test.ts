@@ -353,6 +353,20 @@ describe('the mail', () => {
     expect(peer.received.length).toBe(1)
   })
 
+  test.each(['message/rfc822', 'Message/Partial', 'multipart/mixed; boundary=x'])(
+    'a file of type %s goes as bytes: none of its lines is one of the mail',
+    async mimetype => {
+      const { link, peer } = await start()
+      const inner = Buffer.from('Subject: inner\n\nbody\n.\nMAIL FROM:<a@b.example>\r')
+      const given = file(async () => Readable.from([inner]), { fileName: 'a.eml', mimetype })
+      expect(await send(link, { files: [given] })).toMatchObject({ kind: 'accepted' })
+      const mail = peer.received[0]!.bytes.toString('latin1')
+      expect(mail).toContain('Content-Type: application/octet-stream; name=a.eml\r\n')
+      expect(mail.replaceAll('\r\n', '')).toContain(inner.toString('base64'))
+      expect(mail).not.toContain('Subject: inner')
+    },
+  )
+
   test('a mail that is larger than the server says it takes is not sent', async () => {
     const { link, peer } = await start({}, {}, { size: 2_000 })
     expect(await send(link, { text: 'x'.repeat(5_000) })).toMatchObject({

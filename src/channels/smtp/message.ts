@@ -47,7 +47,7 @@ export async function composeMail(
     ...bodyOf(message),
     attachments: message.files.map((file, at) => ({
       filename: file.fileName,
-      contentType: file.mimetype,
+      contentType: carriedAs(file.mimetype),
       contentDisposition: 'attachment',
       content: files.streams[at]!,
     })),
@@ -66,6 +66,14 @@ export async function composeMail(
 function bodyOf(message: Outgoing): { text: string; html?: string } {
   const words = message.text.replace(/\r\n?/g, '\n')
   return message.html ? { text: htmlToText(words), html: words } : { text: words }
+}
+
+/**
+ * What holds mails or parts of them must not be encoded (RFC 2046, 5.1 and 5.2.1): its lines would stand in
+ * the mail as they are, with breaks that the wire changes under the signature. Its name tells what it is.
+ */
+function carriedAs(mimetype: string): string {
+  return /^(?:message|multipart)\//i.test(mimetype) ? 'application/octet-stream' : mimetype
 }
 
 async function openFiles(
