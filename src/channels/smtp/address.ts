@@ -1,12 +1,8 @@
-import { isIP } from 'node:net'
-import { domainToASCII } from 'node:url'
 import addressParser from 'nodemailer/lib/addressparser'
+import { joinAddress, withinLength } from '../../lib/mail-address.ts'
 
 /** One mailbox, its domain already in the form that DNS and any mail server understand. */
 export type Mailbox = { name: string; address: string; domain: string }
-
-/** RFC 5321, 4.5.3.1: the longest path a server must take, without its angle brackets. */
-const LONGEST_ADDRESS = 254
 
 /**
  * Reads `a@b.example` or `Name <a@b.example>`; null where that is not exactly one mailbox.
@@ -30,17 +26,8 @@ export function parseAddress(text: string): Mailbox | null {
   const local = text.slice(0, at)
   const domain = text.slice(at + 1)
   if (at < 1 || !isLocalPart(local)) return null
-  const ascii = isAddressLiteral(domain) ? domain : asciiDomain(domain)
-  const address = `${local}@${ascii}`
-  if (ascii === null || Buffer.byteLength(address) > LONGEST_ADDRESS) return null
-  return { name: '', address, domain: ascii }
-}
-
-/** The converter is a URL's: it also reads `b/c` and `127.1` as hosts, so both ends are checked. */
-function asciiDomain(domain: string): string | null {
-  const labels = /^[a-z0-9\u0080-\uffff-]+(?:\.[a-z0-9\u0080-\uffff-]+)*$/i
-  const ascii = labels.test(domain) ? domainToASCII(domain) : ''
-  return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(ascii) && isIP(ascii) === 0 ? ascii : null
+  const whole = isAddressLiteral(domain) ? withinLength(local, domain) : joinAddress(local, domain)
+  return whole && { name: '', ...whole }
 }
 
 function isLocalPart(local: string): boolean {

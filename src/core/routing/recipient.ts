@@ -1,5 +1,6 @@
 import { type Channel, isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
+import { joinAddress } from '../../lib/mail-address.ts'
 import type { Phones } from '../../lib/phone.ts'
 
 /** Where a message goes, told apart by the shape of `to` alone. */
@@ -24,9 +25,15 @@ export function readRecipient(to: string, phones: Phones): Recipient | null {
   if (to.endsWith('@g.us')) return GROUP.test(to) ? { kind: 'group', address: to } : null
   if (HIDDEN.test(to)) return { kind: 'hidden', address: to }
   if (CHAT.test(to)) return { kind: 'chat', address: to }
-  if (to.includes('@')) return EMAIL.test(to) ? { kind: 'email', address: to } : null
+  if (to.includes('@')) return isEmail(to) ? { kind: 'email', address: to } : null
   const phone = phones.parse(to)
   return phone?.possible ? { kind: 'phone', address: phone.e164, country: phone.country } : null
+}
+
+/** An address that no mail server could be found for is none: what takes it here is charged for it. */
+function isEmail(to: string): boolean {
+  const at = to.lastIndexOf('@')
+  return EMAIL.test(to) && joinAddress(to.slice(0, at), to.slice(at + 1)) !== null
 }
 
 /** What each channel can reach, in the words of a refusal. */
