@@ -1,5 +1,6 @@
 import type { BotChat, BotHappening, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
+import { entryOf } from '../http/table.ts'
 
 /** What is asked for; Telegram has many more. */
 export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const
@@ -106,10 +107,10 @@ function readMembership(update: Fields): Told | null {
   const chat = member && chatOf(member['chat'], member['from'])
   if (!member || !chat) return null
   const status = fieldsOf(member['new_chat_member'])?.['status']
-  return { chat, atMs: timeOf(member['date']), what: MEMBERSHIPS[String(status)] ?? null }
+  return { chat, atMs: timeOf(member['date']), what: entryOf(MEMBERSHIPS, textOf(status) ?? '') ?? null }
 }
 
-const MEMBERSHIPS: Readonly<Record<string, BotHappening | undefined>> = {
+const MEMBERSHIPS: Readonly<Record<string, BotHappening>> = {
   kicked: { kind: 'blocked' },
   left: { kind: 'blocked' },
   member: { kind: 'returned' },

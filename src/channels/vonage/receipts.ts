@@ -65,7 +65,19 @@ function fieldsOf(request: InboundRequest): Record<string, string> | null {
   if (request.method === 'GET') return Object.fromEntries(new URLSearchParams(request.query))
   if (isForm(request)) return Object.fromEntries(formOf(request))
   const json = jsonOf(request.body)
-  return json && Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]))
+  return (
+    json &&
+    Object.fromEntries(
+      Object.entries(json)
+        .filter(isWord)
+        .map(([name, value]) => [name, String(value)]),
+    )
+  )
+}
+
+/** Lists and objects are no fields of Vonage's, and not all of them can be written as a text: anybody may call. */
+function isWord([, value]: [string, unknown]): boolean {
+  return typeof value !== 'object' || value === null
 }
 
 /**

@@ -13,13 +13,18 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** A text, or a number as one; '' for what is neither, of which not everything could be written as one. */
+export function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
 /** E.164 of a number as it is shown: with spaces, hyphens and perhaps a plus. */
 export function withPlus(shown: unknown): string {
-  return `+${String(shown ?? '').replace(/\D/g, '')}`
+  return `+${wordOf(shown).replace(/\D/g, '')}`
 }
 
 /** WhatsApp counts seconds since the epoch, and writes them as text. */
 export function secondsOf(value: unknown): number | null {
-  const seconds = Number(value)
+  const seconds = Number(wordOf(value))
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
 }

@@ -1,7 +1,7 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import { entryOf } from '../http/table.ts'
 import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
-import { asFields, type Fields, secondsOf, textOf } from './fields.ts'
+import { asFields, type Fields, secondsOf, textOf, wordOf } from './fields.ts'
 
 /**
  * A message of a person. What is none, such as news of a changed number, is left out.
@@ -11,7 +11,7 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
   const { id, type } = message
   const from = senderOf(message)
   if (typeof id !== 'string' || from === null || type === 'system') return null
-  const kind = String(type)
+  const kind = wordOf(type)
   const part = asFields(message[kind])
   const media = mediaOf(kind, part)
   const replyTo = textOf(asFields(message['context'])['id']) ?? textOf(part['message_id'])
@@ -52,7 +52,7 @@ function wordsOf(kind: string, part: Fields): Words {
     case 'button':
       return pressed(textOf(part['text']), textOf(part['payload']))
     case 'interactive':
-      return answerOf(asFields(part[String(part['type'])]))
+      return answerOf(asFields(part[wordOf(part['type'])]))
     case 'reaction':
       // One that is taken back has no emoji.
       return { text: textOf(part['emoji']), button: null }

@@ -1,5 +1,6 @@
 import { entryOf } from '../http/table.ts'
 import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import { wordOf } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
 import { uploadSample } from './media.ts'
 
@@ -224,7 +225,7 @@ function readCreated(said: Record<string, unknown>, { name, language }: Official
 function stateOf(item: Record<string, unknown>, name: string, language: string): TemplateState {
   const reason = reasonOf(item['rejected_reason'])
   return {
-    providerTemplateId: String(item['id'] ?? ''),
+    providerTemplateId: wordOf(item['id']),
     name,
     language,
     status: statusOf(item['status']) ?? 'pending',

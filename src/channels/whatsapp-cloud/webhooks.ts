@@ -4,7 +4,7 @@ import { jsonOf, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
 import { entryOf } from '../http/table.ts'
 import type { Inbound, InboundAnswer, Receipt, RejectCode } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
-import { asFields, type Fields, objectsIn, secondsOf, textOf, withPlus } from './fields.ts'
+import { asFields, type Fields, objectsIn, secondsOf, textOf, withPlus, wordOf } from './fields.ts'
 import { readMessage } from './inbound.ts'
 import { reasonOf, statusOf } from './templates.ts'
 
@@ -56,7 +56,7 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
     case 'messages':
       return isOurs(value, config) ? readMessages(value) : []
     case 'message_template_status_update':
-      return String(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
+      return wordOf(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
     default:
       // Quality, limits, account news: read from the number itself when it is time.
       return []
@@ -64,7 +64,7 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
 }
 
 function isOurs(value: Fields, { phoneNumberId }: WebhookConfig): boolean {
-  return String(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
+  return wordOf(asFields(value['metadata'])['phone_number_id']) === phoneNumberId
 }
 
 function readMessages(value: Fields): Inbound[] {
@@ -91,7 +91,7 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 
 function readStatus(status: Fields): Receipt | null {
   const providerId = status['id']
-  const said = entryOf(STATUSES, String(status['status']))
+  const said = entryOf(STATUSES, wordOf(status['status']))
   if (typeof providerId !== 'string' || !said) return null
   const attemptId = textOf(status['biz_opaque_callback_data'])
   const [error] = objectsIn(status['errors'])
@@ -134,7 +134,7 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
 
 function readTemplate(value: Fields, entry: Fields): Inbound[] {
   const { event, message_template_name: name, message_template_language: language } = value
-  const id = String(value['message_template_id'] ?? '')
+  const id = wordOf(value['message_template_id'])
   const status = statusOf(event)
   if (!status || typeof name !== 'string' || typeof language !== 'string' || id === '') return []
   const reason =
@@ -149,5 +149,5 @@ function readTemplate(value: Fields, entry: Fields): Inbound[] {
     status,
     reason: status === 'approved' ? null : reason,
   }
-  return [{ kind: 'template', eventId: `${id}:${event}:${entry['time']}`, state }]
+  return [{ kind: 'template', eventId: `${id}:${event}:${wordOf(entry['time'])}`, state }]
 }

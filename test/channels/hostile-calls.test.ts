@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readReports } from '../../src/channels/infobip/reports.ts'
+import { readUpdate } from '../../src/channels/telegram/updates.ts'
+import { readReceipt } from '../../src/channels/vonage/receipts.ts'
+import { readCall } from '../../src/channels/whatsapp-cloud/webhooks.ts'
+import { event, messagesChange, posted, signed } from './whatsapp-cloud/calls.ts'
+import { APP_SECRET, BUSINESS_ACCOUNT_ID, PHONE_NUMBER_ID, VERIFY_TOKEN } from './whatsapp-cloud.exchange.ts'
+
+/** Whoever calls may say anything: what cannot be read is no reason to fail, least of all before it is known who calls. */
+
+/** Names that mean something to a reader, and those by which a value becomes a text, or does not. */
+const NAME = fc.constantFrom(
+  ...[
+    'id',
+    'type',
+    'status',
+    'from',
+    'to',
+    'text',
+    'timestamp',
+    'messageId',
+    'results',
+    'errors',
+    'code',
+    'error',
+  ],
+  ...['message', 'chat', 'date', 'contacts', 'wa_id', 'interactive', 'message_template_id', 'event', 'photo'],
+  ...['toString', 'valueOf', 'constructor', '__proto__'],
+)
+const LEAF = fc.constantFrom(
+  null,
+  true,
+  -1,
+  0.5,
+  '',
+  'x',
+  'constructor',
+  'delivered',
+  '9'.repeat(30),
+  '1750263773',
+)
+const { said } = fc.letrec(tie => ({
+  said: fc.oneof({ maxDepth: 5 }, LEAF, tie('list'), tie('object')),
+  list: fc.array(tie('said'), { maxLength: 3 }),
+  // By way of JSON: `__proto__` is a member like any other there.
+  object: fc
+    .array(fc.tuple(NAME, tie('said')), { maxLength: 6 })
+    .map(members =>
+      JSON.parse(`{${members.map(each => each.map(part => JSON.stringify(part)).join(':')).join(',')}}`),
+    ),
+}))
+const object = said.filter(each => typeof each === 'object' && each !== null && !Array.isArray(each))
+const RUNS = { seed: 20_260, numRuns: 3_000 }
+
+const WHATSAPP = {
+  phoneNumberId: PHONE_NUMBER_ID,
+  businessAccountId: BUSINESS_ACCOUNT_ID,
+  appSecret: APP_SECRET,
+  verifyToken: VERIFY_TOKEN,
+}
+const token = (body: unknown) => ({ ...posted(JSON.stringify(body)), query: 't=token' })
+
+describe('no call makes its reader throw', () => {
+  test('of Vonage', () => {
+    fc.assert(
+      fc.property(object, body => {
+        readReceipt(posted(JSON.stringify(body)), { secret: 'secret', method: 'sha256' })
+        readReceipt(token(body), { token: 'token' })
+      }),
+      RUNS,
+    )
+  })
+
+  test('of Infobip', () => {
+    fc.assert(
+      fc.property(fc.array(said, { maxLength: 3 }), results => {
+        readReports(token({ results }), 'token')
+      }),
+      RUNS,
+    )
+  })
+
+  test('of WhatsApp', () => {
+    const lists = fc.record({ statuses: fc.array(said), messages: fc.array(said), contacts: said })
+    const template = object.map(value => ({ field: 'message_template_status_update', value }))
+    fc.assert(
+      fc.property(fc.oneof(lists.map(messagesChange), template, object as fc.Arbitrary<object>), change => {
+        readCall(signed(event(change)), WHATSAPP)
+      }),
+      RUNS,
+    )
+  })
+
+  test('of Telegram', () => {
+    fc.assert(
+      fc.property(said, said, said, (message, pressed, member) => {
+        readUpdate({ update_id: 1, message, callback_query: pressed, my_chat_member: member })
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('what no text can be made of', () => {
+  const proof = { secret: 'secret', method: 'md5hash' } as const
+
+  test.each([
+    ['an object that hides how', '{"messageId":{"toString":1,"valueOf":1}}'],
+    ['a list without a bottom', `{"messageId":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ])('%s, is no field of a call', (_, body) => {
+    expect(readReceipt(posted(body), proof).kind).toBe('unauthorized')
+    expect(readReceipt({ ...posted(body), query: 't=token' }, { token: 'token' }).kind).toBe('malformed')
+  })
+
+  test('a membership by a name that every object has is none', () => {
+    const member = (status: unknown) => ({ chat: { id: 5, type: 'private' }, new_chat_member: { status } })
+    expect(readUpdate({ update_id: 1, my_chat_member: member('constructor') })).toMatchObject({ what: null })
+    expect(readUpdate({ update_id: 1, my_chat_member: member({ toString: 1 }) })).toMatchObject({
+      what: null,
+    })
+    expect(readUpdate({ update_id: 1, my_chat_member: member('left') })).toMatchObject({
+      what: { kind: 'blocked' },
+    })
+  })
+})
