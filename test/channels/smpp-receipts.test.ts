@@ -68,6 +68,20 @@ describe('reading a receipt', () => {
     })
   })
 
+  it('of no message, where the id is empty: the next field is no id', () => {
+    for (const next of [
+      'sub:001',
+      'dlvrd:001',
+      'Submit date:2601011200',
+      'done date:2601011200',
+      'err:000',
+    ]) {
+      expect(readReceipt(delivery(`id: ${next} stat:DELIVRD`))).toBeNull()
+    }
+    expect(readReceipt(delivery('id: stat:DELIVRD'))).toBeNull()
+    expect(readReceipt(delivery('id: sub-1 sub:001 stat:DELIVRD'))).toMatchObject({ id: 'sub-1' })
+  })
+
   it('by optional parameters, which count more than the text', () => {
     const read = readReceipt(delivery(TEXT, [id('abc\0'), state(5)]))
     expect(read).toMatchObject({ id: 'abc', exact: true, status: 'undelivered', detail: 'UNDELIV' })

@@ -110,9 +110,9 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
   return FIELD[name].exec(text)?.[1] ?? ''
 }
 
-/** Some centres end the text with a NUL, or put commas between the fields. */
+/** Some centres end the text with a NUL, put commas between the fields, or leave the id empty: the next field is none. */
 const FIELD = {
-  id: /\bid:\s*([^\s\0,;]{1,200})/i,
+  id: /\bid:\s*(?!(?:sub|dlvrd|submit date|done date|stat|err):)([^\s\0,;]{1,200})/i,
   stat: /\bstat:\s*(\w{1,20})/i,
   err: /\berr:\s*([^\s\0,;]{1,20})/i,
 } as const
