@@ -353,6 +353,28 @@ describe('the mail', () => {
     expect(peer.received.length).toBe(1)
   })
 
+  test.each([
+    ['as if it were encoded', '=?utf-8?Q?free?= of charge'],
+    ['the beginning of that', 'What =? 😀'],
+    ['a word without an end', `Key ${'x'.repeat(4_000)}`],
+    ['letters of several bytes', `=?${'مرحبا😀'.repeat(40)}`],
+  ])('a subject reads as it was written: %s', async (_, subject) => {
+    const { link, peer } = await start()
+    expect(await send(link, { subject })).toMatchObject({ kind: 'accepted' })
+    const lines = peer.received[0]!.bytes.toString('latin1').split('\r\n')
+    const words = lines
+      .join('\n')
+      .match(/^Subject:(.*(?:\n[ \t].*)*)/m)![1]!
+      .trim()
+      .split(/\s+/)
+    expect(Math.max(...words.map(word => word.length))).toBeLessThanOrEqual(75)
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(998)
+    const read = words.map(word =>
+      Buffer.from(/^=\?UTF-8\?B\?(\S+)\?=$/.exec(word)![1]!, 'base64').toString(),
+    )
+    expect(read.join('')).toBe(subject)
+  })
+
   test.each(['message/rfc822', 'Message/Partial', 'multipart/mixed; boundary=x'])(
     'a file of type %s goes as bytes: none of its lines is one of the mail',
     async mimetype => {

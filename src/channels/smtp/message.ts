@@ -4,6 +4,7 @@ import { toIso } from '../../lib/clock.ts'
 import { FileUnavailable, type Outgoing, type OutgoingFile } from '../provider.ts'
 import { type Mailbox, parseAddress } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
+import { subjectHeader } from './subject.ts'
 
 /** A mail as it goes over the wire, and who it is from and for. */
 export type Mail = { from: string; to: string; messageId: string; bytes: Buffer }
@@ -40,7 +41,7 @@ export async function composeMail(
   const composer = new MailComposer({
     from: { name: from.name, address: from.address },
     to: { name: '', address: to.address },
-    subject: message.subject ?? '',
+    subject: subjectHeader(message.subject ?? '') as string,
     messageId: `<${messageId}>`,
     date: mailDate(nowMs),
     headers: message.messageType === 'otp' ? { 'Auto-Submitted': 'auto-generated' } : {},
