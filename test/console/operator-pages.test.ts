@@ -113,7 +113,11 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Save the plan' }).click()
     await page.getByText('The plan holds').waitFor()
     await page.getByRole('button', { name: 'Credit' }).click()
-    await page.getByLabel('Amount in EUR').fill('12.5')
+    await page.getByLabel('Amount in EUR').fill('1,250')
+    await page.getByRole('button', { name: 'Book it' }).click()
+    await page.getByText('Must be a number').waitFor()
+    // With the comma of one's country, as it is pasted: not a hundred times as much.
+    await page.getByLabel('Amount in EUR').fill('12,50')
     // It is booked, and nobody hears of it: once, however often it is asked for again.
     await page.route('**/credits', lose)
     await page.getByRole('button', { name: 'Book it' }).click()

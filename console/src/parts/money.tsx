@@ -9,7 +9,7 @@ export function formatMoney(amount: number, currency: string): string {
 
 /** A sum or a balance, as on a bill; what is less than one unit keeps its digits. */
 export function formatSum(amount: number, currency: string): string {
-  return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : 2).format(amount)
+  return formatOf(currency, Math.abs(amount) < 1 ? MOST_DIGITS : null).format(amount)
 }
 
 /** In few digits, as on the axis of a chart. */
@@ -23,15 +23,15 @@ export function formatBriefly(amount: number, currency: string): string {
   }).format(amount)
 }
 
-function formatOf(currency: string, mostDigits: number): Intl.NumberFormat {
+/** With no fewer digits than the currency has: a dinar has three, a yen none. */
+function formatOf(currency: string, mostDigits: number | null): Intl.NumberFormat {
   const key = `${currency} ${mostDigits}`
   const known = formats.get(key)
   if (known) return known
   const made = new Intl.NumberFormat(undefined, {
     style: 'currency',
     currency,
-    minimumFractionDigits: 2,
-    maximumFractionDigits: mostDigits,
+    ...(mostDigits !== null && { maximumFractionDigits: mostDigits }),
   })
   formats.set(key, made)
   return made

@@ -1,7 +1,9 @@
-import { Modal, NumberInput } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import type { WalletWithThreshold } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
+import { amountOf } from '../../parts/amount.ts'
+import { AmountInput } from '../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 
@@ -19,8 +21,8 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
   const api = useApi()
   const forget = useForget()
   const form = useApiForm({
-    initial: { lowBalance: wallet.lowBalance as number | string },
-    send: ({ lowBalance }) => api.patch('/api/v2/wallet', { body: { lowBalance: Number(lowBalance) } }),
+    initial: { lowBalance: String(wallet.lowBalance) },
+    send: ({ lowBalance }) => api.patch('/api/v2/wallet', { body: { lowBalance: amountOf(lowBalance) } }),
     onDone() {
       forget(['/api/v2/wallet'])
       tellDone('The threshold is set.')
@@ -30,12 +32,9 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
   return (
     // Nothing is no amount, and would be 0: never.
     <ApiForm form={form} submitLabel="Set the threshold" disabled={form.fields.values.lowBalance === ''}>
-      <NumberInput
+      <AmountInput
         label={`Tell below, in ${wallet.currency}`}
         description="Webhook endpoints are told by wallet.low, once each time the balance falls below this. 0 is never."
-        min={0}
-        decimalScale={6}
-        thousandSeparator=","
         data-autofocus
         {...form.fields.getInputProps('lowBalance')}
       />

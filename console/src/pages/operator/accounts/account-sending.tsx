@@ -1,7 +1,9 @@
-import { NumberInput, Skeleton, Stack, Text } from '@mantine/core'
+import { Skeleton, Stack, Text } from '@mantine/core'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget, useRead } from '../../../api/use-read.ts'
+import { amountOf } from '../../../parts/amount.ts'
+import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
@@ -94,11 +96,11 @@ function Quiet({ account: { id, quietHours } }: { account: AdminAccount }) {
 function LowBalance({ account: { id, wallet } }: { account: AdminAccount }) {
   const api = useApi()
   const form = useApiForm({
-    initial: { lowBalance: '' as number | string },
+    initial: { lowBalance: '' },
     send: ({ lowBalance }) =>
       api.patch('/api/admin/accounts/{id}/wallet', {
         path: { id },
-        body: lowBalance === '' ? {} : { lowBalance: Number(lowBalance) },
+        body: lowBalance === '' ? {} : { lowBalance: amountOf(lowBalance) },
       }),
     onDone: ({ data }) =>
       tellDone(
@@ -109,12 +111,9 @@ function LowBalance({ account: { id, wallet } }: { account: AdminAccount }) {
   })
   return (
     <ApiForm form={form} submitLabel="Save the threshold" disabled={form.fields.values.lowBalance === ''}>
-      <NumberInput
+      <AmountInput
         label={`Tell below, in ${wallet.currency}`}
         description="In the place of what the account has set; 0 is never"
-        min={0}
-        decimalScale={6}
-        hideControls
         maw={300}
         {...form.fields.getInputProps('lowBalance')}
       />

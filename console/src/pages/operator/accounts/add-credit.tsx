@@ -1,7 +1,9 @@
-import { Modal, NumberInput, Text, TextInput } from '@mantine/core'
+import { Modal, Text, TextInput } from '@mantine/core'
 import type { AdminAccount } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
+import { amountOf } from '../../../parts/amount.ts'
+import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { formatSum } from '../../../parts/money.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
@@ -24,9 +26,9 @@ function CreditForm({ account, onClose }: Props) {
   const { id, wallet } = account
   const once = useOnce()
   const form = useApiForm({
-    initial: { amount: '' as number | string, note: '' },
+    initial: { amount: '', note: '' },
     send({ amount, note }) {
-      const body = { amount: Number(amount), ...(note !== '' && { note }) }
+      const body = { amount: amountOf(amount), ...(note !== '' && { note }) }
       return once(body, idempotencyKey =>
         api.post('/api/admin/accounts/{id}/credits', { path: { id }, body, idempotencyKey }),
       )
@@ -40,12 +42,10 @@ function CreditForm({ account, onClose }: Props) {
   return (
     <ApiForm form={form} submitLabel="Book it">
       <Text c="dimmed">
-        It can spend {formatSum(wallet.balance, wallet.currency)}. A negative amount takes away.
+        It can spend {formatSum(wallet.balance, wallet.currency)}. What is booked cannot be taken away again.
       </Text>
-      <NumberInput
+      <AmountInput
         label={`Amount in ${wallet.currency}`}
-        decimalScale={6}
-        hideControls
         data-autofocus
         {...form.fields.getInputProps('amount')}
       />

@@ -1,7 +1,9 @@
-import { Modal, NumberInput, SimpleGrid, TextInput } from '@mantine/core'
+import { Modal, SimpleGrid, TextInput } from '@mantine/core'
 import type { Answer } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
+import { amountOf } from '../../../parts/amount.ts'
+import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { useOnce } from '../../../parts/use-once.ts'
 import { ACCOUNTS } from './paths.ts'
@@ -22,12 +24,12 @@ function CreateForm({ onMade }: Props) {
   const forget = useForget()
   const once = useOnce()
   const form = useApiForm({
-    initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' as number | string },
+    initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' },
     send({ phone, balance, ...said }) {
       const body = {
         ...said,
         ...(phone !== '' && { phone: { number: phone } }),
-        ...(balance !== '' && { balance: Number(balance) }),
+        ...(balance !== '' && { balance: amountOf(balance) }),
       }
       return once(body, idempotencyKey => api.post(ACCOUNTS, { body, idempotencyKey }))
     },
@@ -68,12 +70,9 @@ function CreateForm({ onMade }: Props) {
         dir="ltr"
         {...getInputProps('phone')}
       />
-      <NumberInput
+      <AmountInput
         label="First credit"
         description="In its currency; may stay empty"
-        min={0}
-        decimalScale={6}
-        hideControls
         {...getInputProps('balance')}
       />
     </ApiForm>

@@ -1,6 +1,7 @@
 import { Fieldset, MultiSelect, NumberInput, Select, SimpleGrid, TagsInput, Text } from '@mantine/core'
 import { type FraudSettings, type FraudSettingsView, GUARDED_TYPES } from '../../../../../sdk/index.ts'
 import { useForget } from '../../../api/use-read.ts'
+import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, type ApiForm as FormState, useApiForm } from '../../../parts/api-form.tsx'
 import { inWords } from '../../../parts/status-badge.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
@@ -85,16 +86,15 @@ function RuleFields({
           clearable
           {...getInputProps(`${name}.mode`)}
         />
-        {numbers.map(number => (
-          <NumberInput
-            key={number.name}
-            label={number.label}
-            placeholder={String(preset(number.name) ?? (number.name === 'dailyCap' ? 'None' : usual))}
-            min={0}
-            hideControls
-            {...getInputProps(`${name}.${number.name}`)}
-          />
-        ))}
+        {numbers.map(number => {
+          const common = {
+            label: number.label,
+            placeholder: String(preset(number.name) ?? (number.name === 'dailyCap' ? 'None' : usual)),
+            ...getInputProps(`${name}.${number.name}`),
+          }
+          if (number.amount) return <AmountInput key={number.name} {...common} />
+          return <NumberInput key={number.name} {...common} min={0} hideControls />
+        })}
       </SimpleGrid>
       {name === 'numberType' && (
         <MultiSelect

@@ -1,7 +1,13 @@
 import type { FraudRules, FraudSettings, RuleMode } from '../../../../../sdk/index.ts'
+import { amountOf } from '../../../parts/amount.ts'
 
 export type RuleName = Exclude<keyof FraudRules, 'safe'>
-type NumberField = { name: string; label: string }
+type NumberField = {
+  name: string
+  label: string
+  /** A share or money, which one writes as a text. */
+  amount?: true
+}
 
 /** The rules as a person reads them, and the numbers that each has. */
 export const RULES: readonly {
@@ -46,7 +52,7 @@ export const RULES: readonly {
     text: 'A range whose codes are confirmed less often than this share of the rest of the account.',
     numbers: [
       { name: 'sends', label: 'Codes before it is judged' },
-      { name: 'share', label: 'Share, from 0 to 1' },
+      { name: 'share', label: 'Share, from 0 to 1', amount: true },
     ],
   },
   {
@@ -65,7 +71,7 @@ export const RULES: readonly {
     name: 'spend',
     title: 'Daily cap',
     text: 'What an account spends on codes in a day, in its own currency. Empty: no cap.',
-    numbers: [{ name: 'dailyCap', label: 'At most' }],
+    numbers: [{ name: 'dailyCap', label: 'At most', amount: true }],
   },
 ]
 
@@ -90,7 +96,7 @@ export function toValues(settings: FraudSettings): Values {
       {
         mode: rule['mode'] ?? null,
         list: [...((list as string[] | null | undefined) ?? [])],
-        ...Object.fromEntries(numbers.map(number => [number.name, rule[number.name] ?? ''])),
+        ...Object.fromEntries(numbers.map(number => [number.name, written(number, rule[number.name] ?? '')])),
       },
     ]
   })
@@ -105,13 +111,23 @@ export function toSettings(values: Values, before: FraudSettings): FraudSettings
       ...noneOf(before[name]),
       ...(mode !== null && { mode }),
       ...Object.fromEntries(
-        numbers.map(number => [number.name, values[name][number.name]]).filter(([, value]) => value !== ''),
+        numbers
+          .filter(number => values[name][number.name] !== '')
+          .map(number => [number.name, read(number, values[name][number.name])]),
       ),
       ...(list.length > 0 && name in LISTS && { [LISTS[name as keyof typeof LISTS]]: list }),
     }
     return Object.keys(rule).length === 0 ? [] : [[name, rule]]
   })
   return { ...Object.fromEntries(rules), ...(values.safe.length > 0 && { safe: values.safe }) }
+}
+
+function written({ amount }: NumberField, value: unknown): unknown {
+  return amount ? String(value) : value
+}
+
+function read({ amount }: NumberField, value: unknown): unknown {
+  return amount ? amountOf(String(value)) : value
 }
 
 /** No cap, all countries: what null says, the form shows as empty, and must not lose. */
