@@ -115,7 +115,21 @@ describe('a member', { timeout: 60_000 }, () => {
 
   it('finds a used link explained, with a way on', async () => {
     const late = await server.open()
+    // Of a server that is away nobody knows whether the link is good.
+    await late.context.route('**/invitations/read', route => route.abort('connectionrefused'))
     await late.go('/invitation#inv_not-a-link')
+    await late.page.getByText('The server does not answer').waitFor()
+    expect(await late.page.getByText('This link does not work').count()).toBe(0)
+    await late.context.unroute('**/invitations/read')
+    await late.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
+    // The next one that was sent, in the same tab: only what stands behind the # is another.
+    const fresh = await asSignedIn(owner, 'POST', '/api/v2/members/invitations', {
+      email: 'late@example.com',
+      role: 'member',
+    })
+    await late.page.evaluate(`location.href = '/invitation${new URL(fresh.data!.link).hash}'`)
+    await late.page.getByText('late@example.com').waitFor()
+    await late.page.evaluate(`location.href = '/invitation#inv_not-a-link'`)
     await late.page.getByRole('heading', { name: 'This link does not work' }).waitFor()
     await late.page.getByRole('button', { name: 'To the sign-in' }).click()
     await late.page.getByRole('heading', { name: 'Sign in' }).waitFor()

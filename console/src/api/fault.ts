@@ -7,7 +7,7 @@ export function faultOf(error: unknown): Fault {
   if (!(error instanceof PosthornError)) {
     return {
       title: 'The server does not answer',
-      text: 'This goes on by itself as soon as it is back.',
+      text: 'Nothing is tried again by itself: do so as soon as the server is back.',
       requestId: null,
       again: true,
     }
@@ -20,6 +20,14 @@ export function faultOf(error: unknown): Fault {
     requestId,
     again: error.status === 429 || error.status >= 500,
   }
+}
+
+/** The same of what was only asked for, which the page asks again when the server is back. */
+export function readFaultOf(error: unknown): Fault {
+  const fault = faultOf(error)
+  return error instanceof PosthornError
+    ? fault
+    : { ...fault, text: 'This goes on by itself as soon as the server is back.' }
 }
 
 const TITLES: Partial<Record<PosthornError['code'], string>> = {

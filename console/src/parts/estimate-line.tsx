@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { CircleCheck, CircleX } from 'lucide-react'
 import type { Estimate, SingleSendBody } from '../../../sdk/index.ts'
-import { faultOf } from '../api/fault.ts'
+import { readFaultOf } from '../api/fault.ts'
 import { useEstimate } from '../api/use-estimate.ts'
 import { useSession } from '../session/context.tsx'
 import type { Mode } from '../session/session.ts'
@@ -14,7 +14,7 @@ export function EstimateLine({ body }: { body: SingleSendBody | null }) {
   return (
     <div aria-live="polite" style={{ minHeight: 20 }}>
       {body === null ? null : error ? (
-        <Verdict good={false} text={faultOf(error).text} />
+        <Verdict good={false} text={readFaultOf(error).text} />
       ) : data ? (
         <Told {...data.data} />
       ) : null}

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
-import { faultOf } from '../api/fault.ts'
+import { readFaultOf } from '../api/fault.ts'
 import { CopyButton } from './copy-button.tsx'
 
 /** In the place of what could not be read, with a way to try again. */
 export function ReadFault({ error, retry }: { error: unknown; retry: () => unknown }) {
-  const { title, text, requestId, again } = faultOf(error)
+  const { title, text, requestId, again } = readFaultOf(error)
   return (
     <Alert color="red" variant="light" icon={<TriangleAlert size={16} />} title={title} role="alert">
       <Text>{text}</Text>

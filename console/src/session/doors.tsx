@@ -1,14 +1,12 @@
-import { Button, Center, Loader } from '@mantine/core'
+import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { type Posthorn, PosthornError, type SetupState } from '../../../sdk/index.ts'
 import { useApi } from '../api/context.tsx'
-import { faultOf } from '../api/fault.ts'
-import { FaultNote } from '../parts/api-form.tsx'
-import { Door } from './door.tsx'
 import { InvitationPage } from './invitation.tsx'
 import { LoginPage } from './login.tsx'
+import { NoServer, whileItFails } from './no-server.tsx'
 import type { Session } from './session.ts'
 import { SetupPage } from './setup.tsx'
 
@@ -19,14 +17,30 @@ type Enter = (session: Session, to?: string) => void
 /** What is seen before somebody is in: a link that was followed, the first login of all, or the sign-in. */
 export function Doors({ hasLeft, onSession }: { hasLeft: boolean; onSession: Enter }) {
   const [path, go] = useLocation()
-  const [token] = useState(() => (path === INVITATION ? location.hash.slice(1) : ''))
+  const token = useSyncExternalStore(onHash, readHash)
   const isInvited = path === INVITATION && token !== ''
   if (isInvited) {
     return (
-      <InvitationPage token={token} onSession={session => onSession(session, '/')} onLeave={() => go('/')} />
+      <InvitationPage
+        key={token}
+        token={token}
+        onSession={session => onSession(session, '/')}
+        onLeave={() => go('/')}
+      />
     )
   }
   return hasLeft ? <LoginPage onSession={onSession} /> : <Start onSession={onSession} />
+}
+
+/** Behind the `#` of a link; no server is told of it. */
+function readHash(): string {
+  return location.hash.slice(1)
+}
+
+/** A link that is followed in the tab of the one before loads nothing anew. */
+function onHash(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener)
+  return () => window.removeEventListener('hashchange', listener)
 }
 
 /** Finds out who is there. */
@@ -36,6 +50,7 @@ function Start({ onSession }: { onSession: Enter }) {
     queryKey: ['start'],
     queryFn: () => readStart(api),
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: whileItFails,
   })
   const session = start.data?.session
   useEffect(() => {
@@ -70,16 +85,5 @@ function Waiting() {
     <Center h="100dvh">
       <Loader size="sm" aria-label="Loading" />
     </Center>
-  )
-}
-
-function NoServer({ error, retry }: { error: unknown; retry: () => unknown }) {
-  return (
-    <Door title="Posthorn">
-      <FaultNote fault={faultOf(error)} />
-      <Button mt="md" fullWidth onClick={() => retry()}>
-        Try again
-      </Button>
-    </Door>
   )
 }

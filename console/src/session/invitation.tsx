@@ -6,6 +6,7 @@ import { useApi } from '../api/context.tsx'
 import { faultOf } from '../api/fault.ts'
 import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
 import { Door } from './door.tsx'
+import { NoServer, whileItFails } from './no-server.tsx'
 import type { Session } from './session.ts'
 
 type Props = { token: string; onSession: (session: Session) => void; onLeave: () => void }
@@ -17,6 +18,7 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
     queryKey: ['invitation', token],
     queryFn: () => api.post('/api/console/invitations/read', { body: { token } }),
     staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: query => (isDead(query.state.error) ? false : whileItFails(query)),
   })
   if (preview.isPending) {
     return (
@@ -25,6 +27,8 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
       </Door>
     )
   }
+  if (preview.error && !isDead(preview.error))
+    return <NoServer error={preview.error} retry={preview.refetch} />
   if (preview.error) {
     return (
       <Door title="This link does not work" lead="It is used, withdrawn, or too old. Ask for a new one.">
@@ -38,6 +42,11 @@ export function InvitationPage({ token, onSession, onLeave }: Props) {
     )
   }
   return <Accept token={token} preview={preview.data.data} onSession={onSession} />
+}
+
+/** Whether the server has said that the link is none: not that it cannot be asked, or not so often. */
+function isDead(error: unknown): boolean {
+  return error instanceof PosthornError && error.status < 500 && error.status !== 429
 }
 
 function Accept({

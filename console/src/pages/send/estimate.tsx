@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { CircleCheck, CircleX } from 'lucide-react'
 import type { Estimate as EstimateData } from '../../../../sdk/index.ts'
-import { faultOf } from '../../api/fault.ts'
+import { readFaultOf } from '../../api/fault.ts'
 import { useEstimate } from '../../api/use-estimate.ts'
 import { channelName } from '../../parts/channel-name.ts'
 import { payerOf } from '../../parts/estimate-line.tsx'
@@ -23,7 +23,7 @@ export function Estimate({ draft }: { draft: Draft }) {
         {body.to === '' ? (
           <Text c="dimmed">Say to whom: the route, the parts and the price appear here.</Text>
         ) : estimate.error ? (
-          <Text c="var(--ph-bad)">{faultOf(estimate.error).text}</Text>
+          <Text c="var(--ph-bad)">{readFaultOf(estimate.error).text}</Text>
         ) : estimate.data ? (
           <Told estimate={estimate.data.data} />
         ) : (
