@@ -149,6 +149,46 @@ describe('the way in', { timeout: 60_000 }, () => {
     await other.context.close()
   })
 
+  it('does not pretend to have signed out where the server did not hear of it', async () => {
+    const { page, go, context } = window
+    await go('/profile')
+    await page.getByText('here, now').waitFor()
+    await context.route('**/api/console/logout', route => route.abort('connectionrefused'))
+    await page.getByRole('button', { name: /Signed in as/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByText('You are still signed in').waitFor()
+    await page.getByRole('heading', { name: 'Your login' }).waitFor()
+    await context.unroute('**/api/console/logout')
+  })
+
+  it('opens by itself when the server is back', async () => {
+    const { page, go, context } = window
+    await context.route('**/api/console/**', route => route.abort('connectionrefused'))
+    await go('/profile')
+    await page.getByText('The server does not answer').waitFor()
+    await context.unroute('**/api/console/**')
+    await page.getByText('here, now').waitFor()
+  })
+
+  it('changes the password, and goes on in every tab', async () => {
+    const { page, go, context } = window
+    const second = await context.newPage()
+    await second.goto('/keys')
+    await second.getByRole('button', { name: 'New key' }).click()
+    await go('/profile')
+    await page.getByLabel('Current password').fill(PERSON.password)
+    await page.getByLabel('New password').fill(`${PERSON.password}, another one`)
+    const [followed] = await Promise.all([
+      second.waitForResponse('**/api/console/session'),
+      page.getByRole('button', { name: 'Change the password' }).click(),
+    ])
+    expect(followed.status()).toBe(200)
+    await second.getByRole('dialog').getByLabel('Name').fill('Made in the other tab')
+    await second.getByRole('button', { name: 'Make the key' }).click()
+    await second.getByRole('button', { name: 'I have it' }).click()
+    await second.close()
+  })
+
   it('signs out, in every tab, which until then show each other’s changes', async () => {
     const { page, context } = window
     const second = await context.newPage()

@@ -10,11 +10,15 @@ export function tellDone(message: string): void {
 /** For what went wrong where there is no form to say it. */
 export function tellFault(error: unknown): void {
   const { title, text } = faultOf(error)
-  notifications.show({
-    title,
-    message: text,
-    color: 'red',
-    icon: <TriangleAlert size={16} />,
-    autoClose: 8_000,
-  })
+  warn(title, text)
+}
+
+/** The same, where what comes of it is more to people than what went wrong. */
+export function tellUpshot(upshot: string, error: unknown): void {
+  const { title, text } = faultOf(error)
+  warn(upshot, `${title}. ${text}`)
+}
+
+function warn(title: string, message: string): void {
+  notifications.show({ title, message, color: 'red', icon: <TriangleAlert size={16} />, autoClose: 8_000 })
 }

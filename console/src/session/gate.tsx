@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
+import { PosthornError } from '../../../sdk/index.ts'
 import type { Identity } from '../api/console-fetch.ts'
 import { useApi, useApiContext } from '../api/context.tsx'
+import { tellUpshot } from '../parts/toast.tsx'
 import { Frame } from '../shell/frame.tsx'
 import type { Again } from './again.ts'
 import { type Choice, fitChoice, loadChoice, saveChoice } from './choice.ts'
@@ -55,10 +57,21 @@ function Inside({
   useEffect(() => saveChoice(choice))
 
   async function signOut(): Promise<void> {
-    // Where that fails the session ends by itself, and here at once.
-    await api.post('/api/console/logout').catch(() => {})
+    try {
+      await api.post('/api/console/logout')
+    } catch (error) {
+      // Who leaves a browser to others must know that whoever loads this page anew is still in.
+      if (!hasEnded(error)) return tellUpshot('You are still signed in', error)
+    }
     tabs.tell({ kind: 'left' })
     onLeave()
+  }
+
+  /** A changed password or second factor begins another session, which the other tabs have by the cookie alone. */
+  function refresh(renewed: Session): void {
+    onSession(renewed)
+    if (renewed.session.id !== session.session.id)
+      tabs.tell({ kind: 'entered', sessionId: renewed.session.id })
   }
 
   function goOn(renewed: Session): void {
@@ -95,7 +108,7 @@ function Inside({
         session,
         choice,
         choose: (part: Partial<Choice>) => setChosen({ ...choice, ...part }),
-        refresh: onSession,
+        refresh,
         signOut,
       }}
     >
@@ -103,4 +116,9 @@ function Inside({
       <SignInAgain again={again} email={session.user.email} onSession={enterAgain} onLeave={onLeave} />
     </SessionProvider>
   )
+}
+
+/** There was no session any more to be ended. */
+function hasEnded(error: unknown): boolean {
+  return error instanceof PosthornError && error.status === 401
 }
