@@ -83,6 +83,11 @@ describe('every page', { timeout: 120_000 }, () => {
     await page.keyboard.press('o')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await shortcuts.waitFor({ state: 'detached' })
+    // A choice takes no letters.
+    await page.getByRole('radiogroup', { name: 'Mode' }).getByRole('radio', { checked: true }).focus()
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await page.waitForURL('**/messages')
   })
 
   it('fits a phone', async () => {

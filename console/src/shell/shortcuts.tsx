@@ -5,6 +5,8 @@ import { MOD } from './keys.ts'
 import { usePages } from './use-pages.ts'
 
 const OPEN = 'posthorn-shortcuts'
+/** The dialog of this file, which one leaves by them. */
+const OWN = 'ph-shortcuts'
 /** How long `g` waits for the letter of a page, in ms. */
 const SEQUENCE_MS = 1_200
 
@@ -22,7 +24,7 @@ export function Shortcuts() {
   useEffect(() => {
     let startedMs = Number.NEGATIVE_INFINITY
     function onKey(event: KeyboardEvent): void {
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isAsked()) return
       const inSequence = event.timeStamp - startedMs < SEQUENCE_MS
       startedMs = Number.NEGATIVE_INFINITY
       const page = inSequence ? reachable.find(({ shortcut }) => shortcut === event.key) : undefined
@@ -44,7 +46,12 @@ export function Shortcuts() {
   }, [go, reachable])
 
   return (
-    <Modal opened={opened} onClose={() => setOpened(false)} title="Keyboard shortcuts">
+    <Modal
+      opened={opened}
+      onClose={() => setOpened(false)}
+      title="Keyboard shortcuts"
+      classNames={{ content: OWN }}
+    >
       <Stack gap={6}>
         <Shortcut keys={[`${MOD}K`]} does="Search pages and actions" />
         <Shortcut keys={['/']} does="To the first filter of a list" />
@@ -73,11 +80,16 @@ function Shortcut({ keys, does }: { keys: readonly string[]; does: string }) {
   )
 }
 
+/** A choice and a switch are fields too, and take no letters. */
+const TYPED = 'input:not([type="radio"], [type="checkbox"]), textarea, select'
+
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  )
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED))
+}
+
+/** Under a dialog the page stays: what is typed there, or shown this once, goes with it. */
+function isAsked(): boolean {
+  return document.querySelector(`.mantine-Modal-content:not(.${OWN})`) !== null
 }
 
 function focusFilter(): boolean {
