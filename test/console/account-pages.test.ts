@@ -38,6 +38,11 @@ describe('templates', { timeout: 60_000 }, () => {
     const phone = page.getByRole('figure', { name: 'How it looks on a phone' })
     expect(await phone.innerText()).toContain(`Hi Ada ✓ 4711 ${XSS}`)
     expect(await findBarriers(page)).toEqual([])
+    // More than the screen of the phone has: the keyboard scrolls it.
+    await page.getByLabel('Words').fill(`Hi {{1}} {{2}} ${'long words '.repeat(80)}`)
+    await phone.getByText('long words').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('Words').fill(`Hi {{1}} ✓ {{2}} ${XSS}`)
     await page.getByRole('button', { name: 'Save the template' }).click()
     await page.getByRole('heading', { name: 'order_update' }).waitFor()
     await page.getByLabel('To', { exact: true }).fill('+12025550140')

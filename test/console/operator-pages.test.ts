@@ -237,7 +237,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('It has a value').waitFor()
     expect(await page.content()).not.toContain('a-secret')
     await page.getByRole('textbox', { name: 'User' }).fill('')
-    await page.getByRole('button', { name: 'Remove Password' }).click()
+    await page.getByRole('button', { name: 'Remove it: Password' }).click()
     await page.getByText('Its value goes when you save.').waitFor()
     await page.getByRole('button', { name: 'Save the connection' }).click()
     await page.getByText('Mail of ours is changed').waitFor()

@@ -25,7 +25,8 @@ export function Phone({ seen }: { seen: Seen }) {
         </span>
         <bdi className="ph-truncate">{from}</bdi>
       </div>
-      <div className={classes.screen}>
+      {/* Long words scroll, so the keyboard must reach them. */}
+      <div className={classes.screen} role="region" tabIndex={0} aria-label="The message">
         <div className={classes.bubble}>
           {header && <Header {...header} />}
           <div className={`ph-words ${classes.words}`} dir="auto">

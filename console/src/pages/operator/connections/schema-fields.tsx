@@ -111,7 +111,7 @@ function Removable({
         variant="subtle"
         color="red"
         mt={4}
-        aria-label={`Remove ${label}`}
+        aria-label={`Remove it: ${label}`}
         onClick={() => onRemoved([...removed, name])}
       >
         Remove it
