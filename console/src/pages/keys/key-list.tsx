@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
-import { Ellipsis, KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
+import { Button, Menu } from '@mantine/core'
+import { KeyRound, Plus, RotateCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { ApiKey } from '../../../../sdk/index.ts'
 import { type PagedRead, useForget } from '../../api/use-read.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyNote } from '../../parts/empty-note.tsx'
@@ -219,20 +220,13 @@ function KeyMenu({
   onRevoke: () => void
 }) {
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${apiKey.name}`}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<RotateCw size={15} />} onClick={onRotate}>
-          Rotate
-        </Menu.Item>
-        <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={onRevoke}>
-          Revoke
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu label={`What to do with ${apiKey.name}`}>
+      <Menu.Item leftSection={<RotateCw size={15} />} onClick={onRotate}>
+        Rotate
+      </Menu.Item>
+      <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={onRevoke}>
+        Revoke
+      </Menu.Item>
+    </ActionMenu>
   )
 }

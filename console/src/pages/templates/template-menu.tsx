@@ -1,9 +1,10 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import { CopyPlus, Ellipsis, Power, PowerOff, Star, Trash2 } from 'lucide-react'
+import { Menu } from '@mantine/core'
+import { CopyPlus, Power, PowerOff, Star, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { TemplateView } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
@@ -21,38 +22,31 @@ export function TemplateMenu({ template, onDeleted }: { template: TemplateView; 
   if (!can('messages:create')) return null
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
-            <Ellipsis size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<CopyPlus size={15} />} onClick={() => go(`/templates/new?from=${id}`)}>
-            New one like it
+      <ActionMenu label={`What to do with ${name}`}>
+        <Menu.Item leftSection={<CopyPlus size={15} />} onClick={() => go(`/templates/new?from=${id}`)}>
+          New one like it
+        </Menu.Item>
+        {usable && !isDefault && (
+          <Menu.Item leftSection={<Star size={15} />} onClick={act.makeDefault}>
+            Make it the default
           </Menu.Item>
-          {usable && !isDefault && (
-            <Menu.Item leftSection={<Star size={15} />} onClick={act.makeDefault}>
-              Make it the default
-            </Menu.Item>
-          )}
-          {switches && status === 'active' && (
-            <Menu.Item leftSection={<PowerOff size={15} />} onClick={act.disable}>
-              Disable
-            </Menu.Item>
-          )}
-          {switches && status === 'disabled' && (
-            <Menu.Item leftSection={<Power size={15} />} onClick={act.enable}>
-              Enable
-            </Menu.Item>
-          )}
-          {!isPlatformTemplate && (
-            <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked(true)}>
-              Delete
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+        )}
+        {switches && status === 'active' && (
+          <Menu.Item leftSection={<PowerOff size={15} />} onClick={act.disable}>
+            Disable
+          </Menu.Item>
+        )}
+        {switches && status === 'disabled' && (
+          <Menu.Item leftSection={<Power size={15} />} onClick={act.enable}>
+            Enable
+          </Menu.Item>
+        )}
+        {!isPlatformTemplate && (
+          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked(true)}>
+            Delete
+          </Menu.Item>
+        )}
+      </ActionMenu>
       <ConfirmDialog
         opened={asked}
         onClose={() => setAsked(false)}

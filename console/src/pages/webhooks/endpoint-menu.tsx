@@ -1,8 +1,9 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import { Ellipsis, History, KeyRound, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
+import { Menu } from '@mantine/core'
+import { History, KeyRound, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { WebhookView } from '../../../../sdk/index.ts'
 import { useAction } from '../../api/use-read.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { tellDone, tellFault } from '../../parts/toast.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -25,37 +26,30 @@ export function EndpointMenu({
   const { rotate, enable, remove } = useEndpointActions(webhook, onSecret, onDeleted)
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label="What to do with the endpoint">
-            <Ellipsis size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Pencil size={15} />} onClick={() => setAsked('change')}>
-            Change
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<History size={15} />}
-            disabled={!webhook.enabled}
-            onClick={() => setAsked('replay')}
-          >
-            Replay a time
-          </Menu.Item>
-          <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('rotate')}>
-            Rotate the secret
-          </Menu.Item>
-          <Menu.Item
-            leftSection={webhook.enabled ? <PowerOff size={15} /> : <Power size={15} />}
-            onClick={() => enable.mutate(!webhook.enabled, { onError: tellFault })}
-          >
-            {webhook.enabled ? 'Disable' : 'Enable'}
-          </Menu.Item>
-          <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu label="What to do with the endpoint" variant="default" size="lg">
+        <Menu.Item leftSection={<Pencil size={15} />} onClick={() => setAsked('change')}>
+          Change
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<History size={15} />}
+          disabled={!webhook.enabled}
+          onClick={() => setAsked('replay')}
+        >
+          Replay a time
+        </Menu.Item>
+        <Menu.Item leftSection={<KeyRound size={15} />} onClick={() => setAsked('rotate')}>
+          Rotate the secret
+        </Menu.Item>
+        <Menu.Item
+          leftSection={webhook.enabled ? <PowerOff size={15} /> : <Power size={15} />}
+          onClick={() => enable.mutate(!webhook.enabled, { onError: tellFault })}
+        >
+          {webhook.enabled ? 'Disable' : 'Enable'}
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash2 size={15} />} color="red" onClick={() => setAsked('delete')}>
+          Delete
+        </Menu.Item>
+      </ActionMenu>
       <EndpointForm opened={asked === 'change'} webhook={webhook} onClose={close} />
       <ReplayRange opened={asked === 'replay'} webhook={webhook} onClose={close} />
       <ConfirmDialog
