@@ -143,6 +143,21 @@ describe('the messages', { timeout: 60_000 }, () => {
     await panel.getByRole('link', { name: 'Send again' }).click()
     await page.getByRole('heading', { name: 'Send', exact: true }).waitFor()
     expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('+12025550002')
+    // A long mail in a script whose letters an address writes with six characters each.
+    const text = 'שלום '.repeat(1_000)
+    const mail = await server.app.call('/api/v2/messages/send', {
+      method: 'POST',
+      key: server.app.demoKey,
+      body: { to: 'long@example.com', text, content: { subject: 'Long' } },
+    })
+    await go(`/messages/${(mail.body['tracking'] as { messageId: string }).messageId}`)
+    await panel.getByRole('link', { name: 'Send again' }).click()
+    const words = page.getByRole('textbox', { name: 'Text' })
+    await words.waitFor()
+    const loaded = await page.reload()
+    expect(loaded!.status()).toBe(200)
+    expect(await words.inputValue()).toBe(text)
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Long')
   })
 })
 

@@ -157,7 +157,7 @@ function Actions({ message }: { message: MessageWithTimeline }) {
   return (
     <>
       {again !== null && (
-        <Button component={Link} href={again} variant="default" leftSection={<RotateCw size={15} />}>
+        <Button component={Link} {...again} variant="default" leftSection={<RotateCw size={15} />}>
           Send again
         </Button>
       )}

@@ -49,10 +49,13 @@ export const EMPTY: Draft = {
   conversation: null,
 }
 
-/** From the URL, as other pages fill it in. */
-export function draftFrom(search: string): Draft {
+/** What is too long for an address. */
+export type Written = Partial<Pick<Draft, 'text' | 'subject'>>
+
+/** From the URL, as other pages fill it in, and from what they put beside it into the history. */
+export function draftFrom(search: string, written: Written | null): Draft {
   const given = new URLSearchParams(search)
-  const draft: Draft = { ...EMPTY, conversation: conversationFrom(given) }
+  const draft: Draft = { ...EMPTY, ...written, conversation: conversationFrom(given) }
   for (const name of ['to', 'channel', 'messageType', 'text', 'subject', 'templateId'] as const) {
     const value = given.get(name)
     if (value !== null) Object.assign(draft, { [name]: value })

@@ -2,6 +2,7 @@ import { Button, Grid, Stack } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
+import { useHistoryState } from 'wouter/use-browser-location'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
@@ -12,7 +13,7 @@ import { tellDone } from '../../parts/toast.tsx'
 import { useOnce } from '../../parts/use-once.ts'
 import { useSession } from '../../session/context.tsx'
 import { MessagePanel } from '../messages/message-panel.tsx'
-import { type Draft, draftFrom, EMPTY, fieldOf, toBody } from './draft.ts'
+import { type Draft, draftFrom, EMPTY, fieldOf, toBody, type Written } from './draft.ts'
 import { Estimate } from './estimate.tsx'
 import { SendFields } from './send-fields.tsx'
 
@@ -25,11 +26,12 @@ export default function Send() {
   const { mode } = useSession()
   const [, go] = useLocation()
   const search = useSearch()
+  const written = useHistoryState<Written | null>()
   const [sent, setSent] = useState<string | null>(null)
   const once = useOnce()
 
   const form = useApiForm<Draft, Awaited<ReturnType<typeof send>>>({
-    initial: draftFrom(search),
+    initial: draftFrom(search, written),
     send,
     fieldOf,
     onDone(result) {
