@@ -33,7 +33,8 @@ export function formatRelative(iso: string, nowMs: number): string {
   // What came since the clock here ticked last is not to come, and seconds are out of date when they are read.
   if (Math.abs(byMs) < TICK_MS) return relative.format(0, 'second')
   for (const [unit, ms, most] of UNITS) {
-    if (Math.abs(byMs) / ms < most) return relative.format(Math.round(byMs / ms), unit)
+    const count = Math.round(byMs / ms)
+    if (Math.abs(count) < most) return relative.format(count, unit)
   }
   return ''
 }
