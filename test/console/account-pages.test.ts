@@ -177,7 +177,13 @@ describe('verification', { timeout: 60_000 }, () => {
   })
 
   it('has settings that hold for the next code', async () => {
-    const { page, go } = window
+    const { page, go, context } = window
+    await context.route(/\/api\/v2\/templates$/, route =>
+      route.fulfill({ status: 403, json: { success: false, code: 'FORBIDDEN', error: 'Not these.' } }),
+    )
+    await go('/verification/settings')
+    await page.getByRole('alert').getByText('Not these.').waitFor()
+    await context.unroute(/\/api\/v2\/templates$/)
     await go('/verification/settings')
     await page.getByRole('slider').first().focus()
     await page.keyboard.press('ArrowRight')

@@ -126,6 +126,10 @@ describe('members', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Remove the member' }).click()
     await grace.waitFor({ state: 'detached' })
     expect(await page.evaluate('window.broken')).toBe(undefined)
+    // A login that acts for nobody is no operator's.
+    await member.go('/messages')
+    await member.page.getByText('You act for no account').waitFor()
+    expect(await member.page.getByText('Operator', { exact: false }).count()).toBe(0)
     await member.context.close()
   })
 

@@ -7,8 +7,8 @@ import classes from './frame.module.css'
 export function AccountSwitch() {
   const { session, membership, choose } = useSession()
   const many = session.memberships.length > 1
-  const name = membership?.account.name ?? 'Platform'
-  const role = membership?.role ?? 'operator'
+  const name = membership?.account.name ?? (session.user.operator ? 'Platform' : 'No account')
+  const role = membership?.role ?? (session.user.operator ? 'operator' : null)
   return (
     <Menu position="bottom-start" width={212} disabled={!many}>
       <Menu.Target>
@@ -20,9 +20,11 @@ export function AccountSwitch() {
             <Text size="md" fw={600} lh={1.2} truncate>
               {name}
             </Text>
-            <Text size="xs" c="dimmed" lh={1.3} tt="capitalize">
-              {role}
-            </Text>
+            {role !== null && (
+              <Text size="xs" c="dimmed" lh={1.3} tt="capitalize">
+                {role}
+              </Text>
+            )}
           </span>
           {many && <ChevronsUpDown size={14} aria-hidden />}
         </UnstyledButton>

@@ -1,14 +1,24 @@
 import { Button } from '@mantine/core'
 import { Link, Redirect, useLocation } from 'wouter'
 import { EmptyNote } from '../parts/empty-note.tsx'
+import { useSession } from '../session/context.tsx'
 import { usePages } from './use-pages.ts'
 
 /** For a path that is nothing here, or nothing for this role. */
 export function NoPage() {
   const [path] = useLocation()
+  const { session } = useSession()
   const first = usePages().find(page => page.need !== 'anyone')
   // An operator without an account has no overview.
   if (path === '/' && first) return <Redirect to={first.path} replace />
+  if (session.memberships.length === 0 && !session.user.operator) {
+    return (
+      <EmptyNote
+        title="You act for no account"
+        text="Your login stands, and opens none: an owner who invites you gives you one by a link."
+      />
+    )
+  }
   return (
     <EmptyNote
       title="There is no such page for you here"

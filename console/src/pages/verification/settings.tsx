@@ -22,6 +22,7 @@ export default function Settings() {
   const account = useRead('/api/v2/account')
   const templates = useRead('/api/v2/templates')
   if (account.error) return <ReadFault error={account.error} retry={account.refetch} />
+  if (templates.error) return <ReadFault error={templates.error} retry={templates.refetch} />
   if (!account.data || !templates.data) return <Skeleton h={420} maw={720} />
   const otps = templates.data.data.filter(({ subType }) => subType === 'otp')
   return (
