@@ -4,11 +4,12 @@ import { sweepWindows } from '../core/inbound/windows-store.ts'
 import { REPLAY_WINDOW_MS } from '../core/messages/idempotency.ts'
 import { sweepKeys } from '../core/messages/idempotency-store.ts'
 import { failStranded } from '../core/messages/withdraw-store.ts'
+import { ensureMonths } from '../core/outbox/month-store.ts'
 import { sweepParts } from '../core/outbox/parts-store.ts'
 import { applyParked, closeUnknown } from '../core/outbox/reconcile-store.ts'
 import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAttachments } from '../core/outbox/store.ts'
-import { ensureMonths, sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
+import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
 import { sweepOfficial } from '../core/senders/official-store.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
@@ -103,7 +104,7 @@ export function listChores(
       run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, MANY), MANY),
     },
     { name: 'sweep the sandbox', byAge: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
-    { name: 'make partitions', everyMs: HOUR_MS, run: () => ensureMonths(db, clock.now()) },
+    { name: 'make partitions', everyMs: 10 * MINUTE_MS, run: () => ensureMonths(db, clock.now()) },
     {
       name: 'drop old months',
       byAge: true,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ensureMonths } from '../../src/core/outbox/month-store.ts'
 import { createRetention, type Keep } from '../../src/core/outbox/retention.ts'
-import { ensureMonths } from '../../src/core/outbox/sweep-store.ts'
 import { firstUuidAt } from '../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createFakeClock } from '../support/fake-clock.ts'

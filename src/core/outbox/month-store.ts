@@ -1,9 +1,22 @@
-import type { Database, Db } from '../../infra/db.ts'
+import type { Database, Db, Query } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** Tables of which whole months may go. Messages are not among them: they are the books (docs/decisions/0012). */
 export type Monthly = 'events' | 'deliveries' | 'inbound_messages' | 'verifications'
+
+/**
+ * Makes the partitions of this month and the next, where they are missing. There is a month's
+ * time for it: it gives up at once where a table is in use, as `dropMonth` does, and throws.
+ */
+export async function ensureMonths(db: Database, nowMs: number): Promise<void> {
+  await withoutWaiting(db, {
+    name: 'ensure_months',
+    text: `select ensure_month(($1::timestamptz at time zone 'UTC')::date),
+                  ensure_month((($1::timestamptz at time zone 'UTC') + interval '1 month')::date)`,
+    values: [toIso(nowMs)],
+  })
+}
 
 /** The partitions of months that lie wholly before a time, the oldest first. */
 export async function listMonthsBefore(db: Db, table: string, beforeMs: number): Promise<string[]> {
@@ -28,18 +41,21 @@ export async function hasPendingDeliveries(db: Db, month: string): Promise<boole
 }
 
 /**
- * Removes a month with all that is in it. Needs the whole table for a moment, and
- * everybody would wait behind us while we wait for that: so it gives up at once
- * where the table is in use, and throws. `month` is one of `listMonthsBefore`.
+ * Removes a month with all that is in it. Gives up at once where the table is in use,
+ * and throws. `month` is one of `listMonthsBefore`.
  */
 export async function dropMonth(db: Database, month: string): Promise<void> {
+  await withoutWaiting(db, { name: `drop_${month}`, text: `drop table if exists ${month}` })
+}
+
+/**
+ * For what needs a whole table for a moment: while it waited for whoever reads there, a backup
+ * for hours perhaps, everybody else would wait behind it.
+ */
+async function withoutWaiting(db: Database, query: Query): Promise<void> {
   await db.transaction(async tx => {
-    await tx.query({ name: 'drop_month_patience', text: `set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'` })
-    await tx.query({
-      name: `drop_${month}`,
-      text: `drop table if exists ${month}`,
-      timeoutMs: SWEEP_TIMEOUT_MS,
-    })
+    await tx.query({ name: 'month_patience', text: `set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'` })
+    await tx.query({ ...query, timeoutMs: SWEEP_TIMEOUT_MS })
   })
 }
 

@@ -4,17 +4,6 @@ import { toIso } from '../../lib/clock.ts'
 /** Nobody waits for a sweep, and it may have much to do. */
 export const SWEEP_TIMEOUT_MS = 60_000
 
-/** Makes the partitions of this month and the next, where they are missing. */
-export async function ensureMonths(db: Db, nowMs: number): Promise<void> {
-  await db.query({
-    name: 'ensure_months',
-    timeoutMs: SWEEP_TIMEOUT_MS,
-    text: `select ensure_month(($1::timestamptz at time zone 'UTC')::date),
-                  ensure_month((($1::timestamptz at time zone 'UTC') + interval '1 month')::date)`,
-    values: [toIso(nowMs)],
-  })
-}
-
 /**
  * Forgets provider ids of messages that were last sent before a time, on that many pages from one on: no receipt comes
  * after that. Whether there are more pages. An id tells when its message was accepted, which may be a year before it is sent.

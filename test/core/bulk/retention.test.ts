@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forgetJobs } from '../../../src/core/bulk/retention.ts'
-import { ensureMonths } from '../../../src/core/outbox/sweep-store.ts'
+import { ensureMonths } from '../../../src/core/outbox/month-store.ts'
 import { firstUuidAt } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
