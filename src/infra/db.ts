@@ -228,6 +228,7 @@ export function mayHaveBeenDone({ cause }: DatabaseUnavailable): boolean {
   return !(
     syscall === 'connect' ||
     isRefusal(code) ||
+    isOutdatedPlan(cause) ||
     /timeout exceeded when trying to connect|due to connection timeout/.test(cause.message)
   )
 }
@@ -270,5 +271,14 @@ const REPEATABLE = /^(40P01|40001|55P03|57014|25006)$/
 
 function isWorthRepeating(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
-  return typeof code === 'string' && REPEATABLE.test(code)
+  return typeof code === 'string' && (REPEATABLE.test(code) || isOutdatedPlan(error))
+}
+
+/**
+ * A migration has given a table another column since this connection prepared the statement: the next
+ * connection prepares it anew. The code is that of whatever is not supported, and the text is translated.
+ */
+function isOutdatedPlan(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown }
+  return code === '0A000' && routine === 'RevalidateCachedQuery'
 }

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createClockCheck } from '../../src/infra/clock-check.ts'
-import { createDatabase, DatabaseUnavailable } from '../../src/infra/db.ts'
+import { createDatabase, DatabaseUnavailable, mayHaveBeenDone } from '../../src/infra/db.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -76,6 +76,30 @@ test('its clock is what the machine’s own is held against', async () => {
     await expect(check(86_400_000)).rejects.toThrow('1440 min ahead of')
     await expect(check(-600_000)).rejects.toThrow('10 min behind')
   } finally {
+    await database.drop()
+  }
+})
+
+test('a statement whose plan a migration has outdated asks to be repeated, and works when it is', async () => {
+  const database = await createTestDatabase()
+  const db = createDatabase({ connectionString: database.url, poolSize: 1 })
+  const look = { name: 't_look', text: 'select * from t_outdated' }
+  const column = (name: string) =>
+    database.db.query({ name: `t_${name}`, text: `alter table t_outdated add column ${name} integer` })
+  try {
+    await database.db.query({ name: 't_table', text: 'create table t_outdated (id integer)' })
+    await db.query(look)
+    await column('one')
+    const refused = await db.query(look).catch(error => error)
+    expect(refused).toBeInstanceOf(DatabaseUnavailable)
+    expect(mayHaveBeenDone(refused)).toBe(false)
+    await db.query(look)
+    await column('two')
+    const inTransaction = () => db.transaction(tx => tx.query(look))
+    await expect(inTransaction()).rejects.toThrow(DatabaseUnavailable)
+    await inTransaction()
+  } finally {
+    await db.close()
     await database.drop()
   }
 })
