@@ -24,13 +24,17 @@ import { CONSOLE_DIR } from './infra/console-build.ts'
 import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
 import type { Log } from './infra/log.ts'
+import { createNewerLook } from './infra/newer-store.ts'
 import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
 import type { Secrets } from './infra/secrets.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { createRandom, type Random } from './lib/random.ts'
+import type { Refusal } from './lib/refusal.ts'
 import { VERSION } from './version.ts'
+import type { Loop } from './workers/loop.ts'
 import { type NodeLease, startNodeLease } from './workers/node-lease.ts'
+import { startStoreWatch } from './workers/store-watch.ts'
 
 export type AppOptions = {
   config: Config
@@ -47,6 +51,8 @@ export type AppOptions = {
   files?: FileStore
   /** Where the built console is; in the checkout's or package's own place unless said otherwise. */
   consoleFiles?: ConsoleFiles
+  /** Called when a newer program has migrated the store: this one cannot go on. Unwatched without it. */
+  onOutgrown?(reason: Refusal): void
   /** Checks every answer against its schema: for tests. */
   checkResponses?: boolean
 }
@@ -105,6 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const started = startWork(base, rooms)
   work = started
+  const watch = watchStore(base, options.onOutgrown)
 
   async function stop(): Promise<void> {
     readiness.drain()
@@ -119,6 +126,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await rooms.messages.links.close()
     await rooms.messages.settle.idle()
     await started.stopChores()
+    await watch?.stop()
     await leave(base, rooms, lease)
   }
 
@@ -244,6 +252,10 @@ function openServer(
     longestRequestMs: config.bulkTimeoutMs,
     checkResponses: options.checkResponses ?? false,
   })
+}
+
+function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrown']): Loop | null {
+  return onOutgrown ? startStoreWatch({ clock, findNewer: createNewerLook(db), onOutgrown }) : null
 }
 
 /** Who follows is told to follow another node: a stream has no end of its own. */

@@ -30,14 +30,16 @@ export const run: Run = async args => {
   const progress = createProgress(process.stderr, systemClock)
   dieOfTheUnexpected(log)
   // From here on a signal waits for its turn: a start is never cut in the middle, save where it waits itself.
-  const stop = nextSignal(log)
+  const end = awaitEnd(log)
   // A database that went away is waited for by timers alone, which would let the process end in silence.
-  const server = await awake(start(config, log, progress, stop))
+  const server = await awake(start(config, log, progress, end))
   if (server) {
-    if (!stop.aborted) await once(stop, 'abort')
+    if (!end.signal.aborted) await once(end.signal, 'abort')
     await awake(server.stop())
   }
   log.info('stopped')
+  const reason = end.reason()
+  if (reason) throw reason
   return 0
 }
 
@@ -50,10 +52,28 @@ function dieOfTheUnexpected(log: Log): void {
   }
 }
 
-/** Aborted by the first signal, which sets the deadline too; a second signal ends the process at once. */
-function nextSignal(log: Log): AbortSignal {
+type End = {
+  /** Aborted when it shall end, by whatever. */
+  signal: AbortSignal
+  /** Ends as by a signal, but in failure. */
+  because(reason: Refusal): void
+  /** Why it ends, where nobody asked for it. */
+  reason(): Refusal | null
+}
+
+/** By the first signal, which sets the deadline too; a second signal ends the process at once. */
+function awaitEnd(log: Log): End {
   const stop = new AbortController()
   let askedAtMs: number | null = null
+  let reason: Refusal | null = null
+  function begin(): void {
+    if (stop.signal.aborted) return
+    systemClock.after(STOP_LIMIT_MS, () => {
+      log.error('not everything ended in time; stopping at once')
+      process.exit(1)
+    })
+    stop.abort()
+  }
   function onSignal(name: NodeJS.Signals): void {
     if (askedAtMs !== null) {
       if (systemClock.monotonic() - askedAtMs < ECHO_MS) return
@@ -62,14 +82,19 @@ function nextSignal(log: Log): AbortSignal {
     }
     askedAtMs = systemClock.monotonic()
     log.info({ signal: name }, 'stopping: finishing what has begun')
-    systemClock.after(STOP_LIMIT_MS, () => {
-      log.error('not everything ended in time; stopping at once')
-      process.exit(1)
-    })
-    stop.abort()
+    begin()
   }
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal)
-  return stop.signal
+  return {
+    signal: stop.signal,
+    because(given) {
+      if (stop.signal.aborted) return
+      reason = given
+      log.fatal({ err: given }, 'stopping: finishing what has begun')
+      begin()
+    },
+    reason: () => reason,
+  }
 }
 
 /** Null where it was told to stop while it still waited for its database. */
@@ -77,10 +102,10 @@ async function start(
   config: Config,
   log: Log,
   progress: Progress,
-  stop: AbortSignal,
+  end: End,
 ): Promise<{ stop(): Promise<void> } | null> {
   const store = await openStore({
-    signal: stop,
+    signal: end.signal,
     config,
     clock: systemClock,
     log,
@@ -90,7 +115,7 @@ async function start(
       process.exit(1)
     },
   }).catch(error => {
-    if (error === stop.reason) return null
+    if (error === end.signal.reason) return null
     throw error
   })
   if (!store) return null
@@ -98,7 +123,15 @@ async function start(
     const secrets = ensureSecrets(config, createRandom())
     tellOfSecrets(config, log)
     const consoleFiles = createConsoleFiles(CONSOLE_DIR)
-    const app = await startApp({ config, secrets, log, databaseUrl: store.url, progress, consoleFiles })
+    const app = await startApp({
+      config,
+      secrets,
+      log,
+      databaseUrl: store.url,
+      progress,
+      consoleFiles,
+      onOutgrown: end.because,
+    })
     // Now rather than at the exit, which a kill would skip.
     flushCompileCache()
     log.info({ url: app.url }, 'serving')

@@ -41,7 +41,7 @@ export async function applyFunctions(client: Client, options: FunctionOptions): 
   return changed.map(file => `functions/${file.name}`)
 }
 
-function readFunctionFiles(directory: string): SqlFile[] {
+export function readFunctionFiles(directory: string): SqlFile[] {
   if (!existsSync(directory)) return []
   const names = readdirSync(directory)
     .filter(name => name.endsWith('.sql'))

@@ -19,7 +19,7 @@ export type MigrateOptions = {
 
 type Applied = { name: string; checksum: string }
 
-const OUR_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
+export const OUR_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
 /** Any constant that stays: every node asks for the same lock. */
 const MIGRATION_LOCK = 7_076_840
@@ -60,7 +60,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
-function readMigrations(directory: string): SqlFile[] {
+export function readMigrations(directory: string): SqlFile[] {
   const names = readdirSync(directory)
     .filter(name => name.endsWith('.sql'))
     .sort()

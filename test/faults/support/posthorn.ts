@@ -13,6 +13,8 @@ export type Posthorn = {
   log: readonly LogLine[]
   /** Throws, with its last words, when it has ended by itself. */
   checkAlive(): void
+  /** When it ends by itself: its exit code and the last line that it said to its operator. */
+  ended(): Promise<{ code: number | null; words: string | undefined }>
   /** As a crash or the kernel does it: no goodbye. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
@@ -60,6 +62,10 @@ export async function startPosthorn(env: Record<string, string>): Promise<Postho
     checkAlive() {
       if (child.exitCode === null) return
       throw new Error(`posthorn ended with ${child.exitCode}: ${said}${JSON.stringify(log.slice(-3))}`)
+    },
+    async ended() {
+      const [code] = (await exit) as [number | null]
+      return { code, words: said.trim().split('\n').at(-1) }
     },
     kill: () => end(child, exit, 'SIGKILL').then(() => undefined),
     stop: () => end(child, exit, 'SIGTERM'),

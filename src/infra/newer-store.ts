@@ -1,0 +1,28 @@
+import type { Db } from './db.ts'
+import { OUR_MIGRATIONS, readMigrations } from './migrate.ts'
+import { readFunctionFiles } from './migrate-functions.ts'
+
+/**
+ * A look at whether the store is still the one that this program migrated. It resolves with the name of a
+ * file that another program put in since, or with null: a numbered one that is unknown here, or a function
+ * of ours in another form, which may take and return what we do not know. Functions that we do not call
+ * may come and go.
+ */
+export function createNewerLook(db: Db, directory = OUR_MIGRATIONS): () => Promise<string | null> {
+  const numbered = readMigrations(directory).map(file => file.name)
+  const functions = readFunctionFiles(`${directory}/functions`)
+  const values = [numbered, functions.map(file => file.name), functions.map(file => file.checksum)]
+  return async () => {
+    const { rows } = await db.query<{ name: string }>({
+      name: 'newer_store',
+      text: `select m.name from migrations m where m.name <> all ($1)
+             union all
+             select 'functions/' || f.name
+               from migration_functions f join unnest($2::text[], $3::text[]) as ours (name, checksum) using (name)
+              where f.checksum <> ours.checksum
+             order by 1 limit 1`,
+      values,
+    })
+    return rows[0]?.name ?? null
+  }
+}
