@@ -104,7 +104,7 @@ export function listChores(
       run: () => sweepAll(() => sweepParked(db, clock.now() - DAY_MS, MANY), MANY),
     },
     { name: 'sweep the sandbox', byAge: true, everyMs: HOUR_MS, run: () => sandbox.sweep(clock.now()) },
-    { name: 'make partitions', everyMs: 10 * MINUTE_MS, run: () => ensureMonths(db, clock.now()) },
+    { name: 'make partitions', everyMs: MINUTE_MS, run: () => ensureMonths(db, clock.now()) },
     {
       name: 'drop old months',
       byAge: true,
