@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import type { BinaryNode } from 'baileys'
 import * as baileys from 'baileys'
 import type { Certificate } from './certificate.ts'
@@ -25,8 +26,10 @@ export type ChatappServer = {
   connections(): number
   /** So many connections are open. */
   lines(count: number): Promise<void>
-  /** What was put on it as media: where, and how many bytes. */
-  uploads: { path: string; size: number }[]
+  /** What was put on it as media, and where. */
+  uploads: { path: string; bytes: Buffer }[]
+  /** Uploads that came in whole so far have reached `count`. */
+  uploaded(count: number): Promise<void>
   /** Tells the newest connection. */
   send(node: BinaryNode): void
   /** Cuts every connection without a word. */
@@ -50,8 +53,10 @@ export type Script = {
   /** Hangs up over the question who is there, as crabline's server does. */
   hangsUpOverWhoIsThere: boolean
   groups: { id: string; subject: string; participants: string[] }[]
-  /** Where media is put; itself, if it has a certificate. */
-  mediaHost: string
+  /** Where media is put; itself, if it has a certificate. Null: it refuses to say. */
+  mediaHosts: readonly string[] | null
+  /** What an upload is answered with. */
+  media: 'take' | 'refuse' | 'cut' | 'silent'
 }
 
 const SELF = '15550000000'
@@ -67,7 +72,8 @@ export async function startChatappServer(
     registered: () => true,
     hangsUpOverWhoIsThere: false,
     groups: [],
-    mediaHost: 'localhost',
+    mediaHosts: null,
+    media: 'take',
     ...script,
   }
   const signals = createSignals()
@@ -108,12 +114,18 @@ export async function startChatappServer(
 
   const uploads: ChatappServer['uploads'] = []
   server.http.on('request', async (request, response) => {
-    let size = 0
-    for await (const chunk of request) size += (chunk as Buffer).length
-    uploads.push({ path: request.url ?? '', size })
-    response.end(JSON.stringify({ url: 'https://mmg.whatsapp.net/o1/v/t1', direct_path: '/o1/v/t1' }))
+    const bytes = await buffer(request)
+    uploads.push({ path: request.url ?? '', bytes })
+    signals.notify()
+    const answer = JSON.stringify({ url: 'https://mmg.whatsapp.net/o1/v/t1', direct_path: '/o1/v/t1' })
+    if (rules.media === 'take') response.end(answer)
+    else if (rules.media === 'refuse') response.writeHead(401).end('{"error":"auth"}')
+    else if (rules.media === 'cut') {
+      response.writeHead(200, { 'Content-Length': answer.length })
+      response.write(answer.slice(0, 5), () => response.destroy())
+    }
   })
-  rules.mediaHost = `localhost:${server.port}`
+  rules.mediaHosts = [`localhost:${server.port}`]
 
   return {
     url: server.url,
@@ -131,6 +143,7 @@ export async function startChatappServer(
       return found!
     },
     opened: count => signals.until(() => letIn >= count),
+    uploaded: count => signals.until(() => uploads.length >= count),
     connected: count => signals.until(() => made >= count),
     connections: () => made,
     lines: count => signals.until(() => live.size === count),
@@ -203,7 +216,9 @@ function createConnection(socket: ServerSocket, { rules, received, opened }: Hoo
   function answerQuery(node: BinaryNode): void {
     const { id = '', to = 's.whatsapp.net' } = node.attrs
     if (rules.hangsUpOverWhoIsThere && asksWhoIsThere(node)) socket.close()
-    else
+    else if (node.attrs['xmlns'] === 'w:m' && rules.mediaHosts === null) {
+      send({ tag: 'iq', attrs: { type: 'error', id, from: to }, content: [REFUSAL] })
+    } else
       send({
         tag: 'iq',
         attrs: { type: 'result', id, from: to, t: seconds() },
@@ -221,6 +236,8 @@ function createConnection(socket: ServerSocket, { rules, received, opened }: Hoo
 
   return { take, send, garbage, destroy: socket.destroy }
 }
+
+const REFUSAL: BinaryNode = { tag: 'error', attrs: { code: '503', text: 'service-unavailable' } }
 
 function asksWhoIsThere(node: BinaryNode): boolean {
   const usync = children(node).find(child => child.tag === 'usync')
@@ -242,11 +259,14 @@ function answerOf(node: BinaryNode, rules: Script): BinaryNode[] {
   return []
 }
 
-function mediaServers({ mediaHost }: Script): BinaryNode {
+function mediaServers({ mediaHosts }: Script): BinaryNode {
   return {
     tag: 'media_conn',
     attrs: { auth: 'media-auth', ttl: '3600' },
-    content: [{ tag: 'host', attrs: { hostname: mediaHost, maxContentLengthBytes: '104857600' } }],
+    content: (mediaHosts ?? []).map(hostname => ({
+      tag: 'host',
+      attrs: { hostname, maxContentLengthBytes: '104857600' },
+    })),
   }
 }
 

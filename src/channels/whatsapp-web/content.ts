@@ -1,56 +1,93 @@
-import { pipeline, Transform } from 'node:stream'
-import type { AnyMessageContent, WAMediaUpload } from 'baileys'
-import { FileUnavailable, type Outgoing, type OutgoingFile } from '../provider.ts'
+import type { proto } from 'baileys'
+import type { Clock } from '../../lib/clock.ts'
+import type { Random } from '../../lib/random.ts'
+import type { Outgoing, OutgoingFile } from '../provider.ts'
+import type { Baileys } from './library.ts'
+import type { Line } from './line.ts'
+import { openFile } from './open-file.ts'
+import { type SealedFile, sealFile } from './sealed-file.ts'
+import type { Uploads } from './uploads.ts'
 
-const MEGABYTE = 1024 * 1024
-/** What the chat app takes. */
-const MOST_BYTES = {
-  image: 16 * MEGABYTE,
-  video: 16 * MEGABYTE,
-  audio: 16 * MEGABYTE,
-  document: 100 * MEGABYTE,
+export type ContentDeps = {
+  baileys: Pick<Baileys, 'proto' | 'getMediaKeys' | 'getAudioDuration'>
+  clock: Clock
+  random: Random
+  uploads: Uploads
 }
 
-/** A message in the library's words. Rejects with `FileUnavailable` where its file cannot be had. */
-export async function toContent(
-  { text, files }: Pick<Outgoing, 'text' | 'files'>,
+/** Makes a message in the chat app's words; its file is on the media servers then. */
+export type Compose = (
+  line: Line,
+  message: Pick<Outgoing, 'text' | 'files'>,
+  id: string,
   signal: AbortSignal,
-): Promise<AnyMessageContent> {
-  const file = files[0]
-  if (!file) return { text, linkPreview: null }
-  const media = await openMedia(file, signal)
-  const { mimetype, fileName } = file
-  const caption = text === '' ? {} : { caption: text }
-  // No thumbnail: it would take a library of pictures, and the recipient's app makes its own.
-  const bare = { jpegThumbnail: null as unknown as string }
-  switch (file.type) {
-    case 'image':
-      return { image: media, mimetype, ...caption, ...bare }
-    case 'video':
-      return { video: media, mimetype, ...caption, ...bare }
-    case 'audio':
-      return { audio: media, mimetype }
-    default:
-      return { document: media, mimetype, fileName, ...caption }
+) => Promise<proto.IMessage>
+
+const MEDIA_KEY_BYTES = 32
+/** By it the chat app ties what is said of a message, such as that it was changed, to the message. */
+const SECRET_BYTES = 32
+
+/** What is composed rejects with `FileUnavailable` where its file cannot be had, else where it cannot be put away. */
+export function createCompose({ baileys, clock, random, uploads }: ContentDeps): Compose {
+  async function place(line: Line, file: OutgoingFile, id: string, signal: AbortSignal) {
+    const mediaKey = random.bytes(MEDIA_KEY_BYTES)
+    const keys = await baileys.getMediaKeys(mediaKey, file.type)
+    const sealed = await sealFile(await openFile(file, signal), keys, `posthorn-${id}`)
+    try {
+      const { url, directPath } = await uploads.put(line, file.type, sealed, signal)
+      return {
+        url,
+        directPath,
+        mediaKey,
+        mediaKeyTimestamp: Math.floor(clock.now() / 1_000),
+        fileSha256: sealed.plain.sha256,
+        fileEncSha256: sealed.sha256,
+        fileLength: sealed.plain.sizeBytes,
+        mimetype: file.mimetype,
+        ...(file.type === 'audio' && { seconds: await secondsOf(sealed) }),
+      }
+    } finally {
+      await sealed.close()
+    }
   }
-}
 
-async function openMedia(file: OutgoingFile, signal: AbortSignal): Promise<WAMediaUpload> {
-  const most = MOST_BYTES[file.type]
-  if (file.sizeBytes !== undefined && file.sizeBytes > most) throw tooLarge(file)
-  const source = await file.open(signal)
-  let size = 0
-  const limited = new Transform({
-    transform(chunk: Buffer, _, done) {
-      size += chunk.length
-      done(size > most ? tooLarge(file) : null, chunk)
-    },
-  })
-  // Either ends with the other; whoever reads hears of a failure by what is limited.
-  pipeline(source, limited, () => {})
-  return { stream: limited }
-}
+  /** Null where the file does not tell. */
+  async function secondsOf(sealed: SealedFile): Promise<number | null> {
+    const bytes = sealed.readPlain()
+    try {
+      return Math.round((await baileys.getAudioDuration(bytes)) ?? 0) || null
+    } catch {
+      return null
+    } finally {
+      bytes.destroy()
+    }
+  }
 
-function tooLarge({ type }: OutgoingFile): FileUnavailable {
-  return new FileUnavailable(`a file of type ${type} has at most ${MOST_BYTES[type] / MEGABYTE} MB`, false)
+  async function contentOf(
+    line: Line,
+    { text, files: [file] }: Pick<Outgoing, 'text' | 'files'>,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<proto.IMessage> {
+    if (!file) return { extendedTextMessage: { text } }
+    // No thumbnail: it would take a library of pictures, and the recipient's app makes its own.
+    const placed = await place(line, file, id, signal)
+    const caption = text === '' ? {} : { caption: text }
+    switch (file.type) {
+      case 'image':
+        return { imageMessage: { ...placed, ...caption } }
+      case 'video':
+        return { videoMessage: { ...placed, ...caption } }
+      case 'audio':
+        return { audioMessage: placed }
+      default:
+        return { documentMessage: { ...placed, ...caption, fileName: file.fileName } }
+    }
+  }
+
+  return async (line, message, id, signal) => {
+    const content = await contentOf(line, message, id, signal)
+    const messageContextInfo = { messageSecret: random.bytes(SECRET_BYTES) }
+    return baileys.proto.Message.fromObject({ ...content, messageContextInfo })
+  }
 }

@@ -5,11 +5,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { openDownload } from '../http/download.ts'
 import { FileUnavailable } from '../provider.ts'
 import type { Baileys } from './library.ts'
+import { PROOF_BYTES } from './sealed-file.ts'
 
 /** Where the chat app keeps the files of messages. */
 const MEDIA_ORIGIN = 'https://mmg.whatsapp.net'
-/** Of the HMAC over a sealed file, which stands behind it. */
-const PROOF_BYTES = 10
 
 /** The bytes behind an address. Rejects with `FileUnavailable`. */
 export type Download = (url: URL, signal: AbortSignal) => Promise<Readable>

@@ -1,16 +1,14 @@
 import type { BinaryNode, proto } from 'baileys'
 import { FileUnavailable, type Io, type LinkLog, type Outcome, type Outgoing } from '../provider.ts'
 import { refusalOf } from './codes.ts'
-import { toContent } from './content.ts'
+import type { Compose } from './content.ts'
 import { jidOf } from './jid.ts'
-import type { Baileys } from './library.ts'
 import type { Line } from './line.ts'
 import { messageIdOf } from './message-id.ts'
-import { createQuietLog } from './quiet-log.ts'
 
 export type SenderDeps = {
-  baileys: Baileys
   log: LinkLog
+  compose: Compose
   /** Whether the recipient is on the chat app; null where nobody says. */
   isThere(phone: string): Promise<boolean | null>
   /** Kept for a recipient who cannot read it at first. */
@@ -25,15 +23,13 @@ type Parcel = { accountId: string; attemptId: string; jid: string; id: string; m
 export type SentMessage = { to: string; message: proto.IMessage }
 
 /** Takes one message to the chat app's server, and waits for its word. */
-export function createSender({ baileys, log, isThere, sent, tellLate }: SenderDeps) {
-  const logger = createQuietLog(log)
-
+export function createSender({ log, compose, isThere, sent, tellLate }: SenderDeps) {
   async function send(line: Line, message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return NO_TIME
     if (message.to.startsWith('+') && (await isThere(message.to)) === false) return NOT_THERE
     if (line.isOver()) return NOT_OPEN
     const id = messageIdOf(message.attemptId)
-    // A file may never come, and the library waits for ever for an upload whose answer is cut.
+    // A file may never come.
     const words = await beforeAbort(prepare(line, message, id, signal), signal)
     if (words === null) return NO_TIME
     if ('kind' in words) return words
@@ -44,21 +40,13 @@ export function createSender({ baileys, log, isThere, sent, tellLate }: SenderDe
 
   /** Reads the file and puts it on the chat app's media servers: nothing of it shows before the message does. */
   async function prepare(
-    { sock }: Line,
+    line: Line,
     message: Outgoing,
-    messageId: string,
+    id: string,
     signal: AbortSignal,
   ): Promise<Outcome | { message: proto.IMessage }> {
     try {
-      const content = await toContent(message, signal)
-      const made = await baileys.generateWAMessage(jidOf(message.to), content, {
-        logger,
-        userJid: sock.user?.id ?? '',
-        messageId,
-        upload: sock.waUploadToServer,
-        mediaUploadTimeoutMs: UPLOAD_TIMEOUT_MS,
-      })
-      return made.message ? { message: made.message } : NOTHING_TO_SAY
+      return { message: await compose(line, message, id, signal) }
     } catch (error) {
       if (error instanceof FileUnavailable && !error.retryable) {
         return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
@@ -106,7 +94,6 @@ export function createSender({ baileys, log, isThere, sent, tellLate }: SenderDe
   return send
 }
 
-const UPLOAD_TIMEOUT_MS = 25_000
 /** A line that dropped is open again within a second, as a rule. */
 const SOON_MS = 500
 
@@ -123,11 +110,6 @@ const NOT_THERE: Outcome = {
   kind: 'rejected',
   code: 'CHATAPP_NOT_REGISTERED',
   detail: 'the number is not on WhatsApp',
-}
-const NOTHING_TO_SAY: Outcome = {
-  kind: 'rejected',
-  code: 'MESSAGE_REJECTED',
-  detail: 'the message says nothing',
 }
 
 function detailOf(error: unknown, fallback: string): string {

@@ -5,6 +5,7 @@ import type { SessionIo, SessionLink } from '../shared/session.ts'
 import { type AuthState, loadAuthState } from './auth-state.ts'
 import { createChatBook } from './chat-book.ts'
 import type { WebConfig } from './config.ts'
+import { createCompose } from './content.ts'
 import { createDrops, type Drop, type Drops, readDrop } from './drops.ts'
 import { createHearing } from './hearing.ts'
 import { phoneOf, withoutDevice } from './jid.ts'
@@ -15,6 +16,7 @@ import { attemptIdOf } from './message-id.ts'
 import { paceOf } from './pace.ts'
 import { askWhoIsThere, createRecipients } from './recipients.ts'
 import { createSender, NOT_OPEN, type SentMessage } from './sender.ts'
+import { createUploads } from './uploads.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
@@ -49,9 +51,10 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
   const recipients = createRecipients(clock, async phone =>
     isOpen && line ? askWhoIsThere(line, phone) : 'no line',
   )
+  const uploads = createUploads({ clock, tlsCa: config.tlsCa })
   const send = createSender({
-    baileys,
     log: io.log,
+    compose: createCompose({ baileys, clock, random: io.random, uploads }),
     isThere: phone => (config.checkRecipients ? recipients.isThere(phone) : Promise.resolve(null)),
     sent: (id, sent) => remembered.set(id, sent),
     tellLate: late => io.tellLate(late),

@@ -1,8 +1,11 @@
-import { createCipheriv, createHmac } from 'node:crypto'
+import { createCipheriv, createHash, createHmac } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { getMediaKeys } from 'baileys'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { FileUnavailable, type OutgoingFile } from '../../../src/channels/provider.ts'
 import type { SessionLink } from '../../../src/channels/shared/session.ts'
 import { withWebDefaults } from '../../../src/channels/whatsapp-web/config.ts'
@@ -10,16 +13,22 @@ import { openMediaOf } from '../../../src/channels/whatsapp-web/media.ts'
 import { openWebSession } from '../../../src/channels/whatsapp-web/session.ts'
 import { createCertificate } from '../../support/certificate.ts'
 import { type ChatappServer, startChatappServer } from '../../support/chatapp-server.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { createSessionIo } from '../../support/web-session-io.ts'
 import { never, outgoing } from '../conformance.ts'
 
 /** Files go to media servers of their own, over TLS: crabline's server has none. */
 
+const certificate = createCertificate(['localhost'])
 let server: ChatappServer
 let link: SessionLink
+/** Where files lie on their way: nothing may stay there. */
+let onTheWay: string
+const { TMPDIR } = process.env
 
 beforeAll(async () => {
-  const certificate = createCertificate(['localhost'])
+  onTheWay = await mkdtemp(join(tmpdir(), 'posthorn-on-the-way-'))
+  process.env['TMPDIR'] = onTheWay
   server = await startChatappServer({}, certificate)
   const io = createSessionIo({ pairedAtMs: 0 })
   link = await openWebSession(withWebDefaults({ socketUrl: server.url, tlsCa: certificate.cert }), io)
@@ -28,6 +37,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await link.close()
   await server.close()
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
+  await rm(onTheWay, { recursive: true })
+})
+afterEach(async () => {
+  server.set({ media: 'take', mediaHosts: [new URL(server.url).host] })
+  await lookUntil(
+    () => readdir(onTheWay),
+    left => left.length === 0,
+    5_000,
+  )
 })
 
 const file = (more: Partial<OutgoingFile>): OutgoingFile => ({
@@ -39,11 +59,12 @@ const file = (more: Partial<OutgoingFile>): OutgoingFile => ({
 })
 
 let nth = 0
-const send = (given: OutgoingFile) =>
+const send = (given: OutgoingFile, signal = never()) =>
   link.send(
     outgoing(++nth, { channel: 'user_chatapp_session', to: '+12025550123', text: 'Look', files: [given] }),
-    never(),
+    signal,
   )
+const messagesSent = () => server.received.filter(node => node.tag === 'message').length
 
 test.each([
   ['image', 'image/jpeg', '/mms/image/'],
@@ -56,7 +77,8 @@ test.each([
   const upload = server.uploads[before]!
   expect(upload.path).toContain(path)
   // Padded to a block, and ten bytes that prove it.
-  expect(upload.size).toBe(1_008 + 10)
+  expect(upload.bytes).toHaveLength(1_008 + 10)
+  expect(upload.path).toContain(`/${createHash('sha256').update(upload.bytes).digest('base64url')}?`)
   const message = server.received.findLast(node => node.tag === 'message')
   expect(JSON.stringify(message)).toContain(`"mediatype":"${type}"`)
 })
@@ -76,16 +98,70 @@ test.each([
 
 test('a file that never comes is tried again when its time is over', async () => {
   const asked = Promise.withResolvers<void>()
-  const open = async () => {
-    asked.resolve()
-    return new Readable({ read() {} })
-  }
+  const source = new Readable({ read: () => asked.resolve() })
   const time = new AbortController()
-  const to = { channel: 'user_chatapp_session', to: '+12025550123' } as const
-  const sent = link.send(outgoing(++nth, { ...to, files: [file({ open })] }), time.signal)
+  const sent = send(file({ open: async () => source }), time.signal)
   await asked.promise
   time.abort()
   expect(await sent).toMatchObject({ kind: 'retry' })
+  if (!source.closed) await new Promise(resolve => source.once('close', resolve))
+})
+
+test.each([0, 1, 100_000])('a file that fails behind %i bytes is tried again', async bytes => {
+  async function* failing() {
+    if (bytes > 0) yield Buffer.alloc(bytes)
+    throw new Error('ECONNRESET')
+  }
+  for (const type of ['image', 'audio'] as const) {
+    expect(await send(file({ type, open: async () => Readable.from(failing()) }))).toMatchObject({
+      kind: 'retry',
+      detail: 'ECONNRESET',
+    })
+  }
+})
+
+test.each(['refuse', 'cut'] as const)(
+  'an upload that its server answers with %s is tried again, and the next one goes',
+  async media => {
+    server.set({ media })
+    const before = messagesSent()
+    expect(await send(file({}))).toMatchObject({ kind: 'retry' })
+    expect(messagesSent()).toBe(before)
+    server.set({ media: 'take' })
+    expect(await send(file({}))).toMatchObject({ kind: 'accepted' })
+  },
+)
+
+test.each(['refuse', 'cut'] as const)(
+  'where one media server answers with %s, another takes the whole',
+  async media => {
+    const one = await startChatappServer({ media }, certificate)
+    server.set({ media: 'refuse' })
+    await send(file({}))
+    server.set({ media: 'take', mediaHosts: [one, server].map(({ url }) => new URL(url).host) })
+    expect(await send(file({ type: 'audio', mimetype: 'audio/mpeg' }))).toMatchObject({ kind: 'accepted' })
+    expect(server.uploads.at(-1)).toEqual(one.uploads.at(-1))
+    await one.close()
+  },
+)
+
+test('an upload that nobody answers ends with its time, and nothing of it is held', async () => {
+  server.set({ media: 'silent' })
+  const time = new AbortController()
+  const sent = send(file({}), time.signal)
+  await server.uploaded(server.uploads.length + 1)
+  expect(await readdir(onTheWay)).toEqual([])
+  time.abort()
+  expect(await sent).toMatchObject({ kind: 'retry' })
+})
+
+test('where WhatsApp does not say where files go, it is asked again for the next one', async () => {
+  server.set({ media: 'refuse' })
+  await send(file({}))
+  server.set({ media: 'take', mediaHosts: null })
+  expect(await send(file({}))).toMatchObject({ kind: 'retry' })
+  server.set({ mediaHosts: [new URL(server.url).host] })
+  expect(await send(file({}))).toMatchObject({ kind: 'accepted' })
 })
 
 test('a file that may be had later is tried again', async () => {

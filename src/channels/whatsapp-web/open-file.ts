@@ -1,0 +1,33 @@
+import { addAbortSignal, pipeline, type Readable, Transform } from 'node:stream'
+import { FileUnavailable, type OutgoingFile } from '../provider.ts'
+
+const MEGABYTE = 1024 * 1024
+/** What the chat app takes. */
+const MOST_BYTES = {
+  image: 16 * MEGABYTE,
+  video: 16 * MEGABYTE,
+  audio: 16 * MEGABYTE,
+  document: 100 * MEGABYTE,
+}
+
+/** The bytes of a file, which fail once there are too many, or the signal aborts. Rejects with `FileUnavailable`. */
+export async function openFile(file: OutgoingFile, signal: AbortSignal): Promise<Readable> {
+  const most = MOST_BYTES[file.type]
+  if (file.sizeBytes !== undefined && file.sizeBytes > most) throw tooLarge(file)
+  const source = await file.open(signal)
+  let size = 0
+  const limited = new Transform({
+    transform(chunk: Buffer, _, done) {
+      size += chunk.length
+      done(size > most ? tooLarge(file) : null, chunk)
+    },
+  })
+  // Either ends with the other; whoever reads hears of a failure by what is limited, also of one before they began.
+  pipeline(source, limited, () => {})
+  limited.on('error', () => {})
+  return addAbortSignal(signal, limited)
+}
+
+function tooLarge({ type }: OutgoingFile): FileUnavailable {
+  return new FileUnavailable(`a file of type ${type} has at most ${MOST_BYTES[type] / MEGABYTE} MB`, false)
+}

@@ -1,0 +1,122 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
+import type { MediaDecryptionKeyInfo } from 'baileys'
+
+/** Of the HMAC over a sealed file, which stands behind it. */
+export const PROOF_BYTES = 10
+const CHUNK_BYTES = 65_536
+
+/** A file in its seal, as the chat app keeps it, on our disk until it is closed. */
+export type SealedFile = {
+  sizeBytes: number
+  sha256: Buffer
+  /** Of what is in it. */
+  plain: { sizeBytes: number; sha256: Buffer }
+  /** From its beginning, as often as it is asked for. */
+  read(): Readable
+  /** What is in it; read from the sealed bytes, so that nothing clear ever lies on a disk. */
+  readPlain(): Readable
+  close(): Promise<void>
+}
+
+/**
+ * Seals a file onto the disk: its address at the chat app is made of the hash of all its sealed bytes, and it may be
+ * too large for memory. The file on the disk has no name, so that nothing of it stays, however the process ends.
+ */
+export async function sealFile(
+  source: Readable,
+  keys: MediaDecryptionKeyInfo,
+  name: string,
+): Promise<SealedFile> {
+  const disk = await openNameless(name)
+  try {
+    return sealedFileOn(disk, keys, await pour(source, keys, disk))
+  } catch (error) {
+    await disk.close()
+    throw error
+  } finally {
+    source.destroy()
+  }
+}
+
+async function openNameless(name: string): Promise<FileHandle> {
+  const path = join(tmpdir(), name)
+  const disk = await open(path, 'wx+', 0o600)
+  try {
+    await unlink(path)
+  } catch (error) {
+    await disk.close()
+    throw error
+  }
+  return disk
+}
+
+type Measures = Pick<SealedFile, 'sizeBytes' | 'sha256' | 'plain'>
+
+/** AES-256-CBC, with a proof behind it. */
+async function pour(
+  source: Readable,
+  { iv, cipherKey, macKey }: MediaDecryptionKeyInfo,
+  disk: FileHandle,
+): Promise<Measures> {
+  const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
+  const proof = createHmac('sha256', macKey!).update(iv)
+  const sealed = createHash('sha256')
+  const plain = createHash('sha256')
+  let sizeBytes = 0
+  let plainBytes = 0
+  const put = async (bytes: Buffer) => {
+    sealed.update(bytes)
+    sizeBytes += bytes.length
+    await disk.writeFile(bytes)
+  }
+  const putText = (bytes: Buffer) => {
+    proof.update(bytes)
+    return put(bytes)
+  }
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    plain.update(chunk)
+    plainBytes += chunk.length
+    await putText(cipher.update(chunk))
+  }
+  await putText(cipher.final())
+  await put(proof.digest().subarray(0, PROOF_BYTES))
+  return {
+    sizeBytes,
+    sha256: sealed.digest(),
+    plain: { sizeBytes: plainBytes, sha256: plain.digest() },
+  }
+}
+
+function sealedFileOn(
+  disk: FileHandle,
+  { iv, cipherKey }: MediaDecryptionKeyInfo,
+  measures: Measures,
+): SealedFile {
+  const readTo = (end: number) => Readable.from(bytesTo(end, disk), { objectMode: false })
+  return {
+    ...measures,
+    read: () => readTo(measures.sizeBytes),
+    readPlain() {
+      const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
+      // Either ends with the other; whoever reads hears of a failure by what is clear.
+      pipeline(readTo(measures.sizeBytes - PROOF_BYTES), decipher, () => {})
+      return decipher
+    },
+    close: () => disk.close(),
+  }
+}
+
+/** Not by a stream of the disk's own: that one closes it when it is destroyed. */
+async function* bytesTo(end: number, disk: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; position < end; ) {
+    const length = Math.min(CHUNK_BYTES, end - position)
+    const { buffer, bytesRead } = await disk.read({ buffer: Buffer.alloc(length), position })
+    if (bytesRead === 0) throw new Error('a sealed file is shorter than it was')
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}

@@ -1,0 +1,117 @@
+import type { BinaryNode } from 'baileys'
+import type { AttachmentType } from '../../contract/enums.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Answer, createHttpClient } from '../http/client.ts'
+import type { Line } from './line.ts'
+import type { SealedFile } from './sealed-file.ts'
+
+/** Where an uploaded file lies, in the chat app's words. */
+export type Place = { url: string; directPath: string }
+
+/** Puts sealed files on the chat app's media servers. */
+export type Uploads = {
+  /** Rejects where no server took it, or the signal aborts. */
+  put(line: Pick<Line, 'sock'>, type: AttachmentType, file: SealedFile, signal: AbortSignal): Promise<Place>
+}
+
+type Servers = { hosts: readonly string[]; token: string }
+
+/** For one server; another one may be left to try. */
+const PUT_MS = 25_000
+/** As the chat app's own client calls itself. */
+const ORIGIN = 'https://web.whatsapp.com'
+
+/**
+ * Not by the library: an upload whose answer is cut never ends there and keeps its files for good, and
+ * one question after the servers that fails is its answer for as long as the line lives.
+ */
+export function createUploads({ clock, tlsCa }: { clock: Clock; tlsCa: string | undefined }): Uploads {
+  let known: { sock: Line['sock']; servers: Servers; untilMs: number } | null = null
+
+  async function serversOf({ sock }: Pick<Line, 'sock'>): Promise<Servers> {
+    if (known?.sock === sock && clock.monotonic() < known.untilMs) return known.servers
+    const { query: ask } = sock
+    const answer = readServers((await ask(QUESTION)) as BinaryNode)
+    known = { sock, servers: answer.servers, untilMs: clock.monotonic() + answer.holdsMs }
+    return answer.servers
+  }
+
+  async function putOn(host: string, path: string, file: SealedFile, signal: AbortSignal): Promise<Place> {
+    const origin = URL.parse(`https://${host}`)
+    if (!origin) throw new Error('WhatsApp named no media server')
+    const client = createHttpClient({ origin, connections: 1, clock, tlsCa })
+    const late = new AbortController()
+    const cancel = clock.after(PUT_MS, () => late.abort())
+    try {
+      const exchange = await client.exchange(
+        {
+          method: 'POST',
+          path,
+          headers: { 'Content-Type': 'application/octet-stream', Origin: ORIGIN },
+          body: { bytes: file.read(), lengthBytes: file.sizeBytes },
+        },
+        AbortSignal.any([signal, late.signal]),
+      )
+      if (exchange.kind === 'answer') return readPlace(exchange.answer)
+      throw new Error(`a media server of WhatsApp's was not reached (${exchange.code})`)
+    } finally {
+      cancel()
+      client.close()
+    }
+  }
+
+  return {
+    async put(line, type, file, signal) {
+      const { hosts, token } = await serversOf(line)
+      const hash = file.sha256.toString('base64url')
+      const path = `/mms/${type}/${hash}?auth=${encodeURIComponent(token)}&token=${hash}`
+      let failure: unknown = new Error('WhatsApp named no media server')
+      for (const host of hosts) {
+        if (signal.aborted) break
+        try {
+          return await putOn(host, path, file, signal)
+        } catch (error) {
+          failure = error
+        }
+      }
+      // What they were asked with may not be valid any more.
+      known = null
+      throw failure
+    },
+  }
+}
+
+const QUESTION: BinaryNode = {
+  tag: 'iq',
+  attrs: { type: 'set', xmlns: 'w:m', to: 's.whatsapp.net' },
+  content: [{ tag: 'media_conn', attrs: {} }],
+}
+
+function readServers(answer: BinaryNode): { servers: Servers; holdsMs: number } {
+  const found = childrenOf(answer).find(({ tag }) => tag === 'media_conn')
+  if (!found) throw new Error('WhatsApp named no media server')
+  const hosts = childrenOf(found).flatMap(({ tag, attrs }) =>
+    tag === 'host' && attrs['hostname'] ? [attrs['hostname']] : [],
+  )
+  const { auth: token = '', ttl } = found.attrs
+  return { servers: { hosts, token }, holdsMs: (Number(ttl) || 0) * 1_000 }
+}
+
+function childrenOf({ content }: BinaryNode): BinaryNode[] {
+  return Array.isArray(content) ? content : []
+}
+
+function readPlace({ status, body }: Answer): Place {
+  const place = placeIn(body)
+  if (status !== 200 || !place) throw new Error(`a media server of WhatsApp's answered with HTTP ${status}`)
+  return place
+}
+
+function placeIn(body: Buffer): Place | null {
+  try {
+    const { url, direct_path: directPath } = JSON.parse(body.toString('utf8')) as Record<string, unknown>
+    return typeof url === 'string' && typeof directPath === 'string' ? { url, directPath } : null
+  } catch {
+    return null
+  }
+}

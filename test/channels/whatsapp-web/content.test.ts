@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import * as baileys from 'baileys'
+import { expect, test } from 'vitest'
+import type { OutgoingFile } from '../../../src/channels/provider.ts'
+import { createCompose } from '../../../src/channels/whatsapp-web/content.ts'
+import type { Line } from '../../../src/channels/whatsapp-web/line.ts'
+import { openMediaOf } from '../../../src/channels/whatsapp-web/media.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { never } from '../conformance.ts'
+
+/** What a message says of its file, beside what of it would have been on the media servers. */
+async function composed(text: string, given: Partial<OutgoingFile> & { bytes: Buffer }) {
+  let uploaded = Buffer.alloc(0)
+  const compose = createCompose({
+    baileys,
+    clock: systemClock,
+    random: createRandom(),
+    uploads: {
+      async put(_line, _type, file) {
+        uploaded = await buffer(file.read())
+        expect(uploaded).toHaveLength(file.sizeBytes)
+        return { url: 'https://mmg.whatsapp.net/o1/v/t1', directPath: '/o1/v/t1' }
+      },
+    },
+  })
+  const { bytes, ...more } = given
+  const open = async () => Readable.from([bytes.subarray(0, 1_000), bytes.subarray(1_000)])
+  const file: OutgoingFile = { type: 'image', mimetype: 'image/jpeg', fileName: 'parcel.jpg', open, ...more }
+  const message = await compose({} as Line, { text, files: [file] }, 'content-test', never())
+  return { message, uploaded }
+}
+
+test('what is sealed opens with what the message says, as its recipient opens it', async () => {
+  const bytes = createRandom().bytes(200_003)
+  const { message, uploaded } = await composed('Look', { bytes })
+  const image = message.imageMessage!
+  expect(image).toMatchObject({ caption: 'Look', mimetype: 'image/jpeg', directPath: '/o1/v/t1' })
+  expect(Number(image.fileLength)).toBe(bytes.length)
+  expect(image.fileSha256).toEqual(createHash('sha256').update(bytes).digest())
+  expect(image.fileEncSha256).toEqual(createHash('sha256').update(uploaded).digest())
+  expect(message.messageContextInfo?.messageSecret).toHaveLength(32)
+  const key = Buffer.from(image.mediaKey!).toString('base64')
+  const reference = JSON.stringify({ as: 'image', path: image.directPath, key })
+  const download = async () => Readable.from([uploaded])
+  expect(await buffer(await openMediaOf(baileys, reference, download, never()))).toEqual(bytes)
+})
+
+test('a document goes by its name, a file without words has no caption', async () => {
+  const given = { type: 'document', mimetype: 'application/pdf', fileName: 'Rechnung №7.pdf' } as const
+  const { message } = await composed('', { ...given, bytes: Buffer.from('%PDF') })
+  expect(message.documentMessage).toMatchObject({ fileName: 'Rechnung №7.pdf', mimetype: 'application/pdf' })
+  expect(Object.keys(message.documentMessage!)).not.toContain('caption')
+})
+
+test.each([
+  ['sound', wavOf(2), 2],
+  ['bytes that are none', Buffer.alloc(50_000, 7), undefined],
+])('audio says how long it lasts, where it tells: %s', async (_, bytes, seconds) => {
+  const { message } = await composed('not said', { type: 'audio', mimetype: 'audio/wav', bytes })
+  expect(message.audioMessage).toMatchObject({ mimetype: 'audio/wav' })
+  expect(Object.getOwnPropertyDescriptor(message.audioMessage, 'seconds')?.value).toBe(seconds)
+})
+
+/** Silence, 8,000 samples of a byte in each second. */
+function wavOf(seconds: number): Buffer {
+  const size = 8_000 * seconds
+  const head = Buffer.alloc(44)
+  head.write('RIFF')
+  head.writeUInt32LE(36 + size, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(8_000, 24)
+  head.writeUInt32LE(8_000, 28)
+  head.writeUInt16LE(1, 32)
+  head.writeUInt16LE(8, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(size, 40)
+  return Buffer.concat([head, Buffer.alloc(size, 128)])
+}
