@@ -82,6 +82,8 @@ export type BotHappening =
   | { kind: 'blocked' }
   /** That ended. */
   | { kind: 'returned' }
+  /** The group came to be, or somebody came into it; none but those whom it has let in hear of that. */
+  | { kind: 'joined' }
   /** The group goes on under another id. */
   | { kind: 'moved'; to: string }
 

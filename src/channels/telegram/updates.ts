@@ -39,7 +39,9 @@ function readMessage(update: Fields): Told | null {
 function whatOf(message: Fields): BotHappening | null {
   const movedTo = message['migrate_to_chat_id']
   if (Number.isSafeInteger(movedTo)) return { kind: 'moved', to: String(movedTo) }
-  if (NOTICES.some(each => message[each] !== undefined)) return null
+  const tells = (field: string) => message[field] !== undefined
+  if (JOINS.some(tells)) return { kind: 'joined' }
+  if (NOTICES.some(tells)) return null
   const text = textOf(message['text'])
   const said: BotMessage = {
     text: text ?? textOf(message['caption']),
@@ -52,17 +54,36 @@ function whatOf(message: Fields): BotHappening | null {
   return { kind: 'message', start: startOf(text), message: said }
 }
 
+/** What the platform itself writes into a group that the bot is in, as when it is let in. */
+const JOINS = ['new_chat_members', 'group_chat_created', 'supergroup_chat_created'] as const
+
 /**
- * What the platform itself writes into a chat. Nobody said it: that the bot was removed from a group must not end
- * its block, which is told beside it.
+ * What else it writes into a chat. Nobody said it: that the bot was removed from a group must not end its block,
+ * which is told beside it. Source: https://core.telegram.org/bots/api#message.
  */
 const NOTICES = [
   'left_chat_member',
   'new_chat_title',
   'new_chat_photo',
   'delete_chat_photo',
+  'channel_chat_created',
   'message_auto_delete_timer_changed',
   'pinned_message',
+  'proximity_alert_triggered',
+  'boost_added',
+  'chat_background_set',
+  'forum_topic_created',
+  'forum_topic_edited',
+  'forum_topic_closed',
+  'forum_topic_reopened',
+  'general_forum_topic_hidden',
+  'general_forum_topic_unhidden',
+  'giveaway_created',
+  'giveaway_completed',
+  'video_chat_scheduled',
+  'video_chat_started',
+  'video_chat_ended',
+  'video_chat_participants_invited',
 ] as const
 
 /** `/start`, with what stood behind `?start=` in the link; in groups the bot's name stands behind the command. */

@@ -34,11 +34,13 @@ export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotC
   const { what } = update
   const atMs = timeOf(update.atMs, nowMs)
   if (before === null)
-    return { after: what?.kind === 'message' ? begin(update, atMs) : null, events: firstEvents(what) }
+    return beginsIt(what) ? { after: begin(update, atMs), events: ['started'] } : { after: null, events: [] }
   const start = what?.kind === 'message' ? what.start : null
   if (isOlder(atMs, update.id, before)) return { after: withPayload(before, start), events: [] }
   const seen = { ...before, lastSeenAtMs: atMs, seenUpdate: update.id }
   switch (what?.kind) {
+    case 'joined':
+      return { after: speaks(seen, update.chat, null), events: eventsOf(before, false) }
     case 'message':
       return { after: speaks(seen, update.chat, start), events: eventsOf(before, start !== null) }
     case 'blocked':
@@ -58,8 +60,8 @@ function timeOf(saidMs: number | null, nowMs: number): number {
   return Math.floor(Math.min(storableTime(saidMs) ?? nowMs, nowMs) / 1_000) * 1_000
 }
 
-function firstEvents(what: BotUpdate['what']): readonly SubscriberEvent[] {
-  return what?.kind === 'message' ? ['started'] : []
+function beginsIt(what: BotUpdate['what']): boolean {
+  return what?.kind === 'message' || what?.kind === 'joined'
 }
 
 function begin({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number): Subscriber {

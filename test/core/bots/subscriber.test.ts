@@ -44,6 +44,7 @@ test.each([
   ['a block', known(), { kind: 'blocked' }, { blockedAtMs: 1_795_000_000_000 }, ['blocked']],
   ['a second block', known({ blockedAtMs: 5 }), { kind: 'blocked' }, { blockedAtMs: 5 }, []],
   ['a return', known({ blockedAtMs: 5 }), { kind: 'returned' }, { blockedAtMs: null }, ['returned']],
+  ['somebody who joins', known({ blockedAtMs: 5 }), { kind: 'joined' }, { blockedAtMs: null }, ['returned']],
   ['a return from nowhere', known(), { kind: 'returned' }, { blockedAtMs: null }, []],
   ['a word after a block', known({ blockedAtMs: 5 }), said, { blockedAtMs: null }, ['returned']],
   [

@@ -446,6 +446,21 @@ describe('a group', () => {
     expect(await subscriber(bot, -9_303)).toMatchObject({ blockedAt: expect.any(String) })
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9303')).toHaveLength(1)
   })
+
+  test('that somebody joins is a subscriber, and nobody has written anything', async () => {
+    const bot = await register()
+    const joined = { new_chat_members: [{ id: 1, is_bot: true, first_name: 'Scripted' }] }
+    await tell(bot, group(-9_304, '', { text: undefined, ...joined }))
+    expect(await subscriber(bot, -9_304)).toMatchObject({ firstName: 'Crew', blockedAt: null })
+    for (const notice of [
+      { video_chat_started: {} },
+      { forum_topic_created: { name: 'Rota', icon_color: 1 } },
+      { group_chat_created: true },
+      { boost_added: { boost_count: 1 } },
+    ])
+      await tell(bot, group(-9_304, '', { text: undefined, ...notice }))
+    expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9304')).toEqual([])
+  })
 })
 
 describe('a token that is revoked', () => {
