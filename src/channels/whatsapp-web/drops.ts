@@ -15,7 +15,10 @@ const RESTART_REQUIRED = 515
 const LOGGED_OUT = 401
 const TIMED_OUT = 408
 const REPLACED = 440
-const FORBIDDEN = 403
+/** These three are of the account, and each further try makes them worse; the library knows the second alone. */
+const BARRED_FOR_A_TIME = 402
+const LOCKED = 403
+const BARRED = 406
 const NOT_MULTI_DEVICE = 411
 const OUTDATED = 405
 
@@ -35,7 +38,10 @@ export function readDrop(
         : { kind: 'over', detail: 'WhatsApp did not let the device be linked; restart it to try again' }
     case REPLACED:
       return { kind: 'over', detail: 'the same linked device was connected from elsewhere' }
-    case FORBIDDEN:
+    case BARRED_FOR_A_TIME:
+      return { kind: 'over', detail: 'WhatsApp has barred this account for a time; restart it after that' }
+    case LOCKED:
+    case BARRED:
       return { kind: 'over', detail: 'WhatsApp has barred this account' }
     case NOT_MULTI_DEVICE:
       return { kind: 'over', detail: 'the phone must be updated before devices can be linked' }

@@ -237,8 +237,8 @@ describe('lines that drop, by a scripted server', () => {
     expect(io.news.map(each => each.state)).toEqual(['connecting', 'open', 'open'])
   })
 
-  test('a barred account is no log-out', async () => {
-    const { io } = await open({ login: { failure: 403 } })
+  test.each([402, 403, 406])('a barred account (%i) is no log-out, and is left alone', async failure => {
+    const { io } = await open({ login: { failure } })
     expect(await io.said('closed')).toMatchObject({
       goesOn: false,
       detail: expect.stringContaining('barred'),
