@@ -85,6 +85,8 @@ function readFlowId(json: string | null | undefined): string | null {
 const MEDIA = [
   ['image', 'imageMessage'],
   ['video', 'videoMessage'],
+  // The round kind that is recorded in the chat.
+  ['video', 'ptvMessage'],
   ['audio', 'audioMessage'],
   ['document', 'documentMessage'],
   ['image', 'stickerMessage'],

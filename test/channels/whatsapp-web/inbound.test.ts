@@ -1,0 +1,64 @@
+import * as baileys from 'baileys'
+import { expect, test } from 'vitest'
+import { readInbound } from '../../../src/channels/whatsapp-web/inbound.ts'
+
+const session = { accountId: 'acc_00000000000000000000000001', name: 'front-desk' }
+const from = (message: baileys.proto.IMessage, remoteJid = '12025550123@s.whatsapp.net') =>
+  readInbound(baileys, { key: { remoteJid, id: 'A1', fromMe: false }, message }, session)
+
+const file = { directPath: '/v/t62/1', mediaKey: Buffer.alloc(32, 3), mimetype: 'video/mp4', fileLength: 7 }
+const asFile = (as: string) =>
+  JSON.stringify({ as, path: file.directPath, key: file.mediaKey.toString('base64') })
+
+test.each([
+  ['a picture', { imageMessage: { ...file, caption: 'Look' } }, 'image', 'image', 'Look'],
+  ['a film', { videoMessage: file }, 'video', 'video', null],
+  ['a video note', { ptvMessage: file }, 'video', 'ptv', null],
+  ['a voice message', { audioMessage: { ...file, ptt: true } }, 'audio', 'audio', null],
+  ['a document', { documentMessage: file }, 'document', 'document', null],
+  [
+    'a document with words',
+    { documentWithCaptionMessage: { message: { documentMessage: { ...file, caption: 'Look' } } } },
+    'document',
+    'document',
+    'Look',
+  ],
+  [
+    'what may be seen once',
+    { viewOnceMessageV2: { message: { imageMessage: file } } },
+    'image',
+    'image',
+    null,
+  ],
+  ['a sticker', { stickerMessage: file }, 'image', 'sticker', null],
+  [
+    'a picture of an album',
+    { associatedChildMessage: { message: { imageMessage: file } } },
+    'image',
+    'image',
+    null,
+  ],
+  ['what vanishes', { ephemeralMessage: { message: { imageMessage: file } } }, 'image', 'image', null],
+] as const)('%s comes with its file', async (_, message, type, as, text) => {
+  expect(from(message)).toMatchObject({
+    from: '+12025550123',
+    text,
+    media: [{ type, reference: asFile(as) }],
+  })
+  await baileys.getMediaKeys(file.mediaKey, as)
+})
+
+test.each([
+  ['a reaction', { reactionMessage: { text: '👍', key: { id: 'A0' } } }],
+  [
+    'a change of a message',
+    { protocolMessage: { editedMessage: { conversation: 'Hi' }, key: { id: 'A0' } } },
+  ],
+  ['a message that was taken back', { protocolMessage: { type: 0, key: { id: 'A0' } } }],
+])('%s is no message', (_, message) => {
+  expect(from(message)).toBeNull()
+})
+
+test.each(['status@broadcast', '120363020000000099@newsletter'])('nothing is taken from %s', chat => {
+  expect(from({ conversation: 'Hi' }, chat)).toBeNull()
+})
