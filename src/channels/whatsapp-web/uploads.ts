@@ -5,8 +5,8 @@ import { type Answer, createHttpClient } from '../http/client.ts'
 import type { Line } from './line.ts'
 import type { SealedFile } from './sealed-file.ts'
 
-/** Where an uploaded file lies, in the chat app's words. */
-export type Place = { url: string; directPath: string }
+/** Where an uploaded file lies, in the chat app's words: one of them, or both. */
+export type Place = { url: string | null; directPath: string | null }
 
 /** Puts sealed files on the chat app's media servers. */
 export type Uploads = {
@@ -109,9 +109,14 @@ function readPlace({ status, body }: Answer): Place {
 
 function placeIn(body: Buffer): Place | null {
   try {
-    const { url, direct_path: directPath } = JSON.parse(body.toString('utf8')) as Record<string, unknown>
-    return typeof url === 'string' && typeof directPath === 'string' ? { url, directPath } : null
+    const told = JSON.parse(body.toString('utf8')) as Readonly<Record<string, unknown>>
+    const place = { url: wordIn(told['url']), directPath: wordIn(told['direct_path']) }
+    return place.url === null && place.directPath === null ? null : place
   } catch {
     return null
   }
+}
+
+function wordIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
