@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
 import { chooseIdentity, type Probe, runAs, type Trial } from '../../src/infra/embedded/identity.ts'
-import { rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
+import { reasonOfDeath, rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
 import { claimSocketDir } from '../../src/infra/embedded/socket-dir.ts'
 
 let parent: string
@@ -160,5 +160,22 @@ describe('the log of the server', () => {
     writeFileSync(file, large)
     trimLog(file)
     expect(lstatSync(file).size).toBe(0)
+  })
+
+  it('tells why a server ended, not whom it turned away while it started', () => {
+    const file = join(parent, 'postgres.log')
+    const before = '2026-01-01 00:00:00.000 UTC [1] FATAL:  an older one\n'
+    const lines = [
+      'LOG:  database system was interrupted',
+      'FATAL:  the database system is starting up',
+      'FATAL:  could not write to file "pg_wal/xlogtemp.7": No space left on device',
+      'FATAL:  the database system is not yet accepting connections',
+      'FATAL:  the database system is in recovery mode',
+      'LOG:  database system is shut down',
+    ]
+    writeFileSync(file, before + lines.map(line => `2026-01-01 00:00:00.000 UTC [7] ${line}\n`).join(''))
+    expect(reasonOfDeath(file, before.length)).toBe(
+      'could not write to file "pg_wal/xlogtemp.7": No space left on device',
+    )
   })
 })

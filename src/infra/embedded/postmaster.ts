@@ -179,9 +179,14 @@ export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
+/** A client that came too early, as we do while we wait: the end of its session, not of the server. */
+const TURNED_AWAY = /\bFATAL:\s+the database system is /
+
 /** Why a server that started at byte `from` of the log ended: its last fatal line. */
 export function reasonOfDeath(logFile: string, from: number): string | undefined {
   const lines = readFileSync(logFile).subarray(from).toString().split('\n')
-  const line = lines.findLast(text => /\b(FATAL|PANIC):|error while loading/.test(text))
+  const line = lines.findLast(
+    text => /\b(FATAL|PANIC):|error while loading/.test(text) && !TURNED_AWAY.test(text),
+  )
   return line?.replace(/^.*?(FATAL|PANIC):\s*/, '')
 }
