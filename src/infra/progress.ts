@@ -43,9 +43,13 @@ export function createProgress(terminal: Terminal, clock: Clock): Progress {
   }
 
   function print(label: string): (text: string, end?: 'done' | 'failed') => void {
+    let note = ''
     const cancel = clock.after(SLOW_MS, () => terminal.write(`${label} …\n`))
     return (text, end) => {
       if (end) cancel()
+      // Work that waits says the same at every look.
+      else if (text === note) return
+      note = text
       if (text !== '') terminal.write(`${label}${end ? text : `: ${text}`}\n`)
     }
   }

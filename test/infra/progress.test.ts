@@ -24,6 +24,14 @@ describe('the progress at no terminal', () => {
     expect(clock.pending()).toBe(0)
   })
 
+  it('notes once what is still so at the next look', async () => {
+    const { progress, written } = capture(false)
+    await progress.step('Starting', async note => {
+      for (const text of ['replaying', 'replaying', 'checking', 'replaying']) note(text)
+    })
+    expect(written()).toBe('Starting: replaying\nStarting: checking\nStarting: replaying\n')
+  })
+
   it('is silent about what is over at once', async () => {
     const { progress, written } = capture(false)
     expect(await progress.step('Starting', async () => 42)).toBe(42)
