@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyBinaries, findBinaries } from '../../src/infra/embedded/binaries.ts'
+import { writeSettings } from '../../src/infra/embedded/cluster.ts'
 import { chooseIdentity, type Probe, runAs, type Trial } from '../../src/infra/embedded/identity.ts'
 import { reasonOfDeath, rotateLog, trimLog } from '../../src/infra/embedded/postmaster.ts'
 import { claimSocketDir } from '../../src/infra/embedded/socket-dir.ts'
@@ -114,6 +124,15 @@ describe('the programs of PostgreSQL', () => {
     })
     expect([status, stdout]).toEqual([0, expect.stringContaining(`PostgreSQL) ${rest.major}.`)])
     expect(copyBinaries({ home: bare, ...rest }, parent)).toEqual(copy)
+  })
+})
+
+describe('the settings of the server', () => {
+  it('leave nothing behind where they cannot be written', () => {
+    // In the way of the file, as nothing else fails for everyone alike.
+    mkdirSync(join(parent, 'postgresql.conf', 'in the way'), { recursive: true })
+    expect(() => writeSettings(parent, '/tmp', { kind: 'self' })).toThrow()
+    expect(readdirSync(parent)).toEqual(['postgresql.conf'])
   })
 })
 

@@ -166,9 +166,15 @@ export function writeSettings(clusterDir: string, socketDir: string, identity: I
     '',
   ]
   const making = join(clusterDir, `postgresql.conf.new-${process.pid}`)
-  writeFileSync(making, lines.join('\n'), { mode: 0o600 })
-  giveTo(identity, making)
-  renameSync(making, join(clusterDir, 'postgresql.conf'))
+  try {
+    writeFileSync(making, lines.join('\n'), { mode: 0o600 })
+    giveTo(identity, making)
+    renameSync(making, join(clusterDir, 'postgresql.conf'))
+  } catch (error) {
+    // A full disk is tried again and again, by one process after another.
+    rmSync(making, { force: true })
+    throw error
+  }
 }
 
 /** Whose files PostgreSQL's must be, as the kernel outside any namespace counts. */
