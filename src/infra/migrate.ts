@@ -32,7 +32,7 @@ const NEWEST_VERSION = 18
  * Brings the store up to date: applies in order the files that it does not have
  * yet, each in a transaction of its own, and then the functions' files that
  * changed. Nodes that start at once wait for each other. Refuses a server of an
- * unknown version, a store that is newer than this program, and one that has a
+ * unknown version, one that keeps other letters than UTF-8's, a store that is newer than this program, and one that has a
  * different version of a numbered file.
  * @returns the names of the files it applied.
  */
@@ -42,7 +42,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   const client = await database.dedicated()
   client.on('error', () => {})
   try {
-    await checkVersion(client)
+    await checkServer(client)
     await takeLock(client, options)
     const applied = await readApplied(client)
     const pending = compare(migrations, applied)
@@ -72,15 +72,24 @@ export function readMigrations(directory: string): SqlFile[] {
   })
 }
 
-async function checkVersion(client: Client): Promise<void> {
-  const { rows } = await client.query<{ number: string; name: string }>(
-    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
+async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string; encoding: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name,
+            current_setting('server_encoding') AS encoding`,
   )
-  const major = Math.floor(Number(rows[0]!.number) / 10_000)
-  if (major >= OLDEST_VERSION && major <= NEWEST_VERSION) return
-  throw new Refusal(
-    `The server of DATABASE_URL is PostgreSQL ${rows[0]!.name}; Posthorn needs PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
-  )
+  const { number, name, encoding } = rows[0]!
+  const major = Math.floor(Number(number) / 10_000)
+  if (major < OLDEST_VERSION || major > NEWEST_VERSION) {
+    throw new Refusal(
+      `The server of DATABASE_URL is PostgreSQL ${name}; Posthorn needs PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
+    )
+  }
+  // Elsewhere most of what people write could not be kept, or would be kept as bytes that nobody checked.
+  if (encoding !== 'UTF8') {
+    throw new Refusal(
+      `The database of DATABASE_URL has the encoding ${encoding}; Posthorn needs UTF8: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+    )
+  }
 }
 
 async function takeLock(client: Client, options: MigrateOptions): Promise<void> {

@@ -77,6 +77,26 @@ describe('migrate', () => {
     await database.close()
   })
 
+  it.each(['LATIN1', 'SQL_ASCII'])('refuses a database of another encoding: %s', async encoding => {
+    const url = new URL(store.url)
+    url.pathname = `${url.pathname}_${encoding.toLowerCase()}`
+    const name = url.pathname.slice(1)
+    await store.db.query({
+      name: '',
+      text: `CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'`,
+    })
+    const database = createDatabase({ connectionString: url.href })
+    try {
+      const refused = migrate(database, { directory })
+      await expect(refused).rejects.toThrow(Refusal)
+      await expect(refused).rejects.toThrow(`the encoding ${encoding}; Posthorn needs UTF8`)
+      expect(await tables(database)).toEqual([])
+    } finally {
+      await database.close()
+      await store.db.query({ name: '', text: `DROP DATABASE ${name} WITH (FORCE)` })
+    }
+  })
+
   it('lets nodes that start at once apply every file exactly once', async () => {
     const nodes = Array.from({ length: 4 }, () => createDatabase({ connectionString: store.url }))
     const applied = await Promise.all(nodes.map(node => migrate(node, { directory })))
