@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { systemClock } from '../lib/clock.ts'
 import { copyIn } from './copy-in.ts'
+import { withSessionSettings } from './session-settings.ts'
 
 /** Anything that answers a query: the pool, or the one client of a transaction. */
 export type Db = {
@@ -62,7 +63,7 @@ const types = {
 export function createDatabase(options: DatabaseOptions): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS
-  const connection = { connectionString: options.connectionString, types, application_name: 'posthorn' }
+  const connection = { types, application_name: 'posthorn' }
   let pool = openPool()
   /** Pools that were given up, until the last of their connections is gone. */
   const retired = new Set<Promise<void>>()
@@ -72,6 +73,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   function openPool(): pg.Pool {
     const opened = new pg.Pool({
       ...connection,
+      connectionString: withSessionSettings(options.connectionString),
       max: options.poolSize ?? 10,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -178,7 +180,11 @@ export function createDatabase(options: DatabaseOptions): Database {
     transaction,
     copy,
     async dedicated() {
-      const client = new pg.Client({ ...connection, connectionTimeoutMillis: connectTimeoutMs })
+      const client = new pg.Client({
+        ...connection,
+        connectionString: withSessionSettings(options.connectionString, { patient: true }),
+        connectionTimeoutMillis: connectTimeoutMs,
+      })
       // The server's goodbye may come in one piece with its greeting, before the caller can listen, who hears of the end.
       client.on('error', () => {})
       await client.connect()
@@ -238,12 +244,12 @@ function asUnavailable(error: unknown): never {
   throw isConnectionLoss(error) || isWorthRepeating(error) ? new DatabaseUnavailable(error) : error
 }
 
-/** SQLSTATE classes 08 (connection), 57P (shutdown), 53 (resources), and the driver's own errors. */
+/** SQLSTATE classes 08 (connection), 57P (shutdown), 53 (resources), a transaction that was cut with its session, and the driver's own errors. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string') {
-    if (/^(08|57P0[1-5]|53)/.test(code)) return true
+    if (/^(08|57P0[1-5]|53|25P0[34])/.test(code)) return true
     if (/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)) return true
   }
   return (

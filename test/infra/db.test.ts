@@ -67,6 +67,95 @@ test('a connection of one’s own that is greeted and ended in one breath says s
   }
 })
 
+/** What a database may be set to, for others who use its server. */
+const FOR_OTHERS = [
+  `datestyle to 'SQL, DMY'`,
+  `timezone to 'America/St_Johns'`,
+  'intervalstyle to sql_standard',
+  'standard_conforming_strings to off',
+  'array_nulls to off',
+  'bytea_output to escape',
+  'extra_float_digits to -10',
+  `default_transaction_isolation to 'repeatable read'`,
+  'statement_timeout to 50',
+  'lock_timeout to 50',
+  'idle_session_timeout to 50',
+]
+
+test('what the server is set to for others changes nothing here', async () => {
+  const database = await createTestDatabase()
+  const { pathname } = new URL(database.url)
+  for (const setting of FOR_OTHERS) {
+    await database.db.query({ name: '', text: `alter database ${pathname.slice(1)} set ${setting}` })
+  }
+  const url = new URL(database.url)
+  url.searchParams.set('options', '-c search_path=public -c work_mem=8MB')
+  const db = createDatabase({ connectionString: url.href })
+  try {
+    const { rows } = await db.query({
+      name: 'settings',
+      text: String.raw`select '2026-11-23T10:00:00.5+01'::timestamptz as at, '\n' = chr(92) || 'n' as literal,
+        '{1,null}'::int[] as list, '\x00ff'::bytea::text as bytes, 0.1::float8 + 0.2::float8 as sum,
+        date_trunc('day', '2026-11-23T01:00:00Z'::timestamptz) as day, interval '25 hours'::text as span,
+        current_setting('transaction_isolation') as isolation, current_setting('work_mem') as given`,
+    })
+    expect(rows).toEqual([
+      {
+        at: new Date('2026-11-23T09:00:00.500Z'),
+        literal: true,
+        list: [1, null],
+        bytes: String.raw`\x00ff`,
+        sum: 0.1 + 0.2,
+        day: new Date('2026-11-23T00:00:00Z'),
+        span: '25:00:00',
+        isolation: 'read committed',
+        given: '8MB',
+      },
+    ])
+  } finally {
+    await db.close()
+    await database.drop()
+  }
+})
+
+test('a connection of one’s own has no time-outs, whatever the server is set to for others', async () => {
+  const database = await createTestDatabase()
+  const { pathname } = new URL(database.url)
+  for (const setting of FOR_OTHERS) {
+    await database.db.query({ name: '', text: `alter database ${pathname.slice(1)} set ${setting}` })
+  }
+  const client = await database.db.dedicated()
+  try {
+    const { rows } = await client.query(
+      `select name from pg_settings where name ~ '^(statement|lock|idle.*)_timeout$' and setting <> '0'`,
+    )
+    expect(rows).toEqual([])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})
+
+test('a transaction that the server cuts with its session asks to be repeated', async () => {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(Buffer.concat([AUTHENTICATED, READY]))
+      const cut = 'SFATAL\0C25P04\0Mterminating connection due to transaction timeout\0\0'
+      socket.once('data', () => socket.end(message('E', Buffer.from(cut))))
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const db = createDatabase({ connectionString: `postgresql://posthorn@127.0.0.1:${port}/posthorn` })
+  try {
+    await expect(db.query({ name: 'cut', text: 'select 1' })).rejects.toThrow(DatabaseUnavailable)
+  } finally {
+    await db.close()
+    await new Promise(resolve => server.close(resolve))
+  }
+})
+
 test('its clock is what the machine’s own is held against', async () => {
   const database = await createTestDatabase()
   try {
