@@ -118,7 +118,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   function askPool(query: Query, of: pg.Pool): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       of.connect((failed, client, release) => {
-        if (!client) return reject(failed)
+        if (!client) return reject(unreached(failed))
         askClient(query, client).then(
           result => {
             release()
@@ -140,7 +140,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const of = pool
-    const client = await of.connect().catch(asUnavailable)
+    const client = await of.connect().catch(notConnected)
     let broken: Error | undefined
     const control = { query: (text: string) => ask({ name: `tx_${text}`, text }, of, client) }
     try {
@@ -160,7 +160,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   async function copy(text: string, data: Buffer): Promise<void> {
     const of = pool
-    const client = await of.connect().catch(asUnavailable)
+    const client = await of.connect().catch(notConnected)
     const answersBefore = answers
     let broken: Error | undefined
     try {
@@ -219,24 +219,31 @@ function withinMs<T>(
  * work to be repeated; on the wire a 503.
  */
 export class DatabaseUnavailable extends Error {
-  constructor(cause: unknown) {
+  /** False where there was no connection to ask on. */
+  readonly asked: boolean
+
+  constructor(cause: unknown, { asked = true } = {}) {
     super('The database cannot be reached.', { cause })
     this.name = 'DatabaseUnavailable'
+    this.asked = asked
   }
 }
 
-/** Whether the statement may have been carried out although it failed: not when there was no connection to ask on. */
-export function mayHaveBeenDone({ cause }: DatabaseUnavailable): boolean {
-  if (!(cause instanceof Error)) return true
-  // Of all the addresses of a host, each of which refused.
-  if (cause instanceof AggregateError) return false
-  const { code, syscall } = cause as { code?: string; syscall?: string }
-  return !(
-    syscall === 'connect' ||
-    isRefusal(code) ||
-    isOutdatedPlan(cause) ||
-    /timeout exceeded when trying to connect|due to connection timeout/.test(cause.message)
-  )
+/** Whether the statement may have been carried out although it failed. */
+export function mayHaveBeenDone({ asked, cause }: DatabaseUnavailable): boolean {
+  return asked && !isRefusal((cause as { code?: string } | null)?.code) && !isOutdatedPlan(cause)
+}
+
+/**
+ * Whatever stands in the way of a connection: a server that is away, a role that may not come in as while its
+ * password is changed, no file left to open. Nobody's work is at fault.
+ */
+function notConnected(cause: unknown): never {
+  throw unreached(cause)
+}
+
+function unreached(cause: unknown): DatabaseUnavailable {
+  return new DatabaseUnavailable(cause, { asked: false })
 }
 
 /** A lost connection gets its own class; other errors stay themselves. */

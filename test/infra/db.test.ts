@@ -82,6 +82,38 @@ const FOR_OTHERS = [
   'idle_session_timeout to 50',
 ]
 
+test('whatever keeps a connection from being made is the database’s absence, and nothing was done', async () => {
+  const database = await createTestDatabase()
+  const role = new URL(database.url).pathname.slice(1)
+  const url = new URL(database.url)
+  url.username = role
+  url.password = 'let-me-in'
+  await database.db.query({ name: '', text: `create role ${role} nologin password 'let-me-in'` })
+  const db = createDatabase({ connectionString: url.href })
+  try {
+    const asks = [
+      () => db.query({ name: 'one', text: 'select 1' }),
+      () => db.transaction(tx => tx.query({ name: 'one', text: 'select 1' })),
+      () => db.copy('copy nothing from stdin', Buffer.alloc(0)),
+    ]
+    for (const ask of asks) {
+      const error = await ask().then(
+        () => null,
+        thrown => thrown as DatabaseUnavailable,
+      )
+      expect(error).toBeInstanceOf(DatabaseUnavailable)
+      expect(error!.cause).toMatchObject({ code: expect.stringMatching(/^28/) })
+      expect(mayHaveBeenDone(error!)).toBe(false)
+    }
+    await database.db.query({ name: '', text: `alter role ${role} login` })
+    expect((await db.query({ name: 'one', text: 'select 1 as one' })).rows).toEqual([{ one: 1 }])
+  } finally {
+    await db.close()
+    await database.db.query({ name: '', text: `drop role ${role}` })
+    await database.drop()
+  }
+})
+
 test('what the server is set to for others changes nothing here', async () => {
   const database = await createTestDatabase()
   const { pathname } = new URL(database.url)

@@ -32,8 +32,7 @@ function setUp(fates: readonly Fate[]) {
     if (request.name !== 'accept_sends') return database.db.query(request)
     const fate = fates[calls++] ?? 'works'
     if (fate === 'hangs') return new Promise(() => {})
-    if (fate === 'never arrives')
-      throw new DatabaseUnavailable(Object.assign(new Error('refused'), { syscall: 'connect' }))
+    if (fate === 'never arrives') throw new DatabaseUnavailable(new Error('refused'), { asked: false })
     const done = await database.db.query(request)
     if (fate === 'answer lost') throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
     return done
