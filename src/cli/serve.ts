@@ -28,6 +28,7 @@ export const run: Run = async args => {
   const config = readConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const progress = createProgress(process.stderr, systemClock)
+  outliveReaders()
   dieOfTheUnexpected(log)
   // From here on a signal waits for its turn: a start is never cut in the middle, save where it waits itself.
   const end = awaitEnd(log)
@@ -41,6 +42,11 @@ export const run: Run = async args => {
   const reason = end.reason()
   if (reason) throw reason
   return 0
+}
+
+/** Whoever read what we say may be gone, as a terminal is, or a collector of logs that is started anew. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
 function dieOfTheUnexpected(log: Log): void {

@@ -20,6 +20,8 @@ type Waiting = { _bufs: string[] }
 export function createOutput(): ReturnType<typeof destination> {
   const output = destination({ dest: STDOUT, sync: false, maxLength: MOST_WAITING_BYTES })
   let lost = 0
+  // A file on a full disk, a reader who is gone: the next line is tried with what waits. No log is worth the node.
+  output.on('error', () => {})
   output.on('drop', () => {
     lost++
   })

@@ -144,6 +144,15 @@ describe('posthorn serve', () => {
     await proxy.close()
   })
 
+  it('serves although nobody reads its progress any more', async () => {
+    const { child, serving, exit } = serve()
+    child.stderr.destroy()
+    expect((await fetch(`${await serving}/readyz`)).status).toBe(200)
+    child.stdout.resume()
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+
   it('serves from two nodes that start at once on one empty database', async () => {
     const nodes = [serve(), serve()]
     for (const node of nodes) expect((await fetch(`${await node.serving}/readyz`)).status).toBe(200)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -134,5 +135,21 @@ describe('the log', () => {
     await once(child.stdout, 'close')
     child.stdin.end()
     expect(await exit).toEqual([1, null])
+  })
+
+  it.runIf(process.platform === 'linux')('costs no process that cannot write it', async () => {
+    const script = `
+      import { write } from 'node:fs'
+      import { createLog } from ${JSON.stringify(new URL('../../src/infra/log.ts', import.meta.url).href)}
+      const log = createLog({ level: 'info' })
+      log.info('one')
+      // What is written behind it has failed too, twice, when it must have been heard of.
+      write(1, 'two', () => write(1, 'three', () => setImmediate(() => process.exit(7))))`
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', full, 'ignore'],
+    })
+    closeSync(full)
+    expect(await once(child, 'exit')).toEqual([7, null])
   })
 })
