@@ -292,6 +292,6 @@ function isWorthRepeating(error: unknown): boolean {
  * connection prepares it anew. The code is that of whatever is not supported, and the text is translated.
  */
 function isOutdatedPlan(error: unknown): boolean {
-  const { code, routine } = error as { code?: unknown; routine?: unknown }
+  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
   return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
