@@ -3,10 +3,11 @@ drop function if exists withdraw_messages;
 -- Ends messages that have not left, as p_end: cancelled by the sender, taken back
 -- because the sender was never told that they were accepted, failed for want of a
 -- connection, or expired with the code that they carry. p_begun names those that have not left although their attempt is
--- recorded. Money goes back where it came from. Returns the ids that were ended.
+-- recorded. With p_unvouched those stay of which somebody was told meanwhile (vouched). Money goes back where it
+-- came from. Returns the ids that were ended.
 create function withdraw_messages(
   p_now timestamptz, p_account uuid[], p_id uuid[], p_begun boolean[],
-  p_end text, p_error_code text, p_error_detail text)
+  p_end text, p_error_code text, p_error_detail text, p_unvouched boolean default false)
 returns table (account_id uuid, id uuid)
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -19,10 +20,20 @@ declare
   v_account uuid[];
   v_id uuid[];
 begin
+  if p_unvouched then
+    -- Who vouches for one at this moment is waited for, or finds it ended.
+    perform 1 from unnest(p_account, p_id, p_begun) as i (account_id, id, begun)
+      join outbox o on o.account_id = i.account_id and o.message_id = i.id
+      join messages m on m.account_id = i.account_id and m.id = i.id
+     where i.begun or not o.begun
+     order by i.account_id, i.id for update of o, m;
+  end if;
+
   with gone as (
     delete from outbox o using unnest(p_account, p_id, p_begun) as i (account_id, id, begun), messages m
      where o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun)
        and m.account_id = i.account_id and m.id = i.id
+       and not (p_unvouched and m.vouched is true)
        and m.status = any (case when i.begun then '{sending,unknown}'::text[] else '{scheduled,queued}' end)
     returning o.account_id, o.message_id, o.bulk_row
   ), ended as (

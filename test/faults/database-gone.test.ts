@@ -43,17 +43,17 @@ beforeEach(async () => {
   await sendUntilTaken('a first one', 'first')
 })
 
-function startNode(port = '0'): Promise<App> {
+function startNode(port = '0', databaseUrl = proxy.url): Promise<App> {
   return startApp({
     config: readConfig({
       PORT: port,
-      DATABASE_URL: proxy.url,
+      DATABASE_URL: databaseUrl,
       POSTHORN_DB_POOL: '5',
       POSTHORN_SANDBOX: 'off',
     }),
     secrets: { operatorToken: OPERATOR_TOKEN, masterKey: MASTER_KEY },
     log: createLog({ level: 'silent' }),
-    databaseUrl: proxy.url,
+    databaseUrl,
     progress: silentProgress,
     checkResponses: true,
   })
@@ -267,6 +267,49 @@ describe('a database that does what it is asked and cannot say so', () => {
     expect(after.wallet).toEqual(before.wallet)
     expect(after.outbox).toBe(0)
     expect(taken('never heard of')).toBe(0)
+  })
+
+  describe('to one of two nodes', () => {
+    let other: App
+    beforeEach(async () => {
+      other = await startNode('0', database.url)
+    })
+    afterEach(() => other.stop())
+
+    /** Refused by the one, and told of by the other, which hears its database; then the one hears it too, and leaves. */
+    async function repeatElsewhere(body: Record<string, unknown>) {
+      proxy.deafenAt('unheard')
+      const request = { account, key: 'unheard', body: { to: '+12025550199', channel: 'local_sms', ...body } }
+      await expectUnavailable(send(app.url, request))
+      const told = await until(
+        () => send(other.url, request),
+        answer => answer?.status === 200,
+      )
+      expect(told).toMatchObject({ replayed: true })
+      proxy.set('open')
+      await app.stop()
+      app = await startNode()
+      expect(await send(app.url, request)).toMatchObject({ status: 200, replayed: true, text: told!.text })
+      return messageIdOf(told!.text)
+    }
+
+    const messageAt = (id: string) => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${id}`)
+
+    test('a send that the other one has answered for is not taken back: it is sent, once', async () => {
+      const id = await repeatElsewhere({ content: { text: 'never heard of' } })
+      const message = await until(
+        () => messageAt(id),
+        found => !['queued', 'sending', 'unknown'].includes(found.status),
+      )
+      expect(message).toMatchObject({ status: 'sent', billing: { state: 'captured' }, attempts: 1 })
+      expect(taken('never heard of')).toBe(1)
+    }, 60_000)
+
+    test('nor is one that is scheduled', async () => {
+      const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
+      const id = await repeatElsewhere({ content: { text: 'never heard of' }, options: { scheduleAt } })
+      expect(await messageAt(id)).toMatchObject({ status: 'scheduled', billing: { state: 'held' } })
+    }, 60_000)
   })
 
   test('a send that it carries out long after is taken back as well', async () => {

@@ -1,11 +1,10 @@
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
 import { livesSince } from '../outbox/store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
-import { TAKEN_BACK } from './withdraw-store.ts'
 
 /** Claims a key for a batch before any of its messages is accepted. Null when claimed; what was there first otherwise. */
 export async function claimForBatch(
@@ -71,24 +70,6 @@ export async function finishBatch(
             where account_id = $1 and operation = $2 and key = $3 and batch is not null and status is null`,
     values: [toUuid(accountId), claim.operation, claim.key, answer.status, answer.body],
   })
-}
-
-/** What became of a message of a batch; `taken back` by us, and not by its account. */
-type Fate = 'accepted' | 'taken back'
-
-/** Those of these messages that exist. */
-export async function fatesOf(
-  db: Db,
-  accountId: AccountId,
-  ids: readonly MessageId[],
-): Promise<Map<MessageId, Fate>> {
-  const { rows } = await db.query<{ id: string; taken_back: boolean }>({
-    name: 'fates_of_batch',
-    text: `select id, status = 'cancelled' and error_detail is not distinct from $3 as taken_back
-             from messages where account_id = $1 and id = any ($2::uuid[])`,
-    values: [toUuid(accountId), bareArray(ids.map(toUuid)), TAKEN_BACK],
-  })
-  return new Map(rows.map(row => [fromUuid('msg', row.id), row.taken_back ? 'taken back' : 'accepted']))
 }
 
 /** Whether any of these messages is with this provider. */

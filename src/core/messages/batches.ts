@@ -2,9 +2,10 @@ import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
-import { anyWith, claimForBatch, fatesOf, finishBatch, stillLives, takeUpBatch } from './batch-store.ts'
+import { anyWith, claimForBatch, finishBatch, stillLives, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
+import { vouchFor } from './vouch-store.ts'
 
 /** What became of a batch that was left unfinished, message by message. */
 export type LeftBatch = {
@@ -36,7 +37,7 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const seenAtMs = existing.batchAt!
       const young = clock.now() - seenAtMs < AT_WORK_MS
       if (young && (await stillLives(db, seenAtMs))) return null
-      const fates = await fatesOf(db, accountId, existing.batch!)
+      const fates = await vouchFor(db, accountId, existing.batch!)
       const left: LeftBatch = {
         accepted: new Set(existing.batch!.filter(id => fates.get(id) === 'accepted')),
         ids: existing.batch!.map(id => (fates.get(id) === 'taken back' ? ids.next('msg') : id)),

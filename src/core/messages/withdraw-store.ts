@@ -2,8 +2,8 @@ import type { MessageError } from '../../contract/message.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import type { AcceptRow } from './hot-store.ts'
+import { type AccountId, fromUuid, type MessageId, sameAs, toUuid } from '../../lib/ids.ts'
+import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
 /** Cancels a message that has not begun to leave; false when it has, or has ended. */
 export async function cancelMessage(
@@ -65,7 +65,8 @@ export async function endUnwanted(
 /**
  * Takes back messages whose sender was told that they were not accepted: they
  * never left, their money goes back, and their keys are free again. Which of
- * them were there; one that another node has begun meanwhile goes its way.
+ * them were there; one that another node has begun meanwhile goes its way, and
+ * one of which a repeat was told meanwhile is due.
  */
 export async function withdrawUnconfirmed(
   db: Database,
@@ -78,14 +79,69 @@ export async function withdrawUnconfirmed(
     const sorted = [...rows].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
     // In one call, since wallets come behind all messages.
     const begun = sorted.map(row => row.begun)
-    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun))
+    const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, true))
     await freeKeys(
       tx,
       sorted.filter(row => gone.has(row.id)),
     )
+    await putOff(
+      tx,
+      nowMs,
+      sorted.filter(row => row.begun && !gone.has(row.id)),
+    )
     if (gone.size > 0) await also?.(tx, gone)
     return gone
   })
+}
+
+/**
+ * Makes messages due whose first attempt was recorded with them and is made by nobody. It still is
+ * the first one where no other is past: so a repeat never takes away what somebody has begun since.
+ */
+async function putOff(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const { rows: unmade } = await db.query<{ id: string }>({
+    name: 'find_unmade',
+    text: `select m.id from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
+             join messages m on m.account_id = i.account_id and m.id = i.id
+            where m.status in ('sending', 'unknown') and m.attempt = 1 and m.past_attempts is null
+            order by m.account_id, m.id for update of m`,
+    values: [bareArray(rows.map(row => toUuid(row.accountId))), bareArray(rows.map(row => toUuid(row.id)))],
+  })
+  if (unmade.length === 0) return
+  const ids = new Set(unmade.map(({ id }) => fromUuid('msg', id)))
+  await settleAttempts(
+    db,
+    NO_NODE,
+    nowMs,
+    rows.filter(row => ids.has(row.id)).map(row => unmadeAttempt(row, nowMs)),
+    false,
+  )
+}
+
+/** Settling asks for nobody's lease. */
+const NO_NODE = 0
+
+function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
+  return {
+    accountId: row.accountId,
+    id: row.id,
+    attempt: 1,
+    connectionId: row.connectionId,
+    kind: 'queued',
+    providerId: null,
+    providerCode: null,
+    errorCode: null,
+    errorDetail: 'not made',
+    dueAt: nowMs,
+    uncounted: true,
+    answer: null,
+    // Gone where it was found to be unknown meanwhile.
+    secret: row.secret?.() ?? null,
+    forget: null,
+    // Nobody hears of it.
+    eventId: sameAs('evt', row.id),
+  }
 }
 
 async function freeKeys(db: Db, rows: readonly AcceptRow[]): Promise<void> {
@@ -161,11 +217,12 @@ async function withdraw(
   ending: Ending,
   /** Of which the attempt was recorded with the accept: it is made by nobody but the accepting request. */
   begun: readonly boolean[] = items.map(() => false),
+  unvouched = false,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []
   const { rows } = await db.query<{ id: string }>({
     name: 'withdraw_messages',
-    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7)',
+    text: 'select id from withdraw_messages($1,$2,$3,$4,$5,$6,$7,$8)',
     values: [
       toIso(nowMs),
       bareArray(items.map(item => toUuid(item.accountId))),
@@ -174,6 +231,7 @@ async function withdraw(
       ending.end,
       ending.errorCode,
       ending.detail,
+      unvouched,
     ],
   })
   return rows.map(row => fromUuid('msg', row.id))
