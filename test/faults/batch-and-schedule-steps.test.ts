@@ -135,6 +135,23 @@ describe('a batch', { timeout: 60_000 }, () => {
     // What was never accepted by the one that died was sent by the next without a doubt.
     if (storedBefore === 0) expect(messages.every(message => message.status === 'sent')).toBe(true)
   })
+
+  test('that is finished by a repeat says what was accepted, though it would be refused by now', async () => {
+    const options = { scheduleAt: new Date(Date.now() + 3_600_000).toISOString() }
+    const request = { account, key: 'batch', body: { to, text: `batch ${cases}`, options } }
+    const lost = proxy.loseAt('accept_sends', 'after')
+    const first = send(node.url, request)
+    await killWhen(lost)
+    expect(await first).toBeNull()
+    await admin(node.url, 'PATCH', `/accounts/${account.id}`, { plan: { allowsScheduling: false } })
+    const second = await until(
+      () => send(node.url, request),
+      answer => answer?.status !== 409,
+    )
+    expect(second).toMatchObject({ status: 200 })
+    const { results } = JSON.parse(second!.text) as BatchResult
+    expect(results.map(result => [result.to, result.status])).toEqual(to.map(each => [each, 'scheduled']))
+  })
 })
 
 describe('scheduled messages', { timeout: 60_000 }, () => {

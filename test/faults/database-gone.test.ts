@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { MessageWithTimeline } from '../../src/contract/message.ts'
+import type { BatchResult } from '../../src/contract/send.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { createLog } from '../../src/infra/log.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -277,26 +278,25 @@ describe('a database that does what it is asked and cannot say so', () => {
     afterEach(() => other.stop())
 
     /** Refused by the one, and told of by the other, which hears its database; then the one hears it too, and leaves. */
-    async function repeatElsewhere(body: Record<string, unknown>) {
-      proxy.deafenAt('unheard')
+    async function repeatElsewhere(body: Record<string, unknown>, unheard = 'unheard') {
+      proxy.deafenAt(unheard)
       const request = { account, key: 'unheard', body: { to: '+12025550199', channel: 'local_sms', ...body } }
-      await expectUnavailable(send(app.url, request))
+      expect((await send(app.url, request))?.status).toBe(503)
       const told = await until(
         () => send(other.url, request),
         answer => answer?.status === 200,
       )
-      expect(told).toMatchObject({ replayed: true })
       proxy.set('open')
       await app.stop()
       app = await startNode()
       expect(await send(app.url, request)).toMatchObject({ status: 200, replayed: true, text: told!.text })
-      return messageIdOf(told!.text)
+      return told!.text
     }
 
     const messageAt = (id: string) => read<MessageWithTimeline>(other.url, account, `/api/v2/messages/${id}`)
 
     test('a send that the other one has answered for is not taken back: it is sent, once', async () => {
-      const id = await repeatElsewhere({ content: { text: 'never heard of' } })
+      const id = messageIdOf(await repeatElsewhere({ content: { text: 'never heard of' } }))
       const message = await until(
         () => messageAt(id),
         found => !['queued', 'sending', 'unknown'].includes(found.status),
@@ -307,8 +307,24 @@ describe('a database that does what it is asked and cannot say so', () => {
 
     test('nor is one that is scheduled', async () => {
       const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
-      const id = await repeatElsewhere({ content: { text: 'never heard of' }, options: { scheduleAt } })
-      expect(await messageAt(id)).toMatchObject({ status: 'scheduled', billing: { state: 'held' } })
+      const body = { content: { text: 'never heard of' }, options: { scheduleAt } }
+      expect(await messageAt(messageIdOf(await repeatElsewhere(body)))).toMatchObject({
+        status: 'scheduled',
+        billing: { state: 'held' },
+      })
+    }, 60_000)
+
+    test('nor are those of a batch that the other one has finished', async () => {
+      const body = { to: ['+12025550101', '+12025550102'], content: { text: 'never heard of' } }
+      const { results } = JSON.parse(await repeatElsewhere(body, 'accept_sends')) as BatchResult
+      for (const { messageId } of results) {
+        const message = await until(
+          () => messageAt(messageId!),
+          found => !['queued', 'sending', 'unknown'].includes(found.status),
+        )
+        expect(message).toMatchObject({ status: 'sent', billing: { state: 'captured' } })
+      }
+      expect(taken('never heard of')).toBe(2)
     }, 60_000)
   })
 

@@ -5,12 +5,12 @@ import { SANDBOX } from '../routing/route.ts'
 import { anyWith, claimForBatch, finishBatch, stillLives, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'
-import { vouchFor } from './vouch-store.ts'
+import { type Vouched, vouchFor } from './vouch-store.ts'
 
 /** What became of a batch that was left unfinished, message by message. */
 export type LeftBatch = {
-  /** Accepted before, be it that its account cancelled it since; nothing is left to do. */
-  accepted: ReadonlySet<MessageId>
+  /** Accepted before, be it that its account cancelled it since; nothing is left to do, whatever would be said of it now. */
+  accepted: ReadonlyMap<MessageId, Vouched>
   /** The ids in the order of `to`; of those that were taken back, new ones. */
   ids: MessageId[]
 }
@@ -37,10 +37,10 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
       const seenAtMs = existing.batchAt!
       const young = clock.now() - seenAtMs < AT_WORK_MS
       if (young && (await stillLives(db, seenAtMs))) return null
-      const fates = await vouchFor(db, accountId, existing.batch!)
+      const vouched = await vouchFor(db, accountId, existing.batch!)
       const left: LeftBatch = {
-        accepted: new Set(existing.batch!.filter(id => fates.get(id) === 'accepted')),
-        ids: existing.batch!.map(id => (fates.get(id) === 'taken back' ? ids.next('msg') : id)),
+        accepted: new Map([...vouched].filter(([, { takenBack }]) => !takenBack)),
+        ids: existing.batch!.map(id => (vouched.get(id)?.takenBack ? ids.next('msg') : id)),
       }
       return (await takeUpBatch(db, accountId, claim, left.ids, seenAtMs, clock.now())) ? left : null
     },

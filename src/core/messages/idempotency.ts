@@ -92,9 +92,9 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     if (ageMs < deps.syncWaitMs + ANSWER_GRACE_MS && (await answers.pending(account.id, id))) {
       return inProgress()
     }
-    const fates = await vouchFor(db, account.id, [id])
+    const vouched = await vouchFor(db, account.id, [id])
     // With it goes its key.
-    if (fates.get(id) === 'taken back') return inProgress()
+    if (vouched.get(id)?.takenBack) return inProgress()
     const answer = await answers.now(account, id)
     // A message that failed by itself after a crash, when nobody waited for it: a 5xx is never replayed.
     if (answer && answer.status >= 500) {

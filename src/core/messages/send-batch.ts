@@ -1,14 +1,14 @@
 import type { LinkLog } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
-import type { BatchResult, SendBody, SingleSendBody } from '../../contract/send.ts'
+import type { BatchResult, SendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import { cutByWeight } from '../../lib/cut-by-weight.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
-import type { Batches } from './batches.ts'
+import type { Batches, LeftBatch } from './batches.ts'
 import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { type Idempotency, isDecision } from './idempotency.ts'
@@ -16,6 +16,9 @@ import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
 import { readSchedule } from './schedule.ts'
+import type { Vouched } from './vouch-store.ts'
+
+const NONE: LeftBatch['accepted'] = new Map()
 
 export type SendBatchDeps = ResolveDeps & {
   ids: Ids
@@ -37,7 +40,11 @@ export type SendBatchRequest = {
 export type SendBatch = (request: SendBatchRequest) => Promise<Answer>
 
 type Result = BatchResult['results'][number]
-type Item = { to: string; id: MessageId; prepared: Prepared | Problem; accepted: boolean }
+type Item = { to: string; id: MessageId } & (
+  | { accepted: null; prepared: Prepared | Problem }
+  /** By an earlier request under this key: it is told as what it was accepted as. */
+  | { accepted: Vouched; prepared: null }
+)
 
 /** Bytes that came with the request are kept once per recipient: together at most this much. */
 const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
@@ -64,7 +71,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
       checkBatch(request, deps.clock.now())
       const ids = request.body.to.map(() => deps.ids.next('msg'))
-      if (!claim) return await run(request, ids, new Set())
+      if (!claim) return await run(request, ids, NONE)
       return await runOnce(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -80,7 +87,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     const accountId = request.caller.account.id
     const existing = await batches.claim(accountId, claim, ids)
     if (existing) return replay(request, claim, existing)
-    return finish(request, claim, await run(request, ids, new Set()))
+    return finish(request, claim, await run(request, ids, NONE))
   }
 
   async function replay(request: SendBatchRequest, claim: KeyClaim, existing: StoredKey): Promise<Answer> {
@@ -105,10 +112,10 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   async function run(
     request: SendBatchRequest,
     ids: readonly MessageId[],
-    accepted: ReadonlySet<MessageId>,
+    accepted: LeftBatch['accepted'],
   ): Promise<Answer> {
     const items = await Promise.all(
-      request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.has(ids[at]!))),
+      request.body.to.map((to, at) => prepareItem(request, to, ids[at]!, accepted.get(ids[at]!))),
     )
     return toAnswer(request, await acceptAll(items), items)
   }
@@ -125,7 +132,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
 
   /** What needs no place of its own is told as ever. */
   async function refuseLate(item: Item): Promise<Result> {
-    if (item.prepared instanceof Problem || item.accepted) return acceptItem(item)
+    if (item.accepted || item.prepared instanceof Problem) return acceptItem(item)
     return failed(item, new Problem('SERVICE_UNAVAILABLE'))
   }
 
@@ -133,24 +140,21 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     request: SendBatchRequest,
     to: string,
     id: MessageId,
-    accepted: boolean,
+    accepted: Vouched | undefined,
   ): Promise<Item> {
-    const body: SingleSendBody = { ...request.body, to }
-    // Whoever was told before that it is accepted is not asked about again.
-    const resolved = await resolve(
-      body,
-      request.caller,
-      accepted ? { ...deps, checksRecipient: () => false, suppressedOn: async () => [] } : deps,
-    )
-    return { to, id, accepted, prepared: resolved.kind === 'prepared' ? resolved.prepared : resolved.problem }
+    // Its time may be past by now, or its way closed: it has gone it.
+    if (accepted) return { to, id, accepted, prepared: null }
+    const resolved = await resolve({ ...request.body, to }, request.caller, deps)
+    const prepared = resolved.kind === 'prepared' ? resolved.prepared : resolved.problem
+    return { to, id, accepted: null, prepared }
   }
 
   async function acceptItem(item: Item): Promise<Result> {
+    if (item.accepted) return taken(item, item.accepted.scheduled)
     if (item.prepared instanceof Problem) return failed(item, item.prepared)
-    if (item.accepted) return taken(item, item.prepared)
     try {
       const verdict = await deps.acceptMessage(item.id, item.prepared, null)
-      if (verdict.kind === 'accepted') return taken(item, item.prepared)
+      if (verdict.kind === 'accepted') return taken(item, item.prepared.scheduledAt !== null)
       if (verdict.kind === 'insufficient') return failed(item, new Problem('INSUFFICIENT_BALANCE'))
       return failed(item, problemOf(verdict.kind === 'faulty' ? verdict.cause : verdict, item))
     } catch (error) {
@@ -187,16 +191,16 @@ function checkBatch({ body, caller }: SendBatchRequest, nowMs: number): void {
 }
 
 /** What a message writes down, about. */
-function charactersOf({ prepared, accepted }: Item): number {
-  return prepared instanceof Problem || accepted ? 0 : prepared.said.text.length
+function charactersOf({ prepared }: Item): number {
+  return prepared === null || prepared instanceof Problem ? 0 : prepared.said.text.length
 }
 
-function taken(item: Item, prepared: Prepared): Result {
+function taken(item: Item, scheduled: boolean): Result {
   return {
     to: item.to,
     success: true,
     requestId: sameAs('req', item.id),
-    status: prepared.scheduledAt === null ? 'queued' : 'scheduled',
+    status: scheduled ? 'scheduled' : 'queued',
     messageId: item.id,
   }
 }
@@ -212,8 +216,8 @@ function failed(item: Item, problem: Problem): Result {
   }
 }
 
-function isSimulated(prepared: Prepared | Problem): boolean {
-  return !(prepared instanceof Problem) && prepared.provider === SANDBOX
+function isSimulated({ accepted, prepared }: Item): boolean {
+  return !(prepared instanceof Problem) && (accepted ?? prepared).provider === SANDBOX
 }
 
 function toAnswer(request: SendBatchRequest, results: Result[], items: readonly Item[]): Answer {
@@ -229,7 +233,7 @@ function toAnswer(request: SendBatchRequest, results: Result[], items: readonly 
     status: failures === 0 ? 200 : 207,
     body: JSON.stringify(body),
     replayed: false,
-    sandbox: items.some(({ prepared }, at) => results[at]!.success && isSimulated(prepared)),
+    sandbox: items.some((item, at) => results[at]!.success && isSimulated(item)),
     retryAfterSeconds: null,
   }
 }

@@ -3,8 +3,8 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { TAKEN_BACK } from './withdraw-store.ts'
 
-/** What became of a message before it could be vouched for; `taken back` by us, and not by its account. */
-export type Fate = 'accepted' | 'taken back'
+/** What a message was accepted as; `takenBack` by us before it could be vouched for, and not by its account. */
+export type Vouched = { takenBack: boolean; scheduled: boolean; provider: string }
 
 /**
  * From here on nobody takes back those of these messages that exist, for a sender is about to be told
@@ -14,12 +14,13 @@ export async function vouchFor(
   db: Db,
   accountId: AccountId,
   ids: readonly MessageId[],
-): Promise<Map<MessageId, Fate>> {
-  const { rows } = await db.query<{ id: string; taken_back: boolean }>({
+): Promise<Map<MessageId, Vouched>> {
+  const { rows } = await db.query<Vouched & { id: string }>({
     name: 'vouch_for_messages',
     text: `update messages set vouched = true where account_id = $1 and id = any ($2::uuid[])
-           returning id, status = 'cancelled' and error_detail is not distinct from $3 as taken_back`,
+           returning id, status = 'cancelled' and error_detail is not distinct from $3 as "takenBack",
+                     scheduled_at is not null as scheduled, provider`,
     values: [toUuid(accountId), bareArray(ids.map(toUuid)), TAKEN_BACK],
   })
-  return new Map(rows.map(row => [fromUuid('msg', row.id), row.taken_back ? 'taken back' : 'accepted']))
+  return new Map(rows.map(({ id, ...vouched }) => [fromUuid('msg', id), vouched]))
 }
