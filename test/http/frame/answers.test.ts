@@ -187,6 +187,32 @@ describe('what is no request at all', () => {
     expect(splitRaw(await sendRaw(frame.port, expecting)).status).toBe(200)
   })
 
+  it.each([
+    ['two hosts', 'Host: a.example\r\nhost: b.example'],
+    ['the same host twice', 'Host: a.example\r\nHost: a.example'],
+    ['a path', 'Host: a.example/reset?'],
+    ['a user', 'Host: posthorn.example@b.example'],
+    ['a space', 'Host: a.example b.example'],
+    ['a backslash', 'Host: b.example\\.a.example'],
+    ['a port that is none', 'Host: a.example:80b'],
+  ])('is told so in the usual body where its host is none: %s', async (_, hosts) => {
+    const lines = (version: string) =>
+      `GET /demo/items/a HTTP/${version}\r\n${hosts}\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
+    for (const version of ['1.1', '1.0']) {
+      const answer = splitRaw(await sendRaw(frame.port, lines(version)))
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'Host' }] })
+    }
+  })
+
+  it.each(['a.example', 'A.example:8080', 'shop_1', '10.0.0.1:80', '[::1]:8080', '[fe80::1%25eth0]', ''])(
+    'may name the host as “%s”',
+    async host => {
+      const lines = `GET /demo/items/a HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${KEY}\r\nConnection: close`
+      expect(splitRaw(await sendRaw(frame.port, `${lines}\r\n\r\n`)).status).toBe(200)
+    },
+  )
+
   it('is a 431 when its headers are too large', async () => {
     const answer = splitRaw(
       await sendRaw(frame.port, `GET / HTTP/1.1\r\n${close}X: ${'x'.repeat(20_000)}\r\n\r\n`),
