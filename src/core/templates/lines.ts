@@ -70,6 +70,11 @@ function askedFor({ asked }: LineRequest, own: readonly ConnectionSnapshot[]) {
   return found
 }
 
+/** Whether that connection is the sandbox; false for one that is gone. */
+export function isSandboxLine(connections: readonly ConnectionSnapshot[], id: ConnectionId): boolean {
+  return connections.some(each => each.id === id && each.provider === SANDBOX)
+}
+
 /** The sandbox stands in only where there is nothing real, as for sends. */
 function platformOf(official: readonly ConnectionSnapshot[], sandboxForLive: boolean) {
   const real = official.filter(each => each.provider !== SANDBOX)

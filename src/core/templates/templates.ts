@@ -1,3 +1,4 @@
+import type { Caller } from '../../contract/caller.ts'
 import { DEFAULT_LIMIT, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import type { PlatformTemplateCreate, TemplateCreate } from '../../contract/template-create.ts'
 import type { Database } from '../../infra/db.ts'
 import { type AccountId, type ConnectionId, isId } from '../../lib/ids.ts'
+import { requireReach } from '../accounts/holding.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
@@ -50,8 +52,16 @@ export type Templates = {
   /** Those on the platform's own official number. */
   listPlatform(accountId: AccountId, query: PlatformTemplateQuery): Promise<List>
   read(accountId: AccountId, id: string): Promise<TemplateView>
-  /** An official one is taken away at its provider first; PROVIDER_UNAVAILABLE leaves it as it is. */
-  remove(accountId: AccountId, id: string): Promise<{ id: string; deleted: true }>
+  /**
+   * An official one is taken away at its provider first; PROVIDER_UNAVAILABLE leaves it as it is. FORBIDDEN
+   * for a test key, where that is no sandbox.
+   */
+  remove(
+    caller: Pick<Caller, 'account' | 'mode' | 'keyPrefix'>,
+    id: string,
+  ): Promise<{ id: string; deleted: true }>
+  /** The same by the operator, of one that is everybody's. */
+  removePlatform(id: string): Promise<{ id: string; deleted: true }>
   /** Used from here on where a send of its category and sub type names no template. */
   makeDefault(accountId: AccountId, id: string): Promise<TemplateView>
   /** Local ones alone: of official ones the provider says whether they may be used. Again is no error. */
@@ -68,6 +78,8 @@ export type TemplatesDeps = {
   approvers: Approvers
   senders: OfficialSenders
   media: Pick<TemplateMedia, 'previewUrl'>
+  /** Whether what an account had put before a connection stands in the sandbox alone. */
+  isSandbox(accountId: AccountId, connectionId: ConnectionId): Promise<boolean>
   /** This node works by what was committed. */
   applied(accountId: AccountId): void
 }
@@ -137,6 +149,20 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     return view(accountId, { ...row, status: to })
   }
 
+  /** A local one is nobody's but ours, and both modes send by it. */
+  async function isLive({ accountId, official }: TemplateRow): Promise<boolean> {
+    return official !== null && !(await deps.isSandbox(accountId, official.connectionId))
+  }
+
+  async function removeRow(row: TemplateRow): Promise<{ id: string; deleted: true }> {
+    if (!(await takeAway(row, deps.approvers))) {
+      throw approverUnavailable('the template could not be deleted there')
+    }
+    if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
+    deps.applied(row.accountId)
+    return { id: row.id, deleted: true }
+  }
+
   return {
     async create(owner, body) {
       const row = await deps.create(owner, body)
@@ -145,15 +171,12 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     list,
     listPlatform: (accountId, query) => list(accountId, { ...query, officialSenderId: PLATFORM_SENDER }),
     read: async (accountId, id) => view(accountId, await find(accountId, id)),
-    async remove(accountId, id) {
-      const row = await findOwn(accountId, id)
-      if (!(await takeAway(row, deps.approvers))) {
-        throw approverUnavailable('the template could not be deleted there')
-      }
-      if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
-      deps.applied(accountId)
-      return { id: row.id, deleted: true }
+    async remove(caller, id) {
+      const row = await findOwn(caller.account.id, id)
+      requireReach(caller, { live: await isLive(row) })
+      return removeRow(row)
     },
+    removePlatform: async id => removeRow(await findOwn(PLATFORM, id)),
     async makeDefault(accountId, id) {
       const found = await find(accountId, id)
       const row = await db.transaction(async tx => {

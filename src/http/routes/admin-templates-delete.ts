@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { success } from '../../contract/envelope.ts'
-import { PLATFORM } from '../../core/accounts/platform.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 
@@ -20,6 +19,6 @@ export const adminTemplatesDelete = (deps: { templates: Templates }) =>
     },
     handler: async request => ({
       success: true,
-      data: await deps.templates.remove(PLATFORM, request.params.id),
+      data: await deps.templates.removePlatform(request.params.id),
     }),
   })

@@ -13,8 +13,8 @@ export const templatesDelete = (deps: { templates: Templates }) =>
     schema: {
       summary: 'Delete a template',
       description:
-        'An official one is deleted at its provider first; one that was bound by its id stays there. ' +
-        'Messages that were accepted go out as they were accepted.',
+        'An official one is deleted at its provider first; one that was bound by its id stays there. A test key ' +
+        'deletes none that stands anywhere but in the sandbox: 403. Messages that were accepted go out as they were accepted.',
       tags: ['Templates'],
       params: Type.Object({ id: Type.String() }),
       response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
@@ -22,6 +22,6 @@ export const templatesDelete = (deps: { templates: Templates }) =>
     },
     handler: async request => ({
       success: true,
-      data: await deps.templates.remove(request.caller.account.id, request.params.id),
+      data: await deps.templates.remove(request.caller, request.params.id),
     }),
   })

@@ -221,6 +221,30 @@ describe('an official template on WhatsApp', () => {
     expect(live.body['error']).toContain('approved by the sandbox alone')
   })
 
+  test('that is live is no test key’s to delete, which reaches no provider', async () => {
+    bound.act(submitted)
+    const body = { ...ORDER, name: 'kept', officialSenderId: bound.connectionId }
+    const { id } = await templates.made(body)
+    listed = [{ id: '572279198452421', name: 'kept', language: 'en_US', status: 'PENDING' }]
+    const requests = bound.peer.requests.length
+    const refused = await app.during(
+      createTemplateCalls(app, account, account.testKey).call('DELETE', `/${id}`),
+    )
+    expect([refused.status, refused.body['code']], refused.text).toEqual([403, 'FORBIDDEN'])
+    expect(bound.peer.requests).toHaveLength(requests)
+    expect((await templates.read(id)).status).toBe('pending')
+    bound.act(json(200, { success: true }))
+    expect((await app.during(templates.call('DELETE', `/${id}`))).status).toBe(200)
+  })
+
+  test('of the sandbox is a test key’s to delete, and a live one’s', async () => {
+    const tried = createTemplateCalls(app, account, account.testKey)
+    for (const calls of [tried, templates]) {
+      const { id } = await tried.made({ ...ORDER, name: 'tried_and_gone' })
+      expect((await app.during(calls.call('DELETE', `/${id}`))).status).toBe(200)
+    }
+  })
+
   test('that stood there before is bound to by its id, whatever it is called, and sent by', async () => {
     listed = [{ id: '4711', name: 'spring_2026', language: 'en_US', status: 'APPROVED' }]
     const { body: _, ...named } = ORDER
