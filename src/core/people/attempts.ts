@@ -87,7 +87,13 @@ function bucketOf(key: string): string {
 /** Who has IPv6 has a network of it. */
 const IPV6_NETWORK_GROUPS = 4
 
-function networkOf(ip: string): string {
+/** `198.51.100.7:50123`, `[2001:db8::1]` and `[2001:db8::1]:50123`, as some proxies tell an address. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
+
+function networkOf(told: string): string {
+  // Each connection has a port of its own, and would be a place of its own.
+  const [, bracketed, plain] = WITH_PORT.exec(told) ?? []
+  const ip = bracketed ?? plain ?? told
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()

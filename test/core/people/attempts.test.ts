@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asLogin, type Chance, createAttempts } from '../../../src/core/people/attempts.ts'
+import { asLogin, asOperator, type Chance, createAttempts } from '../../../src/core/people/attempts.ts'
 import { createBrowsers } from '../../../src/core/people/browsers.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -40,6 +40,21 @@ describe('guesses from everywhere', () => {
     while (passes(() => attempts.take(code)));
     for (let at = 0; at < 45_000; at++) passes(() => attempts.take(...fromAll(`nobody${at}`, at)))
     expect(passes(() => attempts.take(code))).toBe(false)
+  })
+})
+
+describe('one place', () => {
+  test.each([
+    ['an IPv4 address', ['198.51.100.7', '::ffff:198.51.100.7', '198.51.100.7:4711', '198.51.100.7:50123']],
+    [
+      'an IPv6 network',
+      ['2001:db8::1', '2001:db8::2:3', '[2001:db8::4]', '[2001:db8::5]:4711', '2001:DB8:0:0:9::'],
+    ],
+  ])('is %s, however a proxy spells it', (_, spellings) => {
+    const places = spellings.map(ip => asOperator(ip)[1])
+    expect(new Set(places).size).toBe(1)
+    expect(asOperator('203.0.113.9:4711')[1]).not.toBe(places[0])
+    expect(asOperator('[2001:db8:0:1::1]:4711')[1]).not.toBe(places[0])
   })
 })
 

@@ -353,6 +353,23 @@ async function untilOneWaits(): Promise<void> {
   }
 }
 
+describe('behind a proxy that tells the port too', () => {
+  test('whoever guesses from one address is one, whatever the port', async () => {
+    const proxied = await startTestApp({ env: { POSTHORN_TRUSTED_PROXIES: '127.0.0.0/8' } })
+    try {
+      const statuses: number[] = []
+      for (let port = 50_000; port < 50_011; port++) {
+        const guess = { email: EMAIL, password: `not the password ${port}` }
+        const headers = { 'x-forwarded-for': `198.51.100.7:${port}` }
+        statuses.push((await openBrowser(proxied).call('POST', '/api/console/login', guess, headers)).status)
+      }
+      expect(statuses).toEqual([...Array(10).fill(401), 429])
+    } finally {
+      await proxied.stop()
+    }
+  })
+})
+
 describe('over https', () => {
   test('the cookie is held to it, and to our own pages', async () => {
     const env = {
