@@ -48,6 +48,8 @@ export function createWayIn(deps: WayInDeps): WayIn {
 
   async function setUp({ email: given, name, password, operatorToken }: SetupBody, visit: Visit) {
     attempts.take(fromAddress(visit.ip))
+    // Before the token is looked at: on a store that is set up, this would be another place to guess at it.
+    if (await hasUsers(db)) throw alreadyDone()
     if (needsToken(visit) && !(operatorToken !== undefined && deps.isOperatorToken(operatorToken))) {
       throw new Problem('UNAUTHORIZED', 'The operator token is missing or not valid.', {
         details: [{ path: 'operatorToken', message: 'is the operator token of this server' }],
@@ -55,7 +57,6 @@ export function createWayIn(deps: WayInDeps): WayIn {
     }
     const email = readEmail(given)
     checkNewPassword('password', password, email)
-    if (await hasUsers(db)) throw alreadyDone()
     const user = {
       id: ids.next('usr'),
       email,

@@ -384,6 +384,11 @@ describe('over https', () => {
       const origin = 'https://posthorn.example.com'
       const proxied = { origin, 'x-forwarded-for': '203.0.113.9, 198.51.100.7' }
       const made = await browser.call('POST', '/api/console/setup', body, proxied)
+      // From now on it tells nobody whether a token is the operator's.
+      const operatorToken = `${secured.operatorToken}x`
+      for (const later of [ROOT, body, { ...body, operatorToken }]) {
+        expect((await openBrowser(secured).call('POST', '/api/console/setup', later)).status).toBe(409)
+      }
       const [session, mark] = made.headers.getSetCookie()
       expect(session).toMatch(
         /^__Host-posthorn_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
