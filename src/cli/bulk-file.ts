@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { KeyMode } from '../contract/enums.ts'
 import { CsvFault, readCsv } from '../lib/csv.ts'
+import { isId } from '../lib/ids.ts'
 import { Refusal } from '../lib/refusal.ts'
 
 /** What a column of the file stands for; `variable1`, `variable2` … fill a template. */
@@ -106,7 +107,7 @@ function toMessage(fields: ReadonlyMap<string, string>): object {
     ...((said('text') || said('subject')) && { content: { text: said('text'), subject: said('subject') } }),
     ...(template && {
       template: {
-        [template.startsWith('tpl_') ? 'id' : 'key']: template,
+        [isId('tpl', template) ? 'id' : 'key']: template,
         language: said('language'),
         ...(variables > 0 && {
           variablesIndexed: Array.from({ length: variables }, (_, at) => fields.get(`variable${at + 1}`)!),

@@ -117,6 +117,24 @@ test('templates take their values from the columns', async () => {
   expect((await account.messages(`?bulkJobId=${id}`))[0]!.text).toBe('Dear Ann, hello, again')
 })
 
+test('a template is known by its name, also where that begins as ids do, and by its id', async () => {
+  const made = await app.call('/api/v2/templates', {
+    method: 'POST',
+    key: account.liveKey,
+    body: { name: 'tpl_welcome', category: 'sms', subType: 'utility', content: 'Welcome, {{1}}' },
+  })
+  const { id } = (made.body['data'] as { template: { id: string } }).template
+  const people = file(
+    'by-name.csv',
+    `to,template,variable1\n+12025552004,tpl_welcome,Ann\n+12025552005,${id},Ben\n`,
+  )
+  const sent = await posthorn('send', people, '--rate', '10', '--json')
+  expect(sent.code, sent.err).toBe(0)
+  const job = JSON.parse(sent.out) as BulkJob
+  const messages = await account.messages(`?bulkJobId=${job.id}`)
+  expect(messages.map(message => message.text).sort()).toEqual(['Welcome, Ann', 'Welcome, Ben'])
+})
+
 test('a job is paused, resumed and cancelled', async () => {
   const rows = Array.from({ length: 50 }, (_, at) => `+1202555${3000 + at},hi`).join('\n')
   const sent = await posthorn(
