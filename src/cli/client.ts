@@ -60,7 +60,7 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
         body,
         duplex: 'half',
       }
-      return answerOf(await reach(url, request as RequestInit), url)
+      return answerOf(await reach(url, request as ClientRequest), url)
     },
     async *events(path, lastId) {
       const url = `${base}/api/v2${path}`
@@ -134,7 +134,10 @@ async function answerOf(response: Response, url: string): Promise<Body> {
   throw refusalOf(answer, response.status)
 }
 
-async function reach(url: string, request: RequestInit): Promise<Response> {
+type ClientRequest = RequestInit & { headers: Record<string, string> }
+
+async function reach(url: string, request: ClientRequest): Promise<Response> {
+  checkHeaders(request.headers)
   try {
     return await fetch(url, request)
   } catch (cause) {
@@ -142,6 +145,24 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
     if (cause instanceof Refusal) throw cause
     throw unanswered(url, cause)
+  }
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  'x-api-key': 'The API key',
+  authorization: 'The operator token',
+  'idempotency-key': 'The idempotency key',
+}
+
+/** What no header can carry, such as the `…` of an example, is not sent: no server is to blame. It may be a secret, and is not repeated. */
+function checkHeaders(headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers({ [name]: value })
+    } catch (cause) {
+      const what = SAID[name] ?? name
+      throw new Refusal(`${what} has characters that no request can carry.`, { exitCode: 2, cause })
+    }
   }
 }
 

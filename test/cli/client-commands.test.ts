@@ -420,6 +420,22 @@ describe('posthorn ends with', () => {
     await peer.close()
   })
 
+  test.each([
+    ['The API key', ['listen', '--key', 'ph_live_…']],
+    ['The operator token', ['account', 'list', '--token', 'ph_op_…']],
+    ['The operator token', ['account', 'list', '--token', 'ph_op_1\nph_op_2']],
+    [
+      'The idempotency key',
+      ['send', '--to', '+12025550123', '--text', 'Hi', '--key', 'k', '--idempotency-key', '№ 17'],
+    ],
+  ])('2 where %s is none that a request can carry: no server is to blame', async (what, words) => {
+    expect(await posthorn(words)).toEqual({
+      code: 2,
+      out: '',
+      err: `posthorn: ${what} has characters that no request can carry.\n`,
+    })
+  })
+
   test('0 and its usage on --help', async () => {
     const ended = await posthorn(['wallet', 'credit', '--help'])
     expect(ended).toEqual({
