@@ -38,13 +38,13 @@ export type Posthorn = { [M in Method]: Call<M> }
  */
 export function createPosthorn(options: PosthornOptions): Posthorn {
   const { baseUrl = '', apiKey, operatorToken, headers } = options
+  const send = createRetryingFetch(options.fetch ?? (request => fetch(request)), options)
   const client = createClient<Paths>({
     baseUrl,
     headers: {
       ...(apiKey !== undefined && { 'X-API-Key': apiKey }),
       ...(operatorToken !== undefined && { Authorization: `Bearer ${operatorToken}` }),
     },
-    fetch: createRetryingFetch(options.fetch ?? (request => fetch(request)), options),
   })
   if (headers) {
     client.use({
@@ -59,13 +59,21 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
     const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
+    let answered: number | null = null
     const { data, error, response } = await request(method, path, {
+      async fetch(asked: Request) {
+        const answer = await send(asked)
+        answered = answer.status
+        return answer
+      },
       params: { path: params, query },
       body,
       ...(signal && { signal }),
       ...(parseAs && { parseAs }),
       headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
-    }).catch(rethrow)
+    }).catch(cause => {
+      throw faultOf(cause, answered, signal)
+    })
     // Not by `error`: an answer without a body has none, whatever its status.
     if (!response.ok) throw toError(response, error)
     return data
@@ -97,14 +105,19 @@ type AnyInit = {
   parseAs?: 'text' | 'blob'
 }
 
-function rethrow(error: unknown): never {
-  if (error instanceof Error && error.name === 'AbortError') throw error
-  throw new PosthornUnreachable('The server cannot be reached.', null, error)
+/** Why there is no answer of ours; the caller's own reason where the caller ended it. */
+function faultOf(cause: unknown, answered: number | null, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted || (cause instanceof Error && cause.name === 'AbortError')) return cause
+  if (answered !== null && cause instanceof SyntaxError) return somethingElse(answered, cause)
+  return new PosthornUnreachable('The server cannot be reached.', null, cause)
 }
 
 function toError(response: Response, body: unknown): Error {
-  if (isErrorBody(body)) return new PosthornError(response.status, body)
-  return new PosthornUnreachable(`Something else answered, with status ${response.status}.`, response.status)
+  return isErrorBody(body) ? new PosthornError(response.status, body) : somethingElse(response.status)
+}
+
+function somethingElse(status: number, cause?: unknown): PosthornUnreachable {
+  return new PosthornUnreachable(`Something else answered, with status ${status}.`, status, cause)
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

@@ -22,8 +22,9 @@ export function createRetryingFetch(fetch: Fetch, { retries = 2, sleep = wait }:
   return async request => {
     const most = isRepeatable(request) ? retries : 0
     for (let tried = 0; ; tried++) {
-      const answer = await attempt(fetch, request.clone())
-      const waitMs = tried < most ? waitBefore(answer, tried) : null
+      const mayRepeat = tried < most
+      const answer = await attempt(fetch, request.clone(), mayRepeat)
+      const waitMs = mayRepeat ? waitBefore(answer, tried) : null
       if (waitMs === null || request.signal.aborted) return settle(answer)
       await discard(answer)
       await sleep(waitMs, request.signal)
@@ -37,12 +38,18 @@ function isRepeatable({ method, headers }: Request): boolean {
   return method === 'GET' || method === 'HEAD' || headers.has('idempotency-key')
 }
 
-async function attempt(fetch: Fetch, request: Request): Promise<Answer> {
+async function attempt(fetch: Fetch, request: Request, whole: boolean): Promise<Answer> {
   try {
-    return { response: await fetch(request) }
+    const response = await fetch(request)
+    return { response: whole ? await takeIn(response) : response }
   } catch (error) {
     return { error }
   }
+}
+
+/** With its body to the end: a line that breaks in the middle of an answer has brought none. */
+async function takeIn(response: Response): Promise<Response> {
+  return new Response(response.body && (await response.blob()), response)
 }
 
 /** In ms; null where another try makes no sense. */

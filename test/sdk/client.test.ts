@@ -88,7 +88,49 @@ describe('a call', () => {
   })
 })
 
+describe('without an answer of ours, a call', () => {
+  it('names the status of what answered instead, also where that says all is well', async () => {
+    const page: PeerAct = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }
+    const posthorn = await client([page])
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
+      name: 'PosthornUnreachable',
+      message: 'Something else answered, with status 200.',
+      status: 200,
+    })
+  })
+
+  it('that its caller ends throws the reason of the caller', async () => {
+    const left = new Error('They left the page.')
+    const stop = new AbortController()
+    const posthorn = await client([wallet], {
+      fetch: request =>
+        new Promise((_, reject) => {
+          request.signal.addEventListener('abort', () => reject(request.signal.reason))
+          stop.abort(left)
+        }),
+    })
+    await expect(posthorn.get('/api/v2/wallet', { signal: stop.signal })).rejects.toBe(left)
+  })
+})
+
 describe('retries', () => {
+  it('an answer that broke off in the middle is asked for again, where that is safe', async () => {
+    const half = {
+      raw: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"success"',
+    }
+    const posthorn = await client([half, wallet])
+    expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
+    expect(peer.requests).toHaveLength(2)
+    await peer.close()
+
+    const other = await client([half, wallet])
+    const body = { to: '+12025550123', text: 'Hello' }
+    await expect(other.post('/api/v2/messages/send', { body })).rejects.toMatchObject({
+      message: 'The server cannot be reached.',
+    })
+    expect(peer.requests).toHaveLength(1)
+  })
+
   it('repeat a read as the server asks', async () => {
     const posthorn = await client([later(3), 'reset', wallet])
     expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
