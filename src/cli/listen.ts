@@ -31,7 +31,7 @@ export const run = clientCommand({
 async function listen(given: Invocation): Promise<void> {
   const path = `/messages/events?${filtersOf(given)}`
   const tell = given.flag('json') ? tellAsJson : tellAsLine
-  let left = given.number('count') ?? Number.POSITIVE_INFINITY
+  let left = countOf(given)
   let whole = true
   for (let lastId: string | null = null; ; await pause(systemClock, AGAIN_MS)) {
     try {
@@ -50,6 +50,12 @@ async function listen(given: Invocation): Promise<void> {
     if (whole) note('The line broke: trying again.')
     whole = false
   }
+}
+
+function countOf(given: Invocation): number {
+  const count = given.number('count') ?? Number.POSITIVE_INFINITY
+  if (count >= 1 && (Number.isInteger(count) || count === Number.POSITIVE_INFINITY)) return count
+  throw new Refusal('--count must be a whole number from 1', { exitCode: 2 })
 }
 
 function filtersOf(given: Invocation): URLSearchParams {

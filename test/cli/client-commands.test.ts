@@ -390,6 +390,8 @@ describe('posthorn ends with', () => {
     [['connection', 'update', 'cnn_x', '--mode', 'otp'], '--mode is written TYPE=MODE'],
     [['price', 'import', '/nowhere.json'], '/nowhere.json cannot be read'],
     [['send', '--to', '+1', '--text', 'x'], 'Give an API key'],
+    [['listen', '--key', 'k', '--count', '0'], '--count must be a whole number from 1'],
+    [['listen', '--key', 'k', '--count', '1.5'], '--count must be a whole number from 1'],
   ])('2 where it is called wrongly: %s', async (args, reason) => {
     const ended = await posthorn(args)
     expect(ended.code).toBe(2)
