@@ -80,9 +80,10 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
   }
 }
 
-/** Nothing was stored; the same request may be sent again. */
+/** Nothing was stored; the same request may be sent again. `detail` may be a sentence of the provider's, full stop and all. */
 export function approverUnavailable(detail: string): Problem {
-  return new Problem('PROVIDER_UNAVAILABLE', `The provider is unavailable: ${detail}. Nothing was changed.`, {
+  const why = detail.replace(/\.$/, '')
+  return new Problem('PROVIDER_UNAVAILABLE', `The provider is unavailable: ${why}. Nothing was changed.`, {
     retryAfterSeconds: COME_BACK_SECONDS,
   })
 }

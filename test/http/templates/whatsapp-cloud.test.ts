@@ -189,7 +189,9 @@ describe('an official template on WhatsApp', () => {
   test('of WhatsApp out of order is 503, and made by the very same request later', async () => {
     const body = { ...ORDER, name: 'later', officialSenderId: bound.connectionId }
     bound.act(graphError(503, 131016) as PeerAct)
-    await refusedAt(templates, body, [], { status: 503, code: 'PROVIDER_UNAVAILABLE' })
+    const unavailable = { status: 503, code: 'PROVIDER_UNAVAILABLE' }
+    const { body: said } = await refusedAt(templates, body, [], unavailable)
+    expect(said['error']).toMatch(/^The provider is unavailable: WhatsApp [^.]+\. Nothing was changed\.$/)
     bound.act(submitted)
     expect((await templates.made(body)).status).toBe('pending')
   })
