@@ -33,7 +33,7 @@ export type WebhookDeliveries = {
   list(caller: Caller, webhookId: string, query: DeliveryQuery): Promise<Page<DeliveryView>>
   /** One of them, with what is sent. */
   read(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryWithPayload>
-  /** The same event once more, whatever became of it; CONFLICT while the endpoint is disabled. */
+  /** The same event once more, whatever became of it; CONFLICT while the endpoint is disabled, or once the event is gone. */
   replay(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryView>
   /** The events of a range once more; CONFLICT while the endpoint is disabled. */
   replayRange(caller: Caller, webhookId: string, body: WebhookReplay): Promise<WebhookReplayed>
@@ -76,6 +76,10 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhook = await find(account.id, webhookId)
       const earlier = await findDelivery(account.id, webhook.id, deliveryId)
       requireEnabled(webhook)
+      // A delivery may be kept for longer than what it told of.
+      if (!(await selectEvent(db, account.id, earlier.eventId))) {
+        throw new Problem('CONFLICT', 'The event is no longer stored.')
+      }
       const id = ids.next('dlv')
       await insertDelivery(db, {
         accountId: account.id,

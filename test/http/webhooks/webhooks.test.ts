@@ -406,6 +406,25 @@ describe('deliveries', () => {
   })
 })
 
+test('an event that is no longer stored cannot be sent once more, and no endpoint is held to fail for it', async () => {
+  const { id } = await create()
+  await account.send({ to: '+12025550144', text: 'Hi', messageType: 'utility' })
+  const [, first] = await settled(id, 2)
+  // As the month of the event is forgotten, and that of the delivery stays.
+  const { rowCount } = await app.db.query({
+    name: 'test_forget_event',
+    text: 'delete from events where id = $1',
+    values: [toUuid(first!.eventId as `evt_${string}`)],
+  })
+  expect(rowCount).toBe(1)
+  expect(await call('POST', `/${id}/deliveries/${first!.id}/replay`)).toMatchObject({
+    status: 409,
+    body: { code: 'CONFLICT', error: 'The event is no longer stored.' },
+  })
+  expect(await deliveries(id)).toHaveLength(2)
+  expect((await call('GET', `/${id}`)).body['data']).toMatchObject({ failingSince: null })
+})
+
 describe('POST /api/v2/webhooks/{id}/replay', () => {
   test('sends the events of a time once more, to an endpoint that was not there then', async () => {
     const early = await create()
