@@ -37,7 +37,7 @@ export function hear(before: Subscriber | null, update: BotUpdate & { chat: BotC
     return beginsIt(what) ? { after: begin(update, atMs), events: ['started'] } : { after: null, events: [] }
   const start = what?.kind === 'message' ? what.start : null
   if (isOlder(atMs, update.id, before)) return { after: withPayload(before, start), events: [] }
-  const seen = { ...before, lastSeenAtMs: atMs, seenUpdate: update.id }
+  const seen = { ...before, lastSeenAtMs: Math.max(atMs, before.lastSeenAtMs), seenUpdate: update.id }
   switch (what?.kind) {
     case 'joined':
       return { after: speaks(seen, update.chat, null), events: eventsOf(before, false) }
@@ -76,9 +76,12 @@ function begin({ chat, id, what }: BotUpdate & { chat: BotChat }, atMs: number):
   }
 }
 
-/** By time before number: after an idle week numbers may begin anew, and lower. */
+/**
+ * By number and by time: after an idle week numbers may begin anew, and lower; and a button's press says no time, so
+ * that it counts as of now, and what is told behind it, where updates have waited, was before that.
+ */
 function isOlder(atMs: number, id: number, { lastSeenAtMs, seenUpdate }: Subscriber): boolean {
-  return atMs < lastSeenAtMs || (atMs === lastSeenAtMs && id < seenUpdate)
+  return id < seenUpdate && atMs <= lastSeenAtMs
 }
 
 function withPayload(before: Subscriber, start: { payload: string | null } | null): Subscriber {

@@ -86,6 +86,19 @@ test('a platform’s clock that runs ahead makes nothing old that follows', () =
   expect(hear(after, update(2, { kind: 'blocked' }), NOW)).toMatchObject({ events: ['blocked'] })
 })
 
+test('of updates that have waited, what comes behind a press counts, though the press says no time', () => {
+  const pressed = hear(known(), update(11, said, null), NOW).after!
+  const hourAgo = NOW - 3_600_000
+  expect(hear(pressed, update(12, start('second'), hourAgo), NOW)).toMatchObject({
+    after: { startPayload: 'second', lastSeenAtMs: pressed.lastSeenAtMs, seenUpdate: 12 },
+    events: ['started'],
+  })
+  expect(hear(pressed, update(12, { kind: 'blocked' }, hourAgo), NOW)).toMatchObject({
+    after: { blockedAtMs: hourAgo - 500, lastSeenAtMs: pressed.lastSeenAtMs },
+    events: ['blocked'],
+  })
+})
+
 test('a group that moves leaves a way to what it has become', () => {
   const before = known()
   expect(move(before, null, '-100')).toEqual({
