@@ -129,9 +129,26 @@ export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Nobody needs it: no template that shows it, no message that is to carry it. */
+const NOT_SHOWN = 'not exists (select 1 from templates t where t.header_asset_id = m.id)'
+
+/** Nobody needs it, nor has the sweep to end a use first: no template that shows it, no message that is to carry it. */
 const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.account_id and u.asset_id = m.id)
-  and not exists (select 1 from templates t where t.header_asset_id = m.id)`
+  and ${NOT_SHOWN}`
+
+/**
+ * The same by what there is now, whether the sweep has come by or not. A use whose message is in no table is
+ * one that is being accepted.
+ */
+const UNNEEDED = `not exists (
+    select 1 from media_uses u
+     where u.account_id = m.account_id and u.asset_id = m.id
+       and not exists (select 1 from bulk_jobs j
+                        where j.account_id = u.message_account_id and j.id = u.message_id and j.ended_at is not null)
+       and (exists (select 1 from outbox o
+                     where o.account_id = u.message_account_id and o.message_id = u.message_id)
+            or not exists (select 1 from messages g
+                            where g.account_id = u.message_account_id and g.id = u.message_id)))
+  and ${NOT_SHOWN}`
 
 /**
  * Hides an asset that nobody needs; false where somebody does. A statement of its
@@ -140,7 +157,7 @@ const UNUSED = `not exists (select 1 from media_uses u where u.account_id = m.ac
 export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_leave',
-    text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNUSED}`,
+    text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNNEEDED}`,
     values: [toUuid(ref.accountId), toUuid(ref.id)],
   })
   return rowCount === 1

@@ -125,6 +125,18 @@ describe('sends that carry uploaded files', () => {
       }
     })
 
+    it('lets the file be deleted once no message waits for it', async () => {
+      const asset = await uploadFile(app, account.testKey, png())
+      const attachment = { type: 'image', assetId: asset.id }
+      const scheduleAt = new Date(app.now() + HOUR_MS).toISOString()
+      const waiting = await account.send({ ...MAIL, attachment, options: { scheduleAt } })
+      await taken(messageIdOf(await account.send({ ...MAIL, attachment })))
+      expect((await remove(asset.id)).status).toBe(409)
+      const path = `/api/v2/messages/${messageIdOf(waiting)}/cancel`
+      expect((await app.call(path, { method: 'POST', key: account.testKey })).status).toBe(200)
+      expect((await remove(asset.id)).status).toBe(200)
+    })
+
     it('keeps the file until the message is done, and lets it go then', async () => {
       const asset = await uploadFile(app, account.testKey, png())
       const attachment = { type: 'image', assetId: asset.id }
