@@ -3,15 +3,20 @@ export const HEAD_BYTES = 64 * 1024
 /** The end in which an archive lists what it holds. */
 export const TAIL_BYTES = 64 * 1024
 
+/** What is written in letters to its end, or may be, and yet is another kind of file than text. */
+const WRITTEN =
+  /^(?:text\/|application\/(?:pdf|rtf|xml|.+\+xml|postscript|eps|pgp-encrypted|x-ms-regedit)$)|^image\/svg/
+
 /**
  * What the beginning of a file looks like, as a media type; null for nothing
- * known. The recogniser is loaded at the first file.
+ * known. The recogniser is loaded at the first file. It goes by the first letters,
+ * by which a table whose first column is called BMI would be a picture.
  */
 export async function looksLike(head: Buffer): Promise<string | null> {
   const { fileTypeFromBuffer } = await import('file-type')
-  const found = await fileTypeFromBuffer(head)
-  if (found) return found.mime
-  return isText(head) ? 'text/plain' : null
+  const found = (await fileTypeFromBuffer(head))?.mime ?? null
+  if (found !== null && WRITTEN.test(found)) return found
+  return isText(head) ? 'text/plain' : found
 }
 
 /** The beginning may end within a letter, hence no last word on that. */

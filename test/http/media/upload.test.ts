@@ -55,6 +55,15 @@ describe('POST /api/v2/templates/media', () => {
     ],
     ['text', Buffer.from('Grüße an alle\n'), 'text/plain', 'text/plain', 'document'],
     ['a table', Buffer.from('a,b\n1,2\n'), 'text/csv; charset=utf-8', 'text/csv', 'document'],
+    [
+      'a table that begins like a picture',
+      Buffer.from('BMI,kg\n22,70\n'),
+      'text/csv',
+      'text/csv',
+      'document',
+    ],
+    ['a table that begins like a song', Buffer.from('ID3,b\n1,2\n'), 'text/csv', 'text/csv', 'document'],
+    ['text that begins like a program', Buffer.from('MZ is short.\n'), null, 'text/plain', 'document'],
   ])('takes %s', async (_, bytes, type, mimetype, mediaType) => {
     const asset = await uploadFile(app, account.testKey, bytes, { type })
     expect(asset).toMatchObject({ mimetype, mediaType, size: bytes.length, sha256: sha256(bytes) })
@@ -80,6 +89,8 @@ describe('POST /api/v2/templates/media', () => {
         Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
         'image/svg+xml',
       ],
+      ['a page of another kind', Buffer.from('<?xml version="1.0"?><a/>'), null],
+      ['a text with commands in it', Buffer.from('{\\rtf1 Hi}'), 'text/plain'],
       ['an animation', Buffer.from('GIF89a\x01\0\x01\0\x80\0\0', 'latin1'), 'image/gif'],
       ['an archive that is declared a document', zip([{ name: 'a.txt', data: Buffer.from('a') }]), OOXML],
       ['a mere archive', zip([{ name: 'a.txt', data: Buffer.from('a') }]), null],
