@@ -1,6 +1,7 @@
 import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { storable, storableTime } from '../../lib/storable.ts'
+import { readFileName } from '../media/file-name.ts'
 import type { InboundRow } from './store.ts'
 
 /** A whole message as its provider told it. */
@@ -50,7 +51,7 @@ function mediaOf({ type, mimetype, fileName, sizeBytes, reference }: InboundMedi
   return {
     type,
     mimetype: cleanOrNull(mimetype, LONGEST_NAME),
-    fileName: cleanOrNull(fileName, LONGEST_NAME),
+    fileName: (fileName && readFileName(fileName, '')) || null,
     sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes! >= 0 ? sizeBytes : null,
     reference: reference !== null && reference.length <= LONGEST_REFERENCE ? storable(reference) : null,
   }

@@ -208,6 +208,37 @@ describe('calls to the webhook', () => {
     telegram.answer(null)
   })
 
+  test('a file that nobody waits for any more keeps no other from being read', async () => {
+    const bot = await register()
+    const document = { file_id: 'slow', file_name: '../../a\u202efdp.exe' }
+    await tell(bot, words(9_015, '', { text: undefined, document }))
+    const [message] = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9015')
+    const { path, fileName } = message!.media[0]!
+    expect(fileName).toBe('afdp.exe')
+    const asked = () => telegram.callsOf('getFile').filter(({ token }) => token === bot.token).length
+    telegram.answer(({ method }) => (method === 'getFile' ? 'silent' : null))
+    const leaving = new AbortController()
+    const headers = { 'X-API-Key': account.liveKey }
+    const reads = Array.from({ length: 8 }, () =>
+      fetch(app.url + path, { headers, signal: leaving.signal }).catch(() => null),
+    )
+    await lookUntil(
+      async () => asked(),
+      count => count === 8,
+      20_000,
+    )
+    expect((await app.call(path!, { key: account.liveKey })).status).toBe(429)
+    leaving.abort()
+    await Promise.all(reads)
+    telegram.answer(({ method }) => (method === 'getFile' ? telegram.error(400, 'Bad Request') : null))
+    await lookUntil(
+      () => app.call(path!, { key: account.liveKey }),
+      ({ status }) => status === 404,
+      10_000,
+    )
+    telegram.answer(null)
+  })
+
   test('a word with a NUL and a name without end harm nobody', async () => {
     const bot = await register()
     const odd = { from: person(9_020, { first_name: `\0${'x'.repeat(10_000)}\ud800` }) }

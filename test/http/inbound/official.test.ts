@@ -238,13 +238,14 @@ describe('a file', () => {
     })
   })
 
-  test('has the name that its sender gave it, and no type that could be a header of its own', async () => {
-    const document = { id: '4711', mime_type: 'text/html\r\nX-Evil: 1', filename: '"Ärger"\r\n.pdf' }
+  test('has the name that its sender gave it, without a path or what no name has, and no type that could be a header', async () => {
+    const filename = '../etc/"Ärger"\u202e\r\n.pdf'
+    const document = { id: '4711', mime_type: 'text/html\r\nX-Evil: 1', filename }
     await write({ type: 'document', document })
     const answer = await get((await first()).media[0]!.path)
     expect(answer.headers.get('content-type')).toBe('application/octet-stream')
     expect(answer.headers.get('content-disposition')).toBe(
-      `attachment; filename="__rger___.pdf"; filename*=UTF-8''%22%C3%84rger%22%0D%0A.pdf`,
+      `attachment; filename="__rger_.pdf"; filename*=UTF-8''%22%C3%84rger%22.pdf`,
     )
     expect(answer.headers.get('x-evil')).toBeNull()
   })
