@@ -12,6 +12,7 @@ export function bounded(source: NodeJS.ReadableStream, mostBytes: number, signal
   })
   const stop = () => gate.destroy(new Error('the file did not come in time'))
   signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
   // Whoever reads hears of a failure by the gate.
   pipeline(source, gate, () => signal.removeEventListener('abort', stop))
   return gate

@@ -14,8 +14,9 @@ export type InboundFiles = {
   /**
    * Opens the nth file of a message, from 0. Throws NOT_FOUND for one that is not there or that the provider
    * has no longer, RATE_LIMITED while too many are open on this node, PROVIDER_UNAVAILABLE where it does not come.
+   * `gone` is aborted when nobody waits for it any more.
    */
-  open(caller: Caller, inboundId: string, index: number): Promise<InboundFile>
+  open(caller: Caller, inboundId: string, index: number, gone: AbortSignal): Promise<InboundFile>
 }
 
 /** To be read or destroyed; fails where it is cut, too long or too slow. */
@@ -65,7 +66,12 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
     total--
   }
 
-  async function openOne(caller: Caller, inboundId: string, index: number): Promise<InboundFile> {
+  async function openOne(
+    caller: Caller,
+    inboundId: string,
+    index: number,
+    gone: AbortSignal,
+  ): Promise<InboundFile> {
     const message = await findInbound(db, caller.account.id, inboundId)
     const file = message.media[index]
     if (!file || file.reference === null) throw new Problem('NOT_FOUND', 'The message has no such file')
@@ -73,20 +79,21 @@ export function createInboundFiles({ db, ask, clock }: InboundFilesDeps): Inboun
     const giveUp = () => late.abort()
     const { accountId, to } = message
     const cancelOpening = clock.after(OPEN_MS, giveUp)
-    const asked = await ask(message, { accountId, to, reference: file.reference }, late.signal)
+    const signal = AbortSignal.any([late.signal, gone])
+    const asked = await ask(message, { accountId, to, reference: file.reference }, signal)
     cancelOpening()
     if (asked.kind !== 'opened') throw problemOf(asked)
-    const bytes = bounded(asked.bytes, MOST_BYTES, late.signal)
+    const bytes = bounded(asked.bytes, MOST_BYTES, signal)
     bytes.once('close', clock.after(READ_MS, giveUp))
     return { mimetype: file.mimetype, fileName: file.fileName, bytes }
   }
 
   return {
-    async open(caller, inboundId, index) {
+    async open(caller, inboundId, index, gone) {
       const { id } = caller.account
       enter(id)
       try {
-        const file = await openOne(caller, inboundId, index)
+        const file = await openOne(caller, inboundId, index, gone)
         file.bytes.once('close', () => leave(id))
         return file
       } catch (error) {

@@ -26,7 +26,10 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     },
     async handler(request, reply) {
       const { inboundId, index } = request.params
-      const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index))
+      // Whoever hangs up while the provider is asked waits for nothing more, and takes up no place.
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index), gone.signal)
       describe(reply, file)
       return reply.send(file.bytes)
     },
