@@ -104,7 +104,7 @@ function createTemplateMedia(media: Media): TemplateMedia {
       mimetype,
       fileName,
       sizeBytes,
-      open: () => media.open(assetId),
+      open: () => media.open({ id: assetId, size: sizeBytes }),
     }),
     previewUrl: ({ accountId, assetId }) => media.previewUrl({ accountId, id: assetId }),
   }

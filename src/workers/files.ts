@@ -1,11 +1,10 @@
 import { addAbortSignal } from 'node:stream'
 import { FileUnavailable } from '../channels/provider.ts'
-import type { Media } from '../core/media/media.ts'
+import type { Media, StoredFile } from '../core/media/media.ts'
 import { readAttachment } from '../core/outbox/store.ts'
 import type { Db } from '../infra/db.ts'
 import { FileMissing, FileStoreUnavailable } from '../infra/file-store.ts'
 import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'
-import type { AssetId } from '../lib/ids.ts'
 import type { FileSources } from './outgoing.ts'
 
 type Deps = { db: Db; guarded: GuardedFetch; media: Pick<Media, 'open'> }
@@ -14,7 +13,7 @@ type Deps = { db: Db; guarded: GuardedFetch; media: Pick<Media, 'open'> }
 export function createFileSources({ db, guarded, media }: Deps): FileSources {
   return {
     stored: (accountId, id) => readAttachment(db, accountId, id),
-    uploaded: (id, signal) => openAsset(media, id, signal),
+    uploaded: (asset, signal) => openAsset(media, asset, signal),
     async fetched(url, signal) {
       try {
         const response = await guarded.fetch({ url, signal })
@@ -35,11 +34,11 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
 /** A store that is away may come back, and a file that this node does not have may lie on another's disk. */
 async function openAsset(
   media: Pick<Media, 'open'>,
-  id: AssetId,
+  asset: StoredFile,
   signal: AbortSignal,
 ): Promise<NodeJS.ReadableStream> {
   try {
-    return addAbortSignal(signal, await media.open(id))
+    return addAbortSignal(signal, await media.open(asset))
   } catch (error) {
     if (error instanceof FileMissing || error instanceof FileStoreUnavailable) {
       throw new FileUnavailable('the uploaded file cannot be read', true)

@@ -5,15 +5,16 @@ import {
   type OutgoingFile,
   type OutgoingTemplate,
 } from '../channels/provider.ts'
+import type { StoredFile } from '../core/media/media.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import type { StoredAttachment, StoredTemplate } from '../core/outbox/stored-content.ts'
-import type { AccountId, AssetId, Id } from '../lib/ids.ts'
+import type { AccountId, Id } from '../lib/ids.ts'
 
 export type FileSources = {
   /** The bytes that came with a request; null when they are gone. */
   stored(accountId: AccountId, id: Id<'att'>): Promise<Buffer | null>
   /** A file of the media store. */
-  uploaded(id: AssetId, signal: AbortSignal): Promise<NodeJS.ReadableStream>
+  uploaded(asset: StoredFile, signal: AbortSignal): Promise<NodeJS.ReadableStream>
   /** Through the guarded client. */
   fetched(url: string, signal: AbortSignal): Promise<NodeJS.ReadableStream>
 }
@@ -61,7 +62,9 @@ function toFile(accountId: AccountId, attachment: StoredAttachment, sources: Fil
     ...(attachment.sizeBytes !== null && { sizeBytes: attachment.sizeBytes }),
     ...(attachment.publicUrl !== null && { publicUrl: attachment.publicUrl }),
     async open(signal) {
-      if (attachment.assetId) return sources.uploaded(attachment.assetId, signal)
+      if (attachment.assetId) {
+        return sources.uploaded({ id: attachment.assetId, size: attachment.sizeBytes ?? 0 }, signal)
+      }
       if (attachment.attachmentId === null) return sources.fetched(attachment.publicUrl!, signal)
       const bytes = await sources.stored(accountId, attachment.attachmentId)
       if (!bytes) throw new FileUnavailable('the attachment is no longer stored', false)

@@ -22,6 +22,7 @@ import {
   selectAssets,
   shareAsset,
 } from './store.ts'
+import { whole } from './whole.ts'
 
 /** Uploaded files: taken in, shown, carried by messages and templates, and gone when nobody needs them. */
 export type Media = {
@@ -41,8 +42,8 @@ export type Media = {
   previewUrl(asset: AssetRef): string
   /** The asset that a preview's address opens; throws NOT_FOUND. */
   preview(id: string, token: string): Promise<Asset>
-  /** Its bytes. Rejects with FileMissing or FileStoreUnavailable. */
-  open(id: AssetId, range?: ByteRange): Promise<Readable>
+  /** Its bytes; they fail where some are missing. Rejects with FileMissing or FileStoreUnavailable. */
+  open(asset: StoredFile, range?: ByteRange): Promise<Readable>
   /** The account's own. Throws NOT_FOUND, and CONFLICT while a template or a waiting message needs it. */
   remove(caller: Caller, id: string): Promise<void>
   /** Takes an asset back that a refused request brought, unless somebody needs it; never rejects. */
@@ -54,6 +55,9 @@ export type Media = {
   /** Ends that, for a message that was not accepted. */
   unuse(messageId: MessageId): Promise<void>
 }
+
+/** What must be known of an asset to read it. */
+export type StoredFile = Pick<Asset, 'id' | 'size'>
 
 export type MediaDeps = {
   db: Database
@@ -146,7 +150,10 @@ export function createMedia(deps: MediaDeps): Media {
       if (!ref) throw unknownAsset()
       return findOwn(ref.accountId, ref.id)
     },
-    open: (id, range) => files.read(keyOf(id), range),
+    async open({ id, size }, range) {
+      const bytes = await files.read(keyOf(id), range)
+      return whole(bytes, range ? range.end - range.start + 1 : size)
+    },
     async remove(caller, id) {
       if (!isId('ast', id)) throw unknownAsset()
       const left = await leave({ accountId: caller.account.id, id })

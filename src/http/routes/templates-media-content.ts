@@ -74,7 +74,7 @@ function isFresh(condition: string | string[] | undefined, etag: string): boolea
 /** A row without its file is a store that is away, or another node's disk. */
 async function open(media: Media, asset: Asset, range: ByteRange | null): Promise<Readable> {
   try {
-    return await media.open(asset.id, range ?? undefined)
+    return await media.open(asset, range ?? undefined)
   } catch (cause) {
     throw new Problem('SERVICE_UNAVAILABLE', 'The file cannot be read right now.', { cause })
   }

@@ -1,4 +1,8 @@
+import { truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keyOf } from '../../../src/core/media/asset.ts'
+import type { AssetId } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { jpeg, pdf, png } from '../../support/files.ts'
 import { uploadFile } from '../../support/media.ts'
@@ -66,6 +70,15 @@ describe('the preview of an uploaded file', () => {
     const { previewUrl } = await uploadFile(app, account.testKey, text(1_005))
     const answer = await get(previewUrl, { range })
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1_005])
+  })
+
+  it('breaks off where the disk has lost the end of the file, and keeps nobody waiting for it', async () => {
+    const { id, previewUrl } = await uploadFile(app, account.testKey, text(1_005))
+    await truncate(join(app.dataDir, 'media', keyOf(id as AssetId)), 600)
+    const atMost = { signal: AbortSignal.timeout(10_000) }
+    const cut = fetch(app.url + previewUrl, atMost).then(answer => answer.text())
+    await expect(cut).rejects.toThrow('terminated')
+    expect((await (await get(previewUrl, { range: 'bytes=0-599' })).arrayBuffer()).byteLength).toBe(600)
   })
 
   it('is not sent again to who has it', async () => {
