@@ -1,4 +1,4 @@
-import { addAbortSignal } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import { FileUnavailable } from '../channels/provider.ts'
 import type { Media, StoredFile } from '../core/media/media.ts'
 import { readAttachment } from '../core/outbox/store.ts'
@@ -17,18 +17,36 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
     async fetched(url, signal) {
       try {
         const response = await guarded.fetch({ url, signal })
-        if (response.status === 200) return response.body
+        if (response.status === 200) return saying(response.body)
         response.body.destroy()
         const later = response.status >= 500 || response.status === 429
         throw new FileUnavailable(`the attachment's address answered ${response.status}`, later)
       } catch (error) {
-        if (error instanceof GuardedFetchError) {
-          throw new FileUnavailable(`the attachment could not be fetched: ${error.reason}`, error.retryable)
-        }
-        throw error
+        throw unfetched(error)
       }
     },
   }
+}
+
+/** The same bytes; where they break off, whoever reads is told whether it may go better later. */
+function saying(body: Readable): Readable {
+  const said = Readable.from(passOn(body), { objectMode: false })
+  // A generator that nobody began to read ends without a word to what it reads.
+  said.once('close', () => body.destroy())
+  return said
+}
+
+async function* passOn(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body
+  } catch (error) {
+    throw unfetched(error)
+  }
+}
+
+function unfetched(error: unknown): unknown {
+  if (!(error instanceof GuardedFetchError)) return error
+  return new FileUnavailable(`the attachment could not be fetched: ${error.reason}`, error.retryable)
 }
 
 /** A store that is away may come back, and a file that this node does not have may lie on another's disk. */

@@ -1,0 +1,50 @@
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { FileUnavailable } from '../../src/channels/provider.ts'
+import { GuardedFetchError, type GuardedResponse } from '../../src/infra/guarded-fetch.ts'
+import { createFileSources } from '../../src/workers/files.ts'
+
+/** The file behind an address that answers 200 with this body. */
+function fetched(body: Readable): Promise<NodeJS.ReadableStream> {
+  const never = () => Promise.reject(new Error('nobody asks for this'))
+  const response: GuardedResponse = { status: 200, headers: {}, body, text: never }
+  const sources = createFileSources({
+    db: { query: never },
+    guarded: { check: () => null, fetch: async () => response },
+    media: { open: never },
+  })
+  return sources.fetched('https://example.com/a.png', new AbortController().signal)
+}
+
+async function* breakingOff(reason: 'too_large' | 'network', retryable: boolean): AsyncGenerator<Buffer> {
+  yield Buffer.from('the beginning')
+  throw new GuardedFetchError(reason, 'It broke off.', { retryable })
+}
+
+describe('the file behind an address', () => {
+  test('comes as it is', async () => {
+    const whole = await Array.fromAsync(await fetched(Readable.from([Buffer.from('a'), Buffer.from('b')])))
+    expect(Buffer.concat(whole as Buffer[]).toString()).toBe('ab')
+  })
+
+  test.each([
+    ['too_large', false],
+    ['network', true],
+  ] as const)(
+    'that breaks off under way (%s) says whether it may go better later',
+    async (reason, retryable) => {
+      const reading = Array.fromAsync(await fetched(Readable.from(breakingOff(reason, retryable))))
+      const error = await reading.catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(FileUnavailable)
+      expect(error).toMatchObject({ message: `the attachment could not be fetched: ${reason}`, retryable })
+    },
+  )
+
+  test('that nobody reads is let go of', async () => {
+    const body = Readable.from([Buffer.from('a')])
+    const closed = new Promise(resolve => body.once('close', resolve))
+    const file = (await fetched(body)) as Readable
+    file.destroy()
+    await closed
+  })
+})
