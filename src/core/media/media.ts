@@ -19,6 +19,7 @@ import {
   insertUse,
   lockAsset,
   markLeaving,
+  markRemoved,
   selectAssets,
   shareAsset,
 } from './store.ts'
@@ -116,10 +117,10 @@ export function createMedia(deps: MediaDeps): Media {
   }
 
   /** Hidden, then its bytes, then its row: whatever a crash leaves, the next sweep finds. */
-  async function leave(ref: AssetRef): Promise<'gone' | 'needed' | 'unknown'> {
+  async function leave(ref: AssetRef, mark: typeof markLeaving): Promise<'gone' | 'needed' | 'unknown'> {
     const left = await db.transaction(async tx => {
       if (!(await lockAsset(tx, ref))) return 'unknown'
-      return (await markLeaving(tx, ref)) ? 'gone' : 'needed'
+      return (await mark(tx, ref)) ? 'gone' : 'needed'
     })
     if (left === 'gone') await bury(deps, ref)
     return left
@@ -156,7 +157,7 @@ export function createMedia(deps: MediaDeps): Media {
     },
     async remove(caller, id) {
       if (!isId('ast', id)) throw unknownAsset()
-      const left = await leave({ accountId: caller.account.id, id })
+      const left = await leave({ accountId: caller.account.id, id }, markRemoved)
       if (left === 'unknown') throw unknownAsset()
       if (left === 'needed') {
         throw new Problem('CONFLICT', 'A template or a message that waits needs this asset.')
@@ -164,7 +165,7 @@ export function createMedia(deps: MediaDeps): Media {
     },
     async discard(ref) {
       try {
-        await leave(ref)
+        await leave(ref, markLeaving)
       } catch (error) {
         deps.log.warn({ err: error, assetId: ref.id }, 'an asset stays until it is swept')
       }

@@ -157,6 +157,16 @@ const UNNEEDED = `not exists (
 export async function markLeaving(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'media_leave',
+    text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNUSED}`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+  return rowCount === 1
+}
+
+/** The same for whoever asks that it goes: uses that are over, and wait for the sweep, do not keep it. */
+export async function markRemoved(tx: Db, ref: AssetRef): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'media_remove',
     text: `update media m set state = 'leaving' where account_id = $1 and id = $2 and ${UNNEEDED}`,
     values: [toUuid(ref.accountId), toUuid(ref.id)],
   })
