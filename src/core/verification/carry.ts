@@ -124,7 +124,11 @@ async function hearAll<Verdict>(
   return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
 
-/** Null where nothing covers it, or the store would not take it: the code is on its way by another channel. */
+/**
+ * Null where nothing covers it, or, without a key, where the store would not confirm it: the code is on its
+ * way by another channel. With a key what is said now is said for ever, and whether this message goes out is
+ * not known before it is taken back, or vouched for: whoever asks again is told.
+ */
 async function carryAlso(
   id: MessageId,
   prepared: Prepared,
@@ -135,11 +139,11 @@ async function carryAlso(
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)
     // It has no key of its own; but what is told of it is part of an answer that has one.
-    if (verdict.kind === 'accepted') return await hearFirst(deps, id, prepared, claim, word)
+    return verdict.kind === 'accepted' ? await hearFirst(deps, id, prepared, claim, word) : null
   } catch (error) {
-    // Not confirmed, and so not sent.
-    if (!(error instanceof DatabaseUnavailable)) throw error
+    if (claim || !(error instanceof DatabaseUnavailable)) throw error
+    return null
+  } finally {
+    deps.waiters.forget(id)
   }
-  deps.waiters.forget(id)
-  return null
 }

@@ -5,6 +5,7 @@ import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
 import { readTold, type Told } from '../messages/first-word.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
+import { vouchFor } from '../messages/vouch-store.ts'
 import { endVerifications } from './accept-store.ts'
 import { attemptAnswer, refusedAnswer } from './answers.ts'
 import { isResendable, MAX_TRIES, statusOf, unknownVerification } from './rules.ts'
@@ -46,8 +47,16 @@ function viewVerification(row: VerificationRow, nowMs: number): VerificationView
 
 /** How a start answers again: from what its rows say of its first code, whatever happened since. */
 export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): KeyedAnswers {
-  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<Told[]> {
+  /** What it started with, but for what was taken back, since nobody has been told of that. */
+  async function standing(row: VerificationRow, accountId: AccountId): Promise<MessageId[]> {
     const ids = row.messages.slice(0, row.startedWith)
+    // The first one is vouched for with its key.
+    const further = ids.length > 1 ? await vouchFor(db, accountId, ids.slice(1)) : null
+    return further ? ids.filter(each => !further.get(each)?.takenBack) : ids
+  }
+
+  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<Told[]> {
+    const ids = await standing(row, id)
     const told = await Promise.all(ids.map(message => readTold(db, id, message, currency)))
     // What nothing covered is no message.
     return told.filter(each => each !== null)

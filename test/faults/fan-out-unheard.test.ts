@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { VerificationAttempt } from '../../src/contract/verification.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { verifications } from '../support/verification.ts'
+import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
+
+/**
+ * A code goes out on two channels, and the store does what it is asked for the second one and cannot say so:
+ * whatever is told of it under the key is told for ever, and is so.
+ */
+let database: TestDatabase
+let proxy: DatabaseProxy
+let node: TestApp
+let account: TestAccount
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  proxy = await startDatabaseProxy(database.url)
+  node = await startTestApp({ database, databaseUrl: proxy.url })
+  account = await node.createAccount()
+  const answer = await node.call('/api/v2/account', {
+    method: 'PATCH',
+    key: account.liveKey,
+    body: { verification: { channels: ['local_sms', 'official_chatapp'] } },
+  })
+  expect(answer.status).toBe(200)
+  await node.pass(300)
+})
+afterEach(async () => {
+  proxy.set('open')
+  await node.stop()
+  await proxy.close()
+  await database.drop()
+})
+
+/** On both: taken by the sandbox at once, or only behind the longest wait of a request. */
+const QUICK = '+12025550199'
+const SLOW = '+12025550006'
+
+const start = (to = QUICK, on = node, idempotencyKey = 'both') =>
+  verifications(on, account).post('send', { to }, { live: true, idempotencyKey })
+
+type Deliveries = NonNullable<VerificationAttempt['deliveries']>
+
+/** What a careful sender is told in the end. */
+async function told(to = QUICK, on = node): Promise<{ text: string; deliveries: Deliveries }> {
+  const { text, body } = await on.until(
+    () => start(to, on),
+    ({ status }) => status === 200,
+  )
+  return { text, deliveries: (body as VerificationAttempt).deliveries! }
+}
+
+/** All that was told of goes out, once and paid for, and nothing else does; and the key goes on telling the same. */
+async function expectKept({ text, deliveries }: Awaited<ReturnType<typeof told>>, to = QUICK): Promise<void> {
+  const messages = await node.until(
+    () => account.messages(),
+    all => all.every(({ status }) => ['delivered', 'read', 'cancelled'].includes(status)),
+  )
+  const sent = messages.filter(({ status }) => status !== 'cancelled')
+  expect(sent.map(({ messageId }) => messageId).sort()).toEqual(
+    deliveries.map(({ messageId }) => messageId).sort(),
+  )
+  expect((await account.inbox(to)).map(({ channel }) => channel).sort()).toEqual(
+    deliveries.map(({ channel }) => channel).sort(),
+  )
+  const { held, captured } = await account.wallet()
+  const cost = sent.reduce((sum, { billing }) => sum + billing.cost, 0)
+  expect([held, captured]).toEqual([0, expect.closeTo(cost, 6)])
+  expect(await start(to)).toMatchObject({ status: 200, text })
+}
+
+test('one that is taken back is not told of', async () => {
+  const lost = proxy.loseAt('accept_sends', 'after')
+  const [first] = await Promise.all([start(), lost])
+  expect(first).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
+  await node.until(
+    () => account.messages('?status=cancelled'),
+    cancelled => cancelled.length === 1,
+  )
+  const again = await told()
+  expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms'])
+  await expectKept(again)
+}, 60_000)
+
+test('one that was accepted, and whose word nobody heard, is told of', async () => {
+  const lost = proxy.loseAt('fix_answer', 'after')
+  const [first] = await Promise.all([start(SLOW), lost])
+  expect(first).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
+  const again = await told(SLOW)
+  expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms', 'official_chatapp'])
+  await expectKept(again, SLOW)
+}, 60_000)
+
+/** Each node has its own time, unless it is the machine's. */
+test('one that another node has told of is not taken back', async () => {
+  const [one, other] = await Promise.all([
+    startTestApp({ database, databaseUrl: proxy.url, clock: systemClock }),
+    startTestApp({ database, clock: systemClock }),
+  ])
+  try {
+    expect((await start('+12025550198', one, 'warm')).status).toBe(200)
+    proxy.deafenAt('accept_sends')
+    expect((await start(QUICK, one)).status).toBe(503)
+    const again = await told(QUICK, other)
+    expect(again.deliveries.map(({ channel }) => channel)).toEqual(['local_sms', 'official_chatapp'])
+    proxy.set('open')
+    expect(await told(QUICK, one)).toEqual(again)
+    // The first one was begun, and nobody heard of it any more; the second one never was.
+    await other.until(
+      () => other.call(`/api/v2/messages/${again.deliveries[1]!.messageId}`, { key: account.liveKey }),
+      ({ body }) => ['sent', 'delivered', 'read'].includes((body['data'] as { status: string }).status),
+    )
+    expect(await told(QUICK, other)).toEqual(again)
+  } finally {
+    await Promise.all([one.stop(), other.stop()])
+  }
+}, 60_000)
