@@ -148,10 +148,14 @@ const FOLDED_AT_ONCE = 100
 const SWEPT_ROWS = 10_000
 
 /** What jobs need besides: any node may do it at any time. */
-export function listBulkChores({ db, clock, config }: Foundation, { bulkIntake }: BulkRooms): Chore[] {
+export function listBulkChores(
+  { db, clock, config }: Foundation,
+  { bulkIntake, bulkJobs }: BulkRooms,
+): Chore[] {
   return [
     { name: 'count settled bulk rows', everyMs: SECOND_MS, run: foldAll },
     { name: 'resume bulk jobs', everyMs: SECOND_MS, run: () => resumeWhatMay(db, clock.now()) },
+    { name: 'finish bulk cancels', everyMs: SECOND_MS, run: bulkJobs.finishCancels },
     { name: 'reject abandoned bulk jobs', everyMs: SECOND_MS, run: bulkIntake.sweep },
     { name: 'sweep refused bulk rows', everyMs: SECOND_MS, run: sweepAll },
     {

@@ -3,7 +3,7 @@ import { startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../support/bulk.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { memoryFiles, png } from '../support/files.ts'
-import { type Gateway, startSmsGateway } from '../support/gateways.ts'
+import { type Gateway, notNow, startSmsGateway } from '../support/gateways.ts'
 import { uploadFile } from '../support/media.ts'
 import { mostInASecond } from '../support/most-in-a-second.ts'
 import { type DatabaseProxy, startDatabaseProxy } from './support/database-proxy.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.url)
   app = await startTestApp({ database, databaseUrl: proxy.url, files: memoryFiles() })
-  gateway = await startSmsGateway(app)
+  gateway = await startSmsGateway(app, { retryPolicy: { maxAttempts: 3, backoffMs: 30_000 } })
   account = await app.createAccount()
 })
 afterEach(async () => {
@@ -108,4 +108,27 @@ test('a lane that was to be given up when the database went away is found again'
   await untilBulk(app, account, first, 'completed')
   const second = await begin(bulkRows(2))
   expect((await untilBulk(app, account, second, 'completed')).counts.sent).toBe(2)
+})
+
+test('a cancel that nobody heard the end of takes back what waits for its provider', async () => {
+  gateway.act(notNow)
+  const id = await begin(bulkRows(3))
+  await app.until(
+    () => account.messages(`?bulkJobId=${id}`),
+    messages => messages.length === 3 && messages.every(({ status }) => status === 'queued'),
+  )
+  const asked = taken()
+  const cancel = () =>
+    app.call(`/api/v2/messages/bulk/${id}/cancel`, { method: 'POST', key: account.liveKey })
+  // The job is cancelled by then, and none of what waits.
+  const lost = proxy.loseAt('bulk_list_open', 'before')
+  const [unheard] = await Promise.all([app.during(cancel()), lost])
+  expect(unheard).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
+  expect((await cancel()).body).toMatchObject({ code: 'JOB_STATE_CONFLICT' })
+  const job = await app.until(
+    () => readBulk(app, account, id),
+    ({ counts }) => counts.pending === 0,
+  )
+  expect(job).toMatchObject({ status: 'cancelled', counts: { sent: 0, failed: 0, cancelled: 3 } })
+  expect(taken()).toEqual(asked)
 })

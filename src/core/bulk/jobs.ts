@@ -8,7 +8,15 @@ import { type AccountId, isId, type MessageId } from '../../lib/ids.ts'
 import { requireReach } from '../accounts/holding.ts'
 import type { Job, JobRef } from './job.ts'
 import { listRows, type RowOutcome } from './row-store.ts'
-import { cancelByUser, listJobs, listOpen, pauseByUser, resumeByUser, selectJob } from './store.ts'
+import {
+  cancelByUser,
+  listHalfCancelled,
+  listJobs,
+  listOpen,
+  pauseByUser,
+  resumeByUser,
+  selectJob,
+} from './store.ts'
 import { viewJob, viewRow } from './view.ts'
 
 type Asker = Pick<Caller, 'account'>
@@ -23,6 +31,8 @@ export type BulkJobs = {
   pause(caller: Changer, id: string): Promise<Job>
   resume(caller: Changer, id: string): Promise<Job>
   cancel(caller: Changer, id: string): Promise<Job>
+  /** Takes back what cancels left that did not come to their end; a chore calls it. */
+  finishCancels(): Promise<void>
 }
 
 export type BulkJobsDeps = {
@@ -34,6 +44,7 @@ export type BulkJobsDeps = {
 
 /** Messages that are taken back in one step. */
 const WITHDRAWN_AT_ONCE = 500
+const FINISHED_AT_ONCE = 100
 
 export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs {
   async function read({ account }: Asker, id: string): Promise<Job> {
@@ -105,6 +116,10 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
       )
       await withdrawOpen(job)
       return job
+    },
+
+    async finishCancels() {
+      for (const job of await listHalfCancelled(db, FINISHED_AT_ONCE)) await withdrawOpen(job)
     },
   }
 }

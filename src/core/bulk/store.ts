@@ -117,6 +117,22 @@ export async function listOpen(
   return rows.map(row => fromUuid('msg', row.message_id))
 }
 
+/** Cancelled jobs of which messages still wait for their provider, at most `limit`: whoever cancelled them did not get that far. */
+export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]> {
+  const { rows } = await db.query<{ account_id: string; id: string }>({
+    name: 'bulk_list_half_cancelled',
+    text: `select j.account_id, j.id from bulk_jobs j
+            where j.unsettled and j.status = 'cancelled' and exists (
+              select 1 from outbox x
+               where x.account_id = j.account_id and x.bulk_row is not null and not x.begun
+                 and exists (select 1 from messages m
+                              where m.account_id = x.account_id and m.id = x.message_id and m.bulk_job_id = j.id offset 0))
+            order by j.account_id, j.id limit $1`,
+    values: [limit],
+  })
+  return rows.map(row => ({ accountId: fromUuid('acc', row.account_id), id: fromUuid('job', row.id) }))
+}
+
 /** Counts what became of messages (migrations/functions/fold_bulk_moves.sql), at most `limit` words of it; how many there were. */
 export async function foldMoves(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ folded: number }>({
