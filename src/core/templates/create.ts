@@ -82,13 +82,15 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   ): Promise<T> {
     const claim = { accountId, name: draft.name, language: draft.language }
     const nowMs = clock.now()
-    if (!(await claimName(db, claim, nowMs, nowMs - CLAIM_LASTS_MS))) throw exists(draft)
+    let ours = true
     try {
+      ours = await claimName(db, claim, nowMs, nowMs - CLAIM_LASTS_MS)
+      if (!ours) throw beingMade(draft)
       if (await templateExists(db, { ...claim, provider: draft.provider })) throw exists(draft)
       return await work()
     } finally {
-      // What is not let go of lapses by itself.
-      await dropName(db, claim).catch(() => {})
+      // One whose claim nobody heard of may have it. What is not let go of lapses by itself.
+      if (ours) await dropName(db, claim, nowMs).catch(() => {})
     }
   }
 
@@ -157,6 +159,13 @@ async function refuseBeyond(db: Db, accountId: AccountId, added: TemplateSpec): 
 
 function beyond(most: string): Problem {
   return new Problem('CONFLICT', `An account has at most ${most}: delete what is not needed.`)
+}
+
+/** Whoever asks again soon hears whether there is one: the other request may yet come to nothing. */
+function beingMade({ name }: TemplateDraft): Problem {
+  return new Problem('TEMPLATE_EXISTS', `Another request is making a template "${name}".`, {
+    retryAfterSeconds: 1,
+  })
 }
 
 function exists({ name, language, provider }: Pick<TemplateRow, 'name' | 'language' | 'provider'>): Problem {

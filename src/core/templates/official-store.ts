@@ -101,13 +101,11 @@ export async function finishCheck(
   })
 }
 
+/** A template's name, as one request takes it. */
+export type NameClaim = { accountId: AccountId; name: string; language: string }
+
 /** Takes a name for one request; false while another has it. One older than `lapsedMs` is dead. */
-export async function claimName(
-  db: Db,
-  claim: { accountId: AccountId; name: string; language: string },
-  nowMs: number,
-  lapsedMs: number,
-): Promise<boolean> {
+export async function claimName(db: Db, claim: NameClaim, nowMs: number, lapsedMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'template_claim',
     text: `insert into template_claims as c (account_id, name, language, claimed_at) values ($1, $2, $3, $4)
@@ -118,14 +116,12 @@ export async function claimName(
   return rowCount === 1
 }
 
-export async function dropName(
-  db: Db,
-  claim: { accountId: AccountId; name: string; language: string },
-): Promise<void> {
+/** Lets go of a name that was taken at `sinceMs`: one that lapsed, and is another's by now, stays his. */
+export async function dropName(db: Db, claim: NameClaim, sinceMs: number): Promise<void> {
   await db.query({
     name: 'template_unclaim',
-    text: 'delete from template_claims where account_id = $1 and name = $2 and language = $3',
-    values: [toUuid(claim.accountId), claim.name, claim.language],
+    text: 'delete from template_claims where account_id = $1 and name = $2 and language = $3 and claimed_at = $4',
+    values: [toUuid(claim.accountId), claim.name, claim.language, toIso(sinceMs)],
   })
 }
 

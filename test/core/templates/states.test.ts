@@ -8,7 +8,7 @@ import { createTemplateTeller } from '../../../src/core/templates/events.ts'
 import type { TemplateMedia } from '../../../src/core/templates/header-file.ts'
 import { providerNameOf } from '../../../src/core/templates/lines.ts'
 import { createApprovers, type TemplateLink } from '../../../src/core/templates/official.ts'
-import { claimName, sweepNames } from '../../../src/core/templates/official-store.ts'
+import { claimName, dropName, sweepNames } from '../../../src/core/templates/official-store.ts'
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
 import { selectTemplate, type TemplateId } from '../../../src/core/templates/store.ts'
 import { nextCheckAt, statusAfter } from '../../../src/core/templates/transitions.ts'
@@ -325,5 +325,17 @@ describe('a name whose request died', () => {
     expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(false)
     await sweepNames(db, nowMs + 3_000)
     expect(await claimName(db, claim, nowMs + 2_500, nowMs)).toBe(true)
+  })
+
+  test('is not let go of by that request once it is another one’s', async () => {
+    const { db } = database
+    const claim = { accountId: 'acc_01m7zfya87e70a0k047jvs2kk8', name: 'frozen', language: 'en' } as const
+    const nowMs = Date.now()
+    expect(await claimName(db, claim, nowMs, nowMs - 1_000)).toBe(true)
+    expect(await claimName(db, claim, nowMs + 2_000, nowMs + 1_000)).toBe(true)
+    await dropName(db, claim, nowMs)
+    expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(false)
+    await dropName(db, claim, nowMs + 2_000)
+    expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(true)
   })
 })
