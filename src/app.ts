@@ -68,6 +68,8 @@ export type App = {
 
 /** How long a stop waits for a database that is away, in ms: what is not written down by then is unknown. */
 const STOP_PATIENCE_MS = 4_000
+/** How long a stop waits for providers: behind it there is time to write down that they were silent, and to take leave of them. */
+const SUBMIT_PATIENCE_MS = 7_000
 
 /** Puts the program together and starts it. The store must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -119,6 +121,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
+    clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.giveUp())
     endStreams(rooms)
     await server.close()
     await started.finish()

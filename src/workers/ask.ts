@@ -6,7 +6,11 @@ import { createDeadlines } from './deadlines.ts'
 import { type FileSources, toOutgoing } from './outgoing.ts'
 
 /** One submit, which always comes to an outcome: what nobody can tell is unknown. */
-export type Ask = (open: OpenLink, item: OutboxItem, attempt: number) => Promise<Outcome>
+export type Ask = {
+  (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome>
+  /** Waits no longer for what is under way: nobody knows what becomes of it. */
+  giveUp(): void
+}
 
 export type AskDeps = {
   clock: Clock
@@ -19,11 +23,13 @@ export type AskDeps = {
 const SUBMIT_TIMEOUT_MS = 30_000
 /** A provider that does not heed its signal within this is given up: nobody knows what it does. */
 const SUBMIT_GRACE_MS = 5_000
+/** Of those that are given up as the node leaves. */
+const LEAVING_GRACE_MS = 250
 
 export function createAsk({ clock, log, files, submitTimeoutMs }: AskDeps): Ask {
   const deadlines = createDeadlines(clock, submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
 
-  return (open, item, attempt) =>
+  const ask = (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> =>
     new Promise(resolve => {
       const deadline = deadlines.current()
       const leave = deadline.enter(() =>
@@ -41,4 +47,6 @@ export function createAsk({ clock, log, files, submitTimeoutMs }: AskDeps): Ask 
           done({ kind: 'unknown', detail: 'the provider failed in an unforeseen way' })
         })
     })
+
+  return Object.assign(ask, { giveUp: () => deadlines.end(LEAVING_GRACE_MS) })
 }

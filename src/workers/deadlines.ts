@@ -8,9 +8,13 @@ export type Deadline = {
   enter(overdue: () => void): () => void
 }
 
-export type Deadlines = { current(): Deadline }
+export type Deadlines = {
+  current(): Deadline
+  /** The time of all that has begun is over now, and its grace so much later, in ms. */
+  end(graceMs: number): void
+}
 
-type Generation = Deadline & { startedMs: number }
+type Generation = Deadline & { startedMs: number; end(graceMs: number): void }
 
 /**
  * Deadlines for many short pieces of work: all that start within the same second
@@ -19,21 +23,28 @@ type Generation = Deadline & { startedMs: number }
 export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number): Deadlines {
   const SHARED_MS = 1_000
   let generation: Generation | null = null
+  const running = new Set<Generation>()
 
   function begin(startedMs: number): Generation {
     const controller = new AbortController()
     const inside = createLine<() => void>()
-    clock.after(SHARED_MS + timeoutMs, () => {
-      controller.abort(new Error('the time for this attempt is over'))
-      clock.after(graceMs, () => {
-        for (const overdue of inside.all()) overdue()
-      })
-    })
-    return {
+    const begun: Generation = {
       startedMs,
       signal: controller.signal,
       enter: inside.enter,
+      end(grace) {
+        controller.abort(new Error('the time for this attempt is over'))
+        clock.after(grace, () => {
+          running.delete(begun)
+          for (const overdue of inside.all()) overdue()
+        })
+      },
     }
+    running.add(begun)
+    clock.after(SHARED_MS + timeoutMs, () => {
+      if (running.has(begun)) begun.end(graceMs)
+    })
+    return begun
   }
 
   return {
@@ -41,6 +52,10 @@ export function createDeadlines(clock: Clock, timeoutMs: number, graceMs: number
       const nowMs = clock.monotonic()
       if (!generation || nowMs - generation.startedMs >= SHARED_MS) generation = begin(nowMs)
       return generation
+    },
+    end(grace) {
+      generation = null
+      for (const begun of running) begun.end(grace)
     },
   }
 }

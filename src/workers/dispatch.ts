@@ -34,6 +34,8 @@ export type Dispatcher = Dispatch & {
   stats(): LaneStats[]
   /** Takes nothing new, gives back what is held, and resolves when nothing is in flight any more. */
   stop(): Promise<void>
+  /** Waits no longer for providers that are silent: what is under way with them is unknown. */
+  giveUp(): void
 }
 
 type LaneStats = {
@@ -316,6 +318,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (held.length > 0) await returnItems(held)
       if (inFlight > 0) await new Promise<void>(resolve => (allLanded = resolve))
     },
+    giveUp: ask.giveUp,
   }
 }
 
