@@ -117,7 +117,10 @@ export async function listOpen(
   return rows.map(row => fromUuid('msg', row.message_id))
 }
 
-/** Cancelled jobs of which messages still wait for their provider, at most `limit`: whoever cancelled them did not get that far. */
+/**
+ * Cancelled jobs of which messages still wait for their provider, at most `limit`: whoever cancelled them did not get
+ * that far. Only what was accepted between its creation and its cancel is looked through: of other messages an account may have many waiting.
+ */
 export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]> {
   const { rows } = await db.query<{ account_id: string; id: string }>({
     name: 'bulk_list_half_cancelled',
@@ -125,6 +128,8 @@ export async function listHalfCancelled(db: Db, limit: number): Promise<JobRef[]
             where j.unsettled and j.status = 'cancelled' and exists (
               select 1 from outbox x
                where x.account_id = j.account_id and x.bulk_row is not null and not x.begun
+                 and x.message_id > j.id
+                 and x.message_id < first_uuid_at(j.ended_at + interval '1 minute')
                  and exists (select 1 from messages m
                               where m.account_id = x.account_id and m.id = x.message_id and m.bulk_job_id = j.id offset 0))
             order by j.account_id, j.id limit $1`,
