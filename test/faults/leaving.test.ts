@@ -63,6 +63,8 @@ test('a node that is told to stop while its provider hangs leaves with 0, and wh
   const before = smsc.submits.length
   const sends = texts.map(text => send(leaving.url, saying(text)))
   await smsc.submitted(before + WINDOW)
+  // A node that leaves takes no more calls: all of these must have come in.
+  await until(readWaiting, waiting => waiting === texts.length + 1)
   const stopping = timed(leaving.stop())
   const answers = await Promise.all(sends)
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, replayed: false })
@@ -86,6 +88,15 @@ test('a node that is told to stop while its provider hangs leaves with 0, and wh
     expect(taken(text)).toBe(1)
   }
 }, 60_000)
+
+/** Messages that are accepted and have not come to an end. */
+async function readWaiting(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'count_outbox',
+    text: 'select count(*)::integer as n from outbox',
+  })
+  return rows[0]!.n
+}
 
 /** The message of an answer, once it is known what is known of it. */
 function settled(node: Posthorn, answer: string): Promise<MessageWithTimeline> {
