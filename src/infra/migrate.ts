@@ -32,7 +32,7 @@ const NEWEST_VERSION = 18
  * Brings the store up to date: applies in order the files that it does not have
  * yet, each in a transaction of its own, and then the functions' files that
  * changed. Nodes that start at once wait for each other. Refuses a server of an
- * unknown version, one that keeps other letters than UTF-8's, a store that is newer than this program, and one that has a
+ * unknown version, one that cannot keep all letters, a store that is newer than this program, and one that has a
  * different version of a numbered file.
  * @returns the names of the files it applied.
  */
@@ -84,8 +84,9 @@ async function checkServer(client: Client): Promise<void> {
       `The server of DATABASE_URL is PostgreSQL ${name}; Posthorn needs PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
     )
   }
-  // Elsewhere most of what people write could not be kept, or would be kept as bytes that nobody checked.
-  if (encoding !== 'UTF8') {
+  // Elsewhere most of what people write could not be kept. SQL_ASCII, which a server has whose machine says no
+  // language, keeps bytes as they come: ours are UTF-8.
+  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new Refusal(
       `The database of DATABASE_URL has the encoding ${encoding}; Posthorn needs UTF8: make one with ENCODING 'UTF8' TEMPLATE template0.`,
     )

@@ -77,7 +77,7 @@ describe('migrate', () => {
     await database.close()
   })
 
-  it.each(['LATIN1', 'SQL_ASCII'])('refuses a database of another encoding: %s', async encoding => {
+  async function inEncoding(encoding: string, work: (database: Database) => Promise<void>): Promise<void> {
     const url = new URL(store.url)
     url.pathname = `${url.pathname}_${encoding.toLowerCase()}`
     const name = url.pathname.slice(1)
@@ -87,15 +87,32 @@ describe('migrate', () => {
     })
     const database = createDatabase({ connectionString: url.href })
     try {
-      const refused = migrate(database, { directory })
-      await expect(refused).rejects.toThrow(Refusal)
-      await expect(refused).rejects.toThrow(`the encoding ${encoding}; Posthorn needs UTF8`)
-      expect(await tables(database)).toEqual([])
+      await work(database)
     } finally {
       await database.close()
       await store.db.query({ name: '', text: `DROP DATABASE ${name} WITH (FORCE)` })
     }
-  })
+  }
+
+  it('refuses a database that cannot keep all letters', () =>
+    inEncoding('LATIN1', async database => {
+      const refused = migrate(database, { directory })
+      await expect(refused).rejects.toThrow(Refusal)
+      await expect(refused).rejects.toThrow('the encoding LATIN1; Posthorn needs UTF8')
+      expect(await tables(database)).toEqual([])
+    }))
+
+  it('takes one that keeps bytes as they come, and has them back as they were', () =>
+    inEncoding('SQL_ASCII', async database => {
+      expect(await migrate(database)).toHaveLength((await migrate(store.db)).length)
+      const text = 'Grüße, 你好 🎉'
+      const { rows } = await database.query<{ said: string; inside: string }>({
+        name: '',
+        text: `select $1::text as said, $2::jsonb ->> 'said' as inside`,
+        values: [text, JSON.stringify({ said: text })],
+      })
+      expect(rows[0]).toEqual({ said: text, inside: text })
+    }))
 
   it('lets nodes that start at once apply every file exactly once', async () => {
     const nodes = Array.from({ length: 4 }, () => createDatabase({ connectionString: store.url }))
