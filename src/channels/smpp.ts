@@ -30,7 +30,7 @@ const policy: ProviderPolicy = {
   requiresApprovedTemplate: false,
   supportsUserSender: true,
   supportsSystemSenderFallback: true,
-  retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+  retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
 }
 
 /**

@@ -24,7 +24,7 @@ export const smtpProvider: Provider<SmtpConfig> = {
     requiresApprovedTemplate: false,
     supportsUserSender: false,
     supportsSystemSenderFallback: true,
-    retryPolicy: { maxAttempts: 8, backoffMs: 5_000 },
+    retryPolicy: { maxAttempts: 14, backoffMs: 5_000 },
   },
   config: Config,
   secrets: ['password', 'dkim'],

@@ -28,7 +28,7 @@ export const telegramProvider: Provider<TelegramConfig> = {
     requiresApprovedTemplate: false,
     supportsUserSender: true,
     supportsSystemSenderFallback: false,
-    retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+    retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
   },
   config: Config,
   secrets: [],

@@ -35,7 +35,7 @@ export const whatsAppCloudProvider: Provider<WhatsAppCloudConfig> = {
     requiresApprovedTemplate: false,
     supportsUserSender: true,
     supportsSystemSenderFallback: true,
-    retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+    retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
   },
   config: Config,
   secrets: ['accessToken', 'appSecret', 'verifyToken'],

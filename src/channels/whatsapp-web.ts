@@ -27,7 +27,7 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
     requiresApprovedTemplate: false,
     supportsUserSender: true,
     supportsSystemSenderFallback: false,
-    retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+    retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
   },
   config: webConfig,
   secrets: [],

@@ -50,7 +50,7 @@ export const SMS_POLICY: ProviderPolicy = {
   requiresApprovedTemplate: false,
   supportsUserSender: true,
   supportsSystemSenderFallback: true,
-  retryPolicy: { maxAttempts: 8, backoffMs: 2_000 },
+  retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
 }
 
 /** The path of `url` without a slash at its end, to put others behind it. */

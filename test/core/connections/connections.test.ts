@@ -58,7 +58,7 @@ describe('a connection', () => {
       secretsSet: ['password'],
       enabled: true,
       priorityOrder: 100,
-      retryPolicy: { maxAttempts: 8, backoffMs: 5_000 },
+      retryPolicy: { maxAttempts: 14, backoffMs: 5_000 },
     })
     expect(JSON.stringify(created)).not.toContain('Sw0rdfish')
     expect(JSON.stringify(await rooms.connectionAdmin.list({}))).not.toContain('Sw0rdfish')
@@ -168,7 +168,7 @@ describe('what an account may use', () => {
     await rooms.connectionAdmin.create(smtp({ name: 'stranger', accountId: stranger, priorityOrder: 0 }))
     const found = await rooms.connections.forAccount(account)
     expect(found.map(({ name }) => name)).toEqual(['platform 1', 'own 100', 'platform 100'])
-    expect(found[0]).toMatchObject({ accountId: PLATFORM, enabled: false, retryPolicy: { maxAttempts: 8 } })
+    expect(found[0]).toMatchObject({ accountId: PLATFORM, enabled: false, retryPolicy: { maxAttempts: 14 } })
     expect(JSON.stringify(found)).not.toContain('secrets')
     await rooms.caughtUp()
     const again = await rooms.connections.forAccount(account)

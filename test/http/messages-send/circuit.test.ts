@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { SMS_POLICY } from '../../../src/channels/http/config.ts'
 import type { ConnectionState, ConnectionView } from '../../../src/contract/admin.ts'
 import type { Estimate } from '../../../src/contract/estimate.ts'
 import { FAILURES_TO_OPEN } from '../../../src/workers/circuit.ts'
-import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Gateway, type GatewayOptions, notNow, startSmsGateway, taken } from '../../support/gateways.ts'
 
 const TO = '+12025550123'
@@ -103,6 +104,17 @@ describe('a connection that fails again and again', () => {
     first.act(nth => taken(nth))
     await sendThrough(first)
     expect((await stateOf(first)).circuit).toBe('closed')
+  })
+
+  test('keeps its messages waiting for half an hour where there is no other', async () => {
+    await start({ retryPolicy: SMS_POLICY.retryPolicy })
+    first.act(notNow)
+    const id = messageIdOf(await app.during(send()))
+    for (let minute = 0; minute < 30; minute++) await app.leap(60_000)
+    expect(await account.message(id)).toMatchObject({ status: 'queued', billing: { state: 'held' } })
+    first.act(nth => taken(nth))
+    for (let minute = 0; minute < 40; minute += 5) await app.leap(300_000)
+    expect(await account.message(id)).toMatchObject({ status: 'sent', billing: { state: 'captured' } })
   })
 
   test('loses the messages that wait for their next try over it', async () => {
