@@ -1,6 +1,13 @@
 import type { Db } from './db.ts'
 
-/** Resolves when the database answers; rejects with DatabaseUnavailable when it does not. */
+/**
+ * Resolves when the database answers and takes writes; rejects with DatabaseUnavailable when it does not answer.
+ * A standby, or a server that a failover has left behind, only reads: every send over it would fail.
+ */
 export async function ping(db: Db): Promise<void> {
-  await db.query({ name: 'ping', text: 'select 1' })
+  const { rows } = await db.query<{ readOnly: boolean }>({
+    name: 'ping',
+    text: `select current_setting('transaction_read_only') = 'on' as "readOnly"`,
+  })
+  if (rows[0]?.readOnly) throw new Error('the database only reads')
 }
