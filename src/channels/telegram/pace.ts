@@ -5,7 +5,7 @@ import { createLru } from '../../lib/lru.ts'
 const MOST_CHATS = 50_000
 const MOST_BOTS = 10_000
 /** No word of Telegram's makes us rest for longer. */
-const LONGEST_REST_MS = 3_600_000
+export const LONGEST_REST_MS = 3_600_000
 
 export type Rest = {
   afterMs: number

@@ -11,6 +11,7 @@ import { jsonOf } from '../http/inbound.ts'
 import { FileUnavailable } from '../provider.ts'
 import { type Called, callApi, type Methods, type Refused, type Wire } from './call.ts'
 import { isThrottle, isUnauthorized } from './codes.ts'
+import { LONGEST_REST_MS } from './pace.ts'
 import { readUpdate, WANTED } from './updates.ts'
 
 /** Each bot that is asked for updates holds one open. */
@@ -175,7 +176,10 @@ function answerOf<T>(called: Called<T>): PlatformAnswer<T> {
 function refusalOf(refused: Refused): PlatformAnswer<never> {
   const { code, description, afterMs } = refused
   if (isUnauthorized(refused)) return UNAUTHORIZED
-  if (isThrottle(refused)) return { kind: 'throttled', afterMs: Math.max(afterMs ?? 0, THROTTLE_MS) }
+  if (isThrottle(refused)) {
+    const restMs = Math.min(Math.max(afterMs ?? 0, THROTTLE_MS), LONGEST_REST_MS)
+    return { kind: 'throttled', afterMs: restMs }
+  }
   if (code === 409) return { kind: 'conflict', webhook: /webhook/i.test(description) }
   if (code >= 500) return { kind: 'unavailable', detail: `HTTP ${code}` }
   return { kind: 'refused', detail: description.slice(0, 300) }

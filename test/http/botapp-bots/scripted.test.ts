@@ -288,6 +288,21 @@ describe('a press of a button', () => {
   })
 })
 
+test.each([
+  [0, 1_000],
+  [3, 3_000],
+  [99_999_999_999, 3_600_000],
+])('asked too often for updates, with retry_after %d, they rest for %d ms', async (retryAfter, afterMs) => {
+  const { apiRoot: root } = telegram
+  const platform = createPlatform({ origin: new URL(root), root, clock: systemClock })
+  telegram.answer(() => telegram.error(429, 'Too Many Requests', { retry_after: retryAfter }))
+  const { signal } = new AbortController()
+  const answer = await platform.updates('1:token', { offset: null, waitMs: 0 }, signal)
+  telegram.answer(null)
+  platform.close()
+  expect(answer).toEqual({ kind: 'throttled', afterMs })
+})
+
 test('updates that are too long to be read together are asked for in smaller numbers', async () => {
   const { apiRoot: root } = telegram
   const platform = createPlatform({ origin: new URL(root), root, clock: systemClock })
