@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { InboundContact, InboundMedia, InboundMessage } from '../../channels/provider.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { storable, storableTime } from '../../lib/storable.ts'
@@ -27,7 +28,7 @@ export function toTold(connection: { id: ConnectionId; provider: string }, messa
     accountId: (message.accountId as AccountId | undefined) ?? null,
     connectionId: connection.id,
     provider: connection.provider,
-    providerId: storable(message.eventId, LONGEST_ID),
+    providerId: idOf(message.eventId),
     channel: message.channel,
     from: storable(message.from, LONGEST_ADDRESS),
     to: storable(message.to, LONGEST_ADDRESS),
@@ -37,9 +38,17 @@ export function toTold(connection: { id: ConnectionId; provider: string }, messa
     button: cleanOrNull(message.button, LONGEST_TEXT),
     buttonTitle: cleanOrNull(message.buttonTitle, LONGEST_NAME),
     media: (message.media ?? []).slice(0, MOST_MEDIA).map(mediaOf),
-    replyTo: cleanOrNull(message.replyTo, LONGEST_ID),
+    replyTo: message.replyTo == null ? null : idOf(message.replyTo) || null,
     sentAtMs: storableTime(message.atMs),
   }
+}
+
+/** One that is too long ends in its hash: those that begin alike are not one message. */
+function idOf(id: string): string {
+  const whole = storable(id)
+  if (whole.length <= LONGEST_ID) return whole
+  const hash = createHash('sha256').update(whole).digest('hex')
+  return `${storable(whole, LONGEST_ID - hash.length - 1)}~${hash}`
 }
 
 function contactOf({ id, name }: InboundContact): InboundContact | null {

@@ -121,6 +121,15 @@ describe('parts', () => {
   })
 })
 
+test('ids that are too long and begin alike are told apart, and known again', async () => {
+  const long = `wamid.${'A'.repeat(400)}`
+  const messages = ['1', '2'].map(end => message({ eventId: `${long}${end}`, text: end }))
+  const node = openNode()
+  await node.take(connection, messages)
+  await node.take(connection, messages)
+  expect((await kept()).toSorted()).toEqual(['1', '2'])
+})
+
 test('a time that cannot be one costs nobody the message', async () => {
   const times = [9e15, 1_767_225_600_000_000, -9e15].map(atMs => message({ text: `${atMs}`, atMs }))
   await openNode().take(connection, times)
