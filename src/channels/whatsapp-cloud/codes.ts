@@ -37,6 +37,11 @@ const CODES: Readonly<Record<string, GraphMeaning>> = {
     text: 'The business account calls more often than it may.',
     afterMs: 60_000,
   },
+  '80008': {
+    means: 'throttled',
+    text: 'The business account asks for its templates more often than it may.',
+    afterMs: 60_000,
+  },
   '130429': { means: 'throttled', text: 'More messages a second than the number may send.', afterMs: 1_000 },
   '130472': { means: 'recipient', text: 'The recipient is part of an experiment and gets no marketing.' },
   '130497': { means: 'recipient', text: 'The account may not write to users in this country.' },

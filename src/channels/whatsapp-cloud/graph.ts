@@ -69,7 +69,7 @@ function refusalOf(
 ): Asked {
   const error = errorOf(said, secrets)
   const meaning = error && meaningOf(error.code)
-  if (error && status < 500 && (!meaning || AT_FAULT.has(meaning.means))) {
+  if (error && (meaning ? status < 500 && AT_FAULT.has(meaning.means) : provesFault(status))) {
     return { kind: 'refused', error, status }
   }
   const why = meaning?.text ?? `HTTP ${status}.`
@@ -83,6 +83,11 @@ const AT_FAULT = new Set<GraphMeaning['means']>([
   'unregistered',
   'opted out',
 ])
+
+/** Beside a code that nobody has documented; not where it says that we may not ask, or not now. */
+function provesFault(status: number): boolean {
+  return status < 500 && ![401, 403, 408, 429].includes(status)
+}
 
 /** Null where the answer is none of Graph's. */
 function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {

@@ -292,6 +292,8 @@ describe('a template is put before WhatsApp', () => {
     ['a success that is a page', { status: 200, body: '<html>' }],
     ['a success without an id', json({})],
     ['too many calls', graphError(400, 80_007)],
+    ['too many calls for templates', graphError(400, 80_008)],
+    ['too many calls, with a code that nobody documents', graphError(429, 99_999)],
     ['an access token that has expired', graphError(401, 190)],
     ['no answer', 'reset'],
   ])('%s: unavailable, and safe to repeat', async (_, act) => {
