@@ -22,7 +22,9 @@ const SIGNATURE = /^[A-Za-z0-9+/]{11}$/
 export function readOtp(body: TemplateCreate, kind: TemplateKind, faults: Faults): TemplateOtp | null {
   if (!kind.official || body.subType !== 'otp') {
     for (const field of FIELDS) {
-      if (body[field] !== undefined) faults.add(field, 'belongs to official templates of sub type otp')
+      // A flag that is off asks for nothing.
+      const asked = body[field] !== undefined && body[field] !== false
+      if (asked) faults.add(field, 'belongs to official templates of sub type otp')
     }
     return null
   }

@@ -222,6 +222,11 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
       { ...SMS, otpType: 'one_tap' },
     ],
   ],
+  [
+    'the advice of an OTP elsewhere',
+    ['addSecurityRecommendation'],
+    [{ ...OFFICIAL, addSecurityRecommendation: true }],
+  ],
   ['an OTP without a place for its code', ['content'], [{ ...SMS, subType: 'otp', content: 'Your code' }]],
   ['an official OTP with more places', ['body'], [{ ...OTP, body: '{{1}} {{2}}' }]],
   [

@@ -149,6 +149,12 @@ describe('POST /api/v2/templates', () => {
     expect(template).toMatchObject({ otpType, status: 'pending', indexedPlaceholders: ['{{1}}'], ...shown })
   })
 
+  test('takes fields of an OTP elsewhere that ask for nothing', async () => {
+    const nothing = { addSecurityRecommendation: false, zeroTapTermsAccepted: false }
+    const template = await templates.made({ ...OFFICIAL, name: 'no_code', ...nothing })
+    expect(template).toMatchObject({ otpType: null, addSecurityRecommendation: null })
+  })
+
   test('binds what stands at the provider already', async () => {
     const template = await templates.made({
       name: 'bound',
