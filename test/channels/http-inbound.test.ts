@@ -55,6 +55,15 @@ describe('twilio', () => {
     })
   })
 
+  test('a message need not say that it is one: Twilio does not promise its SmsStatus', () => {
+    const { SmsStatus: _, ...fields } = FIELDS
+    expect(readCallback(signed(fields), '12345')).toMatchObject({
+      inbound: [{ kind: 'message', eventId: 'SM1', text: FIELDS.Body }],
+    })
+    const told = signed({ ...fields, MessageStatus: 'delivered' })
+    expect(readCallback(told, '12345')).toMatchObject({ inbound: [{ kind: 'receipt', providerId: 'SM1' }] })
+  })
+
   test('files of an MMS are described', () => {
     const mms = {
       ...FIELDS,

@@ -5,8 +5,6 @@ import type { InboundAnswer, InboundMedia, InboundMessage } from '../provider.ts
 /** Twilio sends plain text back to whoever wrote; this says nothing to them. */
 const NO_ANSWER: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
-/** Twilio's word for a message that came in: every callback on one of ours has another status. */
-const RECEIVED = 'received'
 const MOST_MEDIA = 10
 
 /**
@@ -16,7 +14,7 @@ const MOST_MEDIA = 10
 export function readMessage(form: URLSearchParams): InboundAnswer | null {
   const eventId = form.get('MessageSid') || form.get('SmsSid')
   const [from, to, text] = [form.get('From'), form.get('To'), form.get('Body')]
-  if (form.get('SmsStatus') !== RECEIVED || !eventId || !from || !to || text === null) return null
+  if (!cameIn(form) || !eventId || !from || !to || text === null) return null
   // Its other channels write `whatsapp:+1…`: this connection carries SMS.
   if (from.includes(':')) return { kind: 'taken', inbound: [], reply: NO_ANSWER }
   const media = mediaOf(form)
@@ -32,6 +30,11 @@ export function readMessage(form: URLSearchParams): InboundAnswer | null {
     atMs: null,
   }
   return { kind: 'taken', inbound: [message], reply: NO_ANSWER }
+}
+
+/** It says `received`, though Twilio's list of fields does not promise that; each callback on one of ours has another status. */
+function cameIn(form: URLSearchParams): boolean {
+  return (form.get('SmsStatus') || form.get('MessageStatus') || 'received') === 'received'
 }
 
 /** The files of an MMS. They lie behind redirects to hosts that are not Twilio's: described, and left there. */
