@@ -5,7 +5,9 @@ export const BASE_URL = 'https://graph.facebook.com'
 /** Added where the base URL names no version. */
 const VERSION = 'v25.0'
 
-const GraphId = (description: string) => Type.String({ pattern: '^[0-9]{1,32}$', description })
+/** One word of a path. Graph's own are numbers; what stands in for Graph, at `baseUrl`, may have others. */
+export const GRAPH_ID = '^[A-Za-z0-9_-]{1,64}$'
+const GraphId = (description: string) => Type.String({ pattern: GRAPH_ID, description })
 
 export const Config = Type.Object(
   {

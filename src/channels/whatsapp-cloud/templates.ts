@@ -1,5 +1,6 @@
 import { entryOf } from '../http/table.ts'
 import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import { GRAPH_ID } from './config.ts'
 import { wordOf } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
 import { uploadSample } from './media.ts'
@@ -9,7 +10,7 @@ const PAGE_ITEMS = 100
 const MOST_PAGES = 20
 
 const STATE_FIELDS = 'id,name,language,status,rejected_reason'
-const GRAPH_ID = /^[0-9]{1,32}$/
+const ID = new RegExp(GRAPH_ID)
 
 /** The templates of one WhatsApp Business Account. */
 export type Templates = {
@@ -86,7 +87,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
 
   /** Its name, and then the template of that name: an id may be another account's of the same owner. */
   async function find(id: string, signal: AbortSignal): Promise<TemplateState | null> {
-    if (!GRAPH_ID.test(id)) return null
+    if (!ID.test(id)) return null
     const asked = await askGraph(graph, graphRequest(graph, `${id}?fields=name,language`), signal)
     if (asked.kind === 'refused') return null
     const { name, language } = answerOf(asked)

@@ -418,6 +418,12 @@ describe('a template is found by its id', () => {
     expect(await link.findTemplate!(id, never())).toBeNull()
   })
 
+  test('which need not be a number where something stands in for Graph', async () => {
+    const item = { id: 'tpl_7-a', name: 'spring_2026', language: 'de', status: 'APPROVED' }
+    const { link } = await session(({ path }) => json(path.startsWith(EDGE) ? { data: [item] } : item))
+    expect(await link.findTemplate!('tpl_7-a', never())).toMatchObject({ status: 'approved' })
+  })
+
   test('and what is no id is not even asked for', async () => {
     const { link, peer } = await session(() => json({}))
     for (const id of ['me/accounts', '../1', '', '7?x=1']) {
