@@ -170,6 +170,32 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByText('here, now').waitFor()
   })
 
+  it('stays where it is while the server is away, and shows a page that it had not loaded when it is back', async () => {
+    const { page, go, turn, context } = window
+    await go('/profile')
+    await page.getByText('here, now').waitFor()
+    await context.route('**', route => route.abort('connectionrefused'))
+    for (const path of ['/endpoints', '/inbound']) {
+      await turn(path)
+      await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
+    }
+    await turn('/profile')
+    await page.getByText('here, now').waitFor()
+    await turn('/endpoints')
+    await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
+    await context.unroute('**')
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  })
+
+  it('asks a server that is there, whatever the browser knows of its lines', async () => {
+    const { page, go, turn } = window
+    await go('/profile')
+    await page.getByText('here, now').waitFor()
+    await page.evaluate(`dispatchEvent(new Event('offline'))`)
+    await turn('/keys')
+    await page.getByRole('row').nth(1).waitFor()
+  })
+
   it('changes the password, and goes on in every tab', async () => {
     const { page, go, context } = window
     const second = await context.newPage()

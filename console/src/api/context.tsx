@@ -38,8 +38,12 @@ export function createQueryClient(): QueryClient {
         // What the server said is not asked for twice; silence is.
         retry: (count, error) => !(error instanceof PosthornError && error.status < 500) && count < 2,
         refetchOnWindowFocus: true,
+        // What the browser knows of its lines says nothing of a server on the same machine; and where a
+        // request fails, that is told, instead of one that waits for a line in silence.
+        networkMode: 'always',
+        refetchOnReconnect: true,
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   })
 }

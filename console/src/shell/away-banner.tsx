@@ -2,9 +2,8 @@ import { Loader } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useApiContext } from '../api/context.tsx'
+import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
 import classes from './frame.module.css'
-
-const ASK_EVERY_MS = 2_000
 
 /** Says that the server is away, asks whether it is back, and then reads everything anew. */
 export function AwayBanner() {
@@ -14,11 +13,7 @@ export function AwayBanner() {
   useEffect(() => {
     if (!isAway) return
     const timer = setInterval(async () => {
-      const ready = await fetch('/readyz', { cache: 'no-store' }).then(
-        answer => answer.ok,
-        () => false,
-      )
-      if (!ready) return
+      if (!(await isServerReady())) return
       away.tell(false)
       void client.invalidateQueries()
     }, ASK_EVERY_MS)

@@ -1,0 +1,9 @@
+export const ASK_EVERY_MS = 2_000
+
+/** Whether the server is there, and does its work. */
+export function isServerReady(): Promise<boolean> {
+  return fetch('/readyz', { cache: 'no-store' }).then(
+    answer => answer.ok,
+    () => false,
+  )
+}

@@ -1,0 +1,81 @@
+import { Button, Loader, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { ASK_EVERY_MS, isServerReady } from '../api/ready.ts'
+
+/**
+ * In the place of a page that could not be loaded. It is loaded anew as soon as the server answers:
+ * nothing is typed yet on a page that has not come. Not before: the browser would lose the console.
+ */
+export function PageToCome() {
+  const [state, setState] = useState<'asking' | 'away' | 'missing'>('asking')
+  useEffect(() => {
+    if (state === 'missing') return
+    let left = false
+    async function look(): Promise<void> {
+      const ready = await isServerReady()
+      if (left) return
+      if (!ready) return setState('away')
+      left = true
+      if (mayReload()) location.reload()
+      else setState('missing')
+    }
+    void look()
+    const timer = setInterval(look, ASK_EVERY_MS)
+    return () => {
+      left = true
+      clearInterval(timer)
+    }
+  }, [state])
+
+  if (state === 'asking') return null
+  if (state === 'away')
+    return (
+      <FailedPage
+        title="The server does not answer"
+        text="This page comes by itself as soon as the server is back. Those that you have seen before are still there."
+      >
+        <Loader size="sm" aria-hidden />
+      </FailedPage>
+    )
+  return (
+    <FailedPage
+      title="There is a newer version of the console"
+      text="The server was updated since you opened this page."
+    >
+      <LoadAgain />
+    </FailedPage>
+  )
+}
+
+export function FailedPage({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  return (
+    <Stack p="xl" maw={560} mx="auto" role="alert">
+      <Title order={2}>{title}</Title>
+      <Text c="dimmed">{text}</Text>
+      {children}
+    </Stack>
+  )
+}
+
+export function LoadAgain() {
+  return (
+    <Button onClick={() => location.reload()} w="fit-content">
+      Load it again
+    </Button>
+  )
+}
+
+const RELOADED_AT = 'posthorn-reloaded-at'
+const ONCE_IN_MS = 30_000
+
+/** Once in a while, so that a part that is really missing ends in words and not in a circle. */
+function mayReload(): boolean {
+  try {
+    const lastMs = Number(sessionStorage.getItem(RELOADED_AT) ?? 0)
+    if (Date.now() - lastMs < ONCE_IN_MS) return false
+    sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+    return true
+  } catch {
+    return false
+  }
+}
