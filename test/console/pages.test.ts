@@ -93,11 +93,12 @@ describe('every page', { timeout: 120_000 }, () => {
   it('fits a phone', async () => {
     const phone = await server.open({ phone: true, dark: true })
     await phone.context.addCookies(await window.context.cookies())
-    for (const path of ['/', '/messages', '/send']) {
+    for (const path of ['/', '/messages', '/send', '/keys', '/audit', '/official-senders']) {
       await phone.go(path)
       await settle(phone)
       await takePicture(phone.page, `phone${path.replaceAll('/', '-')}`)
       expect(await overflowOf(phone), path).toBe(0)
+      expect(await hiddenColumns(phone), path).toEqual([])
     }
     await phone.page.getByRole('button', { name: 'Open the navigation' }).click()
     await phone.turn('/keys')
@@ -206,6 +207,13 @@ async function loadAnew(): Promise<Load> {
 /** How far the page goes beyond the window, in pixels. */
 async function overflowOf({ page }: Window): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** Lists whose last columns are out of sight. */
+async function hiddenColumns({ page }: Window): Promise<unknown> {
+  return page.evaluate(`[...document.querySelectorAll('#main [role="region"]:has([role="table"])')]
+    .filter(list => list.scrollWidth > list.clientWidth)
+    .map(list => list.getAttribute('aria-label'))`)
 }
 
 /** Nothing is under way any more that the page still waits for. */

@@ -48,7 +48,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
     async open({ phone = false, dark = false } = {}) {
       const context = await browser.newContext({
         baseURL: app.url,
-        viewport: phone ? { width: 390, height: 844 } : { width: 1360, height: 860 },
+        viewport: phone ? { width: 360, height: 780 } : { width: 1360, height: 860 },
         colorScheme: dark ? 'dark' : 'light',
         reducedMotion: 'reduce',
         locale: 'en-GB',
