@@ -215,6 +215,23 @@ describe('whoever acts for two accounts', { timeout: 60_000 }, () => {
   })
 })
 
+describe('what is done', { timeout: 60_000 }, () => {
+  it('is done once by a double click', async () => {
+    const { page, go } = owner
+    await go('/welcome')
+    await page.getByRole('button', { name: 'Make a test key' }).dblclick()
+    await page.getByLabel('The test key').waitFor()
+    await page.getByRole('button', { name: 'Or send it from here' }).dblclick()
+    await page.getByText('It works').waitFor()
+    await go('/keys')
+    await page.getByRole('row').filter({ hasText: 'First steps' }).waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'First steps' }).count()).toBe(1)
+    await go('/messages?to=%2B12025550123')
+    await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).count()).toBe(1)
+  })
+})
+
 /** By the switch above the navigation. */
 async function choose(page: Window['page'], name: string): Promise<void> {
   const nav = page.getByRole('navigation', { name: 'Pages' })

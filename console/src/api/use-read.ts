@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
 import { forget, useApiContext } from './context.tsx'
 import {
@@ -140,6 +141,8 @@ export type PagedRead<R> = {
  *
  *     const revoke = useAction((api, id: string) => api.delete('/api/v2/api-keys/{keyId}', { path: { keyId: id } }),
  *       { changes: ['/api/v2/api-keys'] })
+ *
+ * `mutate` does nothing while the very same is under way: a double click comes before the button can rest.
  */
 export function useAction<I, R>(
   run: (api: Posthorn, input: I) => Promise<R>,
@@ -147,12 +150,28 @@ export function useAction<I, R>(
 ) {
   const { api } = useApiContext()
   const forget = useForget()
-  return useMutation<R, Error, I>({
+  const underWay = useRef(new Set<string>()).current
+  const action = useMutation<R, Error, I>({
     mutationFn: input => run(api, input),
     // What failed may have been done all the same, or because what is shown is old.
-    onSettled: () => forget(options.changes ?? []),
+    onSettled(_result, _error, input) {
+      underWay.delete(wordsOf(input))
+      forget(options.changes ?? [])
+    },
     onSuccess: (result, input) => options.onDone?.(result, input),
   })
+  function mutate(...args: Parameters<typeof action.mutate>): void {
+    const words = wordsOf(args[0])
+    if (underWay.has(words)) return
+    underWay.add(words)
+    action.mutate(...args)
+  }
+  return { ...action, mutate }
+}
+
+/** What tells one input from another. */
+function wordsOf(input: unknown): string {
+  return JSON.stringify(input) ?? ''
 }
 
 /** Reads anew what was read from these paths, and below them; in the other tabs, too. */
