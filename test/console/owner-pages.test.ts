@@ -230,6 +230,23 @@ describe('what is done', { timeout: 60_000 }, () => {
     await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).waitFor()
     expect(await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).count()).toBe(1)
   })
+
+  it('is seen where its answer was lost, before it is done again', async () => {
+    const { page, go, context } = owner
+    await go('/keys')
+    await context.route('**/api/v2/api-keys', async route => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Made, and nobody heard of it')
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByRole('dialog').getByText('It may have been done all the same').waitFor()
+    await context.unroute('**/api/v2/api-keys')
+    await page.getByRole('row').filter({ hasText: 'Made, and nobody heard of it' }).waitFor()
+    await page.keyboard.press('Escape')
+  })
 })
 
 /** By the switch above the navigation. */

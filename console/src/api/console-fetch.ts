@@ -1,5 +1,6 @@
 import type { Away } from './away.ts'
 import { takeEarly } from './early.ts'
+import { LostAnswer } from './lost-answer.ts'
 
 /** What every request says of whoever is signed in. */
 export type Identity = {
@@ -18,6 +19,9 @@ export type ConsoleFetchDeps = {
 /** Where a 401 is an answer, or no news: not the end of a session that somebody works in. */
 const DOORS = /^\/api\/console\/(?:setup|login|logout|session|invitations)\b/
 
+/** What only looks: it may be asked as often as one likes. */
+const LOOKS = /\/(?:estimate|preview)$/
+
 /** Of both modes, and read as with a test key in either. */
 const SANDBOX = /^\/api\/v2\/sandbox\//
 
@@ -29,11 +33,15 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
   async function attempt(request: Request): Promise<Response> {
     try {
       const response = (await takeEarly(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
-      away.tell(await isFromNobody(response))
+      const unheard = await isFromNobody(response)
+      away.tell(unheard)
+      // Behind a proxy that gave up somebody may have heard it; our own 503 says that nobody did.
+      if (unheard && response.status !== 503 && isAnother(request)) throw new LostAnswer()
       return response
     } catch (error) {
-      if (!request.signal.aborted) away.tell(true)
-      throw error
+      if (request.signal.aborted) throw error
+      away.tell(true)
+      throw isAnother(request) ? new LostAnswer(error) : error
     }
   }
 
@@ -42,6 +50,14 @@ export function createConsoleFetch({ identity, away, signInAgain }: ConsoleFetch
     if (response.status !== 401 || DOORS.test(new URL(request.url).pathname)) return response
     return (await signInAgain()) ? attempt(request) : response
   }
+}
+
+/** Whether the same once more would be done once more. */
+function isAnother({ method, headers, url }: Request): boolean {
+  const { pathname } = new URL(url)
+  return (
+    method === 'POST' && !headers.has('idempotency-key') && !DOORS.test(pathname) && !LOOKS.test(pathname)
+  )
 }
 
 /** A proxy's word that nobody answers behind it, or the server's own that it cannot: not that a provider cannot. */

@@ -1,4 +1,5 @@
 import { PosthornError } from '../../../sdk/index.ts'
+import { LostAnswer } from './lost-answer.ts'
 
 /** What to tell a person of a request that went wrong, and what they can do. */
 export type Fault = { title: string; text: string; requestId: string | null; again: boolean }
@@ -7,7 +8,9 @@ export function faultOf(error: unknown): Fault {
   if (!(error instanceof PosthornError)) {
     return {
       title: 'The server does not answer',
-      text: 'Nothing is tried again by itself: do so as soon as the server is back.',
+      text: LostAnswer.isIn(error)
+        ? 'It may have been done all the same: as soon as the server is back look whether it was, before you do it again.'
+        : 'Nothing is tried again by itself: do so as soon as the server is back.',
       requestId: null,
       again: true,
     }
