@@ -1,20 +1,20 @@
 import type { SuppressedOn } from '../core/consent/lookup.ts'
 import { findSuppressedAmong } from '../core/messages/suppressed.ts'
 import type { Unwanted } from '../core/messages/withdraw-store.ts'
-import type { ClaimedRow } from '../core/outbox/store.ts'
+import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { findVoidCodes } from '../core/verification/void-store.ts'
 import type { Foundation } from './foundation.ts'
 
 /** Which messages that waited must not leave any more: their recipients decided meanwhile, or their codes ran out. */
 export function createUnwanted({ db, clock }: Pick<Foundation, 'db' | 'clock'>, suppressedOn: SuppressedOn) {
-  return async (rows: readonly ClaimedRow[]): Promise<Map<ClaimedRow, Unwanted>> => {
-    const codes = rows.filter(row => row.messageType === 'otp')
+  return async <Item extends OutboxItem>(items: readonly Item[]): Promise<Map<Item, Unwanted>> => {
+    const codes = items.filter(item => item.messageType === 'otp')
     const [suppressed, voidCodes] = await Promise.all([
-      findSuppressedAmong(rows, suppressedOn),
+      findSuppressedAmong(items, suppressedOn),
       findVoidCodes(db, clock.now(), codes),
     ])
-    const unwanted = new Map<ClaimedRow, Unwanted>(voidCodes)
-    for (const row of suppressed) unwanted.set(row, 'suppressed')
+    const unwanted = new Map<Item, Unwanted>(voidCodes)
+    for (const item of suppressed) unwanted.set(item, 'suppressed')
     return unwanted
   }
 }

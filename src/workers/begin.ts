@@ -1,19 +1,29 @@
 import { beginAttempts } from '../core/messages/hot-store.ts'
+import { endUnwanted } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import { patiently } from '../infra/patiently.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { DueDeps } from './due.ts'
 
 /**
  * Records an attempt, many in one statement: its number, or null where the message
- * is no longer this node's to send. Waits for a database that is away, unless stopping.
+ * is no longer this node's to send, or must not leave any more. Waits for a database that is away, unless stopping.
  */
 export type Begin = (item: OutboxItem) => Promise<number | null>
 
-export type BeginDeps = { db: Database; clock: Clock; node(): number; stopping(): boolean }
+export type BeginDeps = Pick<DueDeps, 'unwanted'> & {
+  db: Database
+  clock: Clock
+  node(): number
+  stopping(): boolean
+}
 
-export function createBegin({ db, clock, node, stopping }: BeginDeps): Begin {
+/** A message that was held longer is looked at again, like one from the outbox: its code may be void, its recipient may have opted out. */
+const FRESH_MS = 1_000
+
+export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps): Begin {
   async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
     const order = items
       .map((_, at) => at)
@@ -23,13 +33,23 @@ export function createBegin({ db, clock, node, stopping }: BeginDeps): Begin {
     const attempts = await patiently(
       clock,
       () => !stopping(),
-      repeated => beginAttempts(db, node(), nowMs, sorted, repeated),
+      async repeated => {
+        await endStale(sorted)
+        return beginAttempts(db, node(), nowMs, sorted, repeated)
+      },
     )
     const results: (number | null)[] = new Array(items.length)
     order.forEach((at, position) => {
       results[at] = attempts[position]!
     })
     return results
+  }
+
+  /** What must not leave any more is ended, and so is not there to begin. */
+  async function endStale(items: readonly OutboxItem[]): Promise<void> {
+    const freshMs = clock.monotonic() - FRESH_MS
+    const stale = items.filter(({ heldAtMs }) => heldAtMs !== undefined && heldAtMs <= freshMs)
+    if (stale.length > 0) await endUnwanted(db, clock.now(), await unwanted(stale))
   }
 
   const batcher = createBatcher<OutboxItem, number | null>({ flush: begin })

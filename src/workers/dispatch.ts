@@ -102,6 +102,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     inHand.set(item.id, item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
+      item.heldAtMs = clock.monotonic()
       lane.hold(item)
       pump(lane)
     } else void returnItems([item])

@@ -27,14 +27,14 @@ export type DueDeps = {
   log: LinkLog
   node(): number
   /** Which of these must not leave any more, for what happened while they waited. */
-  unwanted(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<ClaimedRow, Unwanted>>
+  unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, Unwanted>>
 }
 
 /** Takes messages out of the outbox that are due, as far as there is room. */
 export function createDue({ db, clock, seal, log, node, unwanted }: DueDeps) {
   return async function claim(room: readonly Room[]): Promise<Claimed> {
     const rows = room.length === 0 ? [] : await claimDue(db, node(), clock.now(), room)
-    const ended = new Map(await unwanted(rows))
+    const ended = new Map<ClaimedRow, Unwanted>(await unwanted(rows))
     const items: OutboxItem[] = []
     for (const row of rows) {
       if (ended.has(row)) continue

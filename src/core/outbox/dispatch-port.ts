@@ -14,6 +14,8 @@ export type OutboxItem = {
   content: StoredContent
   /** Told when it goes to its provider, or this node lets go of it; maybe more than once. */
   left?: () => void
+  /** Since when a node holds it until there is a place, by the monotonic clock in ms: what was looked up for it is as old. */
+  heldAtMs?: number
 }
 
 /** What accepting may do with a message that is due now. */

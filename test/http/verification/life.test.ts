@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { startSmsGateway } from '../../support/gateways.ts'
 import {
   codeFor,
   nextPhone,
@@ -363,6 +364,34 @@ describe('a code that waits', () => {
     expect((await account.message(message!.messageId)).timeline.at(-1)).toMatchObject({ status: 'expired' })
     expect(await account.inbox(to)).toEqual([])
     expect(await ver.read(verificationId)).toMatchObject({ status: 'expired' })
+  })
+
+  test('is not sent either where it waited for its turn at a slow connection', async () => {
+    const own = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
+    const gateway = await startSmsGateway(app, { account: own, config: { messagesPerSecond: 1 } })
+    try {
+      const codes = verifications(app, own)
+      const start = (to: string) => codes.start({ to, channel: 'local_sms' }, { live: true })
+      const [others, to] = [Array.from({ length: 10 }, nextPhone), nextPhone()]
+      // Each takes the turn of a second.
+      await Promise.all(others.map(start))
+      const first = await start(to)
+      const second = await start(to)
+      expect([first.status, second.status]).toEqual(['queued', 'queued'])
+      const [later, earlier] = await app.until(
+        () => own.messages(`?to=${encodeURIComponent(to)}`),
+        all => all.every(({ status }) => status !== 'queued' && status !== 'sending'),
+      )
+      expect(earlier).toMatchObject({
+        status: 'cancelled',
+        errorMessage: 'its code was superseded or used up before it could leave',
+        billing: { state: 'released' },
+      })
+      expect(later).toMatchObject({ status: 'sent', billing: { state: 'captured' } })
+      expect(gateway.peer.requests.filter(({ body }) => body.includes(to))).toHaveLength(1)
+    } finally {
+      await gateway.close()
+    }
   })
 })
 
