@@ -1,8 +1,7 @@
 import type { InboundRequest } from '../contract/inbound.ts'
-import { laneOf, SMS_POLICY } from './http/config.ts'
+import { laneOf } from './http/config.ts'
 import { UNAUTHORIZED, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import { rejected, unsendable } from './http/sms.ts'
 import { explainStatus } from './http/verdict.ts'
 import { createAnswerReader } from './http-sms/answer.ts'
 import { type HttpSmsConfig, httpSmsConfig } from './http-sms/config.ts'
@@ -10,6 +9,8 @@ import { bringsMessages, readMessages } from './http-sms/inbound.ts'
 import { readCall } from './http-sms/receipts.ts'
 import { createRequestMaker } from './http-sms/request.ts'
 import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { rejected } from './shared/outcome.ts'
+import { SMS_POLICY, spareId, unsendable } from './shared/sms.ts'
 
 /**
  * SMS over any gateway that takes a message per HTTP request: the connection says what to ask,
@@ -27,9 +28,6 @@ export const httpSmsProvider: Provider<HttpSmsConfig> = {
   explain: explainStatus,
   open: async (config, io) => openLink(config, io),
 }
-
-/** Of a message that has none: enough to be the only one. */
-const SPARE_ID_BYTES = 12
 
 function openLink(config: HttpSmsConfig, io: Io): Link {
   const { concurrency, ...rate } = laneOf(config)
@@ -52,12 +50,11 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
   /** Calls of both kinds come to the same address. */
   async function receive(request: InboundRequest): Promise<InboundAnswer> {
     if (inbound && (!receipts || bringsMessages(request))) {
-      return readMessages(request, inbound, secrets, io.receiptToken, spareId)
+      return readMessages(request, inbound, secrets, io.receiptToken, () => spareId(io.random))
     }
     return receipts ? readCall(request, receipts, secrets, io.receiptToken) : UNAUTHORIZED
   }
 
-  const spareId = () => io.random.bytes(SPARE_ID_BYTES).toString('hex')
   const { probe } = maker
   return {
     concurrency,

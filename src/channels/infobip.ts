@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { Answer, HttpRequest } from './http/client.ts'
-import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender, SMS_POLICY } from './http/config.ts'
+import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
 import { jsonOf, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import { unsendable, withoutPlus } from './http/sms.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import { DUPLICATE, explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
 import { readReports, statusOf } from './infobip/reports.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { SMS_POLICY, unsendable, withoutPlus } from './shared/sms.ts'
 
 const Config = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { CHANNELS, MESSAGE_TYPES } from '../contract/enums.ts'
+import { CHANNELS } from '../contract/enums.ts'
 import type { SandboxMedia } from '../contract/sandbox.ts'
 import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
@@ -9,6 +9,7 @@ import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
 import { explainCode, NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
 import { createStops } from './sandbox/stops.ts'
 import { createTemplateReview } from './sandbox/templates.ts'
+import { PLAIN_TEXT } from './shared/policy.ts'
 
 const CONCURRENCY = 200
 /** How long the lane of an account rests for the ending 0006. */
@@ -29,14 +30,7 @@ export function createSandboxProvider(options: { inbox: SandboxInbox }): Provide
     key: 'sandbox',
     channels: CHANNELS,
     policy: {
-      allowedTypes: MESSAGE_TYPES,
-      sendModeByType: {
-        otp: 'plain_text',
-        utility: 'plain_text',
-        marketing: 'plain_text',
-        free_text: 'plain_text',
-      },
-      requiresApprovedTemplate: false,
+      ...PLAIN_TEXT,
       supportsUserSender: true,
       supportsSystemSenderFallback: true,
       retryPolicy: { maxAttempts: 5, backoffMs: 500 },

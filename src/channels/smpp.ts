@@ -1,14 +1,5 @@
-import { MESSAGE_TYPES } from '../contract/enums.ts'
-import type {
-  InboundMessage,
-  Io,
-  Link,
-  Outcome,
-  Outgoing,
-  Provider,
-  ProviderPolicy,
-  Receipt,
-} from './provider.ts'
+import type { InboundMessage, Io, Link, Outcome, Outgoing, Provider, Receipt } from './provider.ts'
+import { SMS_POLICY, spareId } from './shared/sms.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
 import { explainStatus } from './smpp/explain.ts'
 import { readMessage } from './smpp/inbound.ts'
@@ -19,20 +10,6 @@ import { createSender } from './smpp/sender.ts'
 import type { Delivery } from './smpp/session.ts'
 import { STATUS } from './smpp/status.ts'
 
-const policy: ProviderPolicy = {
-  allowedTypes: MESSAGE_TYPES,
-  sendModeByType: {
-    otp: 'plain_text',
-    utility: 'plain_text',
-    marketing: 'plain_text',
-    free_text: 'plain_text',
-  },
-  requiresApprovedTemplate: false,
-  supportsUserSender: true,
-  supportsSystemSenderFallback: true,
-  retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
-}
-
 /**
  * SMS over SMPP 3.4: several binds with a window each, kept up with
  * enquire_link and reconnects, and delivery receipts. The centre knows nothing
@@ -41,16 +18,13 @@ const policy: ProviderPolicy = {
 export const smppProvider: Provider<SmppConfig> = {
   key: 'smpp',
   channels: ['local_sms', 'int_sms'],
-  policy,
+  policy: SMS_POLICY,
   config: smppConfig,
   secrets: ['password'],
   dedupes: false,
   explain: explainStatus,
   open: (config, io) => Promise.resolve(openLink(config, io)),
 }
-
-/** Of a message that has none: enough to be the only one. */
-const SPARE_ID_BYTES = 12
 
 function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
@@ -72,7 +46,7 @@ function openLink(config: SmppConfig, io: Io): Link {
   }
 
   function messageIn(delivery: Delivery): InboundMessage | null {
-    const message = readMessage(delivery, settings, () => io.random.bytes(SPARE_ID_BYTES).toString('hex'))
+    const message = readMessage(delivery, settings, () => spareId(io.random))
     if (!message) {
       const { dataCoding } = delivery.message
       io.log.warn({ dataCoding }, 'smpp: a message from a phone that is no text was acknowledged')

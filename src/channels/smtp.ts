@@ -1,5 +1,5 @@
-import { MESSAGE_TYPES } from '../contract/enums.ts'
 import type { Provider } from './provider.ts'
+import { PLAIN_TEXT } from './shared/policy.ts'
 import { Config, type SmtpConfig } from './smtp/config.ts'
 import { explainReply } from './smtp/explain.ts'
 
@@ -14,14 +14,7 @@ export const smtpProvider: Provider<SmtpConfig> = {
   key: 'smtp',
   channels: ['email_user'],
   policy: {
-    allowedTypes: MESSAGE_TYPES,
-    sendModeByType: {
-      otp: 'plain_text',
-      utility: 'plain_text',
-      marketing: 'plain_text',
-      free_text: 'plain_text',
-    },
-    requiresApprovedTemplate: false,
+    ...PLAIN_TEXT,
     supportsUserSender: false,
     supportsSystemSenderFallback: true,
     retryPolicy: { maxAttempts: 14, backoffMs: 5_000 },

@@ -1,8 +1,8 @@
-import { MESSAGE_TYPES } from '../contract/enums.ts'
 import { laneOf } from './http/config.ts'
 import { openDownload } from './http/download.ts'
 import { openLine } from './http/line.ts'
 import { FileUnavailable, type Io, type Link, type Provider } from './provider.ts'
+import { PLAIN_TEXT } from './shared/policy.ts'
 import { explainCode } from './telegram/codes.ts'
 import { Config, rootOf, type TelegramConfig } from './telegram/config.ts'
 import { createPlatform } from './telegram/platform.ts'
@@ -18,14 +18,7 @@ export const telegramProvider: Provider<TelegramConfig> = {
   key: 'telegram',
   channels: ['botapp_bot'],
   policy: {
-    allowedTypes: MESSAGE_TYPES,
-    sendModeByType: {
-      otp: 'plain_text',
-      utility: 'plain_text',
-      marketing: 'plain_text',
-      free_text: 'plain_text',
-    },
-    requiresApprovedTemplate: false,
+    ...PLAIN_TEXT,
     supportsUserSender: true,
     supportsSystemSenderFallback: false,
     retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { Answer, HttpRequest } from './http/client.ts'
-import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender, SMS_POLICY } from './http/config.ts'
+import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
 import { jsonOf } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
-import { NO_SENDER, unsendable, withPlus } from './http/sms.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
+import { NO_SENDER, SMS_POLICY, unsendable, withPlus } from './shared/sms.ts'
 import { explainCode, SUBMIT_CODES } from './twilio/codes.ts'
 import { readCallback, withAttempt } from './twilio/receipts.ts'
 

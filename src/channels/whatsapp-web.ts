@@ -1,5 +1,5 @@
-import { MESSAGE_TYPES } from '../contract/enums.ts'
 import type { Link, Outcome, Provider } from './provider.ts'
+import { PLAIN_TEXT } from './shared/policy.ts'
 import { explainCode } from './whatsapp-web/codes.ts'
 import { type WebConfig, webConfig, withWebDefaults } from './whatsapp-web/config.ts'
 import { isBaileysInstalled, loadBaileys, NOT_INSTALLED } from './whatsapp-web/library.ts'
@@ -17,14 +17,7 @@ export const whatsAppWebProvider: Provider<WebConfig> = {
   key: WHATSAPP_WEB,
   channels: ['user_chatapp_session'],
   policy: {
-    allowedTypes: MESSAGE_TYPES,
-    sendModeByType: {
-      otp: 'plain_text',
-      utility: 'plain_text',
-      marketing: 'plain_text',
-      free_text: 'plain_text',
-    },
-    requiresApprovedTemplate: false,
+    ...PLAIN_TEXT,
     supportsUserSender: true,
     supportsSystemSenderFallback: false,
     retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },

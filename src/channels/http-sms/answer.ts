@@ -1,8 +1,8 @@
 import { storable } from '../../lib/storable.ts'
 import type { Answer } from '../http/client.ts'
-import { entryOf } from '../http/table.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
 import type { Outgoing } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import type { AnswerForm } from './config.ts'
 import { textAt } from './path.ts'
 

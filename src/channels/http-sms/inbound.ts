@@ -1,6 +1,6 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { withPlus } from '../http/sms.ts'
 import type { InboundAnswer, InboundMessage } from '../provider.ts'
+import { withPlus } from '../shared/sms.ts'
 import { type Field, momentOf, readItems } from './call.ts'
 import type { MessageForm } from './config.ts'
 

@@ -1,6 +1,6 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { type Field, momentOf, readItems } from './call.ts'
 import type { ReceiptForm } from './config.ts'
 

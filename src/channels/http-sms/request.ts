@@ -1,7 +1,7 @@
 import { countSms } from '../../lib/sms-parts.ts'
 import type { HttpRequest } from '../http/client.ts'
-import { withoutPlus } from '../http/sms.ts'
 import type { Outgoing } from '../provider.ts'
+import { withoutPlus } from '../shared/sms.ts'
 import type { HttpSmsConfig } from './config.ts'
 import { fill, fillFields, fillJson, fillXml, isHeaderText, type Values } from './template.ts'
 

@@ -1,6 +1,4 @@
 import { Type } from 'typebox'
-import { MESSAGE_TYPES } from '../../contract/enums.ts'
-import type { ProviderPolicy } from '../provider.ts'
 
 /** Requests under way at once where the operator does not say. */
 export const CONNECTIONS = 20
@@ -38,20 +36,6 @@ export const Sender = Type.String({
   pattern: '^\\+?[A-Za-z0-9 ._-]+$',
   description: 'The sender of messages that name none.',
 })
-
-export const SMS_POLICY: ProviderPolicy = {
-  allowedTypes: MESSAGE_TYPES,
-  sendModeByType: {
-    otp: 'plain_text',
-    utility: 'plain_text',
-    marketing: 'plain_text',
-    free_text: 'plain_text',
-  },
-  requiresApprovedTemplate: false,
-  supportsUserSender: true,
-  supportsSystemSenderFallback: true,
-  retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
-}
 
 /** The path of `url` without a slash at its end, to put others behind it. */
 export function pathOf(url: URL): string {

@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** Groups of statuses: what a message's status is, in an answer and in a report. */
 export const GROUP = {

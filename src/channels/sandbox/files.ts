@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SandboxMedia } from '../../contract/sandbox.ts'
 import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
+import { outcomeOfFile } from '../shared/outcome.ts'
 
 /** The largest document that any channel takes. */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024
@@ -19,7 +20,7 @@ export async function readFiles(
     for (const file of files) media.push(await readFile(file, signal))
     return { media }
   } catch (error) {
-    return outcomeOf(error)
+    return outcomeOfFile(error)
   }
 }
 
@@ -42,12 +43,4 @@ async function readFile(file: OutgoingFile, signal: AbortSignal): Promise<Sandbo
     sha256: sha256.digest('hex'),
     ...(file.publicUrl !== undefined && { publicUrl: file.publicUrl }),
   }
-}
-
-/** Nothing was taken yet, so that any failure but a final one may be repeated. */
-function outcomeOf(error: unknown): Outcome {
-  if (!(error instanceof FileUnavailable)) return { kind: 'retry', detail: 'The file could not be read.' }
-  return error.retryable
-    ? { kind: 'retry', detail: error.message }
-    : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
 }

@@ -1,6 +1,6 @@
 import type { Channel } from '../../contract/enums.ts'
-import { entryOf } from '../http/table.ts'
 import type { Receipt, RejectCode } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** What the sandbox does with a message, decided by its recipient alone. */
 export type Script = Refusal | Taking

@@ -1,5 +1,7 @@
 import { countSms, encodeSms, MOST_SMS_PARTS } from '../../lib/sms-parts.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
+import { rejected } from '../shared/outcome.ts'
+import { withoutPlus } from '../shared/sms.ts'
 import type { SmppSettings } from './config.ts'
 import { ESM_UDHI, type ShortMessage } from './pdu.ts'
 
@@ -55,17 +57,6 @@ function numberingOf(source: string): Numbering | null {
     return short ? NETWORK_SPECIFIC : INTERNATIONAL
   }
   return ALPHANUMERIC_SENDER.test(source) ? ALPHANUMERIC : null
-}
-
-function withoutPlus(address: string): string {
-  return address.startsWith('+') ? address.slice(1) : address
-}
-
-function rejected(
-  code: 'SENDER_REJECTED' | 'RECIPIENT_REJECTED' | 'MESSAGE_REJECTED',
-  detail: string,
-): Outcome {
-  return { kind: 'rejected', code, detail }
 }
 
 /** A text below the parts' smallest content cannot be; only longer ones are counted. */

@@ -121,10 +121,13 @@ function calledOf(error: unknown): Called<never> {
   const cause = (error as HttpError).error
   if (cause instanceof NoAnswer) return cause.called
   // A file is all that may fail besides: its bytes come from elsewhere.
-  return {
-    kind: 'cut',
-    error: cause instanceof FileUnavailable ? cause : new FileUnavailable('the file could not be read', true),
-  }
+  return cutBy(cause)
+}
+
+/** A call that could not be made whole, since its file failed. */
+export function cutBy(error: unknown): Extract<Called<never>, { kind: 'cut' }> {
+  if (error instanceof FileUnavailable) return { kind: 'cut', error }
+  return { kind: 'cut', error: new FileUnavailable('the file could not be read', true) }
 }
 
 function isRefusal(error: unknown): error is GrammyError {

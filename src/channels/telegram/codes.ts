@@ -1,6 +1,6 @@
-import { entryOf } from '../http/table.ts'
 import { explainStatus } from '../http/verdict.ts'
 import type { RejectCode } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import type { Refused } from './call.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { InputFile } from 'grammy'
 import type { AttachmentType } from '../../contract/enums.ts'
 import { FileUnavailable, type Outcome, type Outgoing, type OutgoingFile } from '../provider.ts'
+import { rejected } from '../shared/outcome.ts'
 import type { Methods } from './call.ts'
 import { escapeMarkdown } from './escape.ts'
 
@@ -18,10 +19,6 @@ export function unsendable({ from, text, files }: Outgoing): Outcome | null {
   if (file.publicUrl !== undefined || (file.sizeBytes ?? 0) <= mostBytes) return null
   const detail = `Telegram takes ${file.type}s of at most ${mostBytes / 1_048_576} MiB.`
   return rejected('MESSAGE_REJECTED', detail)
-}
-
-function rejected(code: 'SENDER_REJECTED' | 'MESSAGE_REJECTED', detail: string): Outcome {
-  return { kind: 'rejected', code, detail }
 }
 
 /** How a sent message is called: its chat may be another than the one that was asked for. */

@@ -1,7 +1,8 @@
 import { botMessageId } from '../../contract/bot-platform.ts'
 import { quotable, type Verdict, verdictOfFailure } from '../http/verdict.ts'
-import { FileUnavailable, type Io, type Outcome, type Outgoing, type SenderUpdate } from '../provider.ts'
-import { type Called, callApi, type Refused, type Wire } from './call.ts'
+import type { Io, Outcome, Outgoing, SenderUpdate } from '../provider.ts'
+import { outcomeOfFile, rejected } from '../shared/outcome.ts'
+import { type Called, callApi, cutBy, type Refused, type Wire } from './call.ts'
 import { isThrottle, isUnauthorized, meaningOf } from './codes.ts'
 import { type Parcel, pack, post, type Sent, unsendable } from './message.ts'
 import { createPace } from './pace.ts'
@@ -67,7 +68,7 @@ export function createSender(options: {
     try {
       parcel = await pack(message, signal)
     } catch (error) {
-      return { kind: 'cut', error: asUnavailable(error) }
+      return cutBy(error)
     }
     return callApi(wire, token, methods => post(methods, chatId, parcel), signal)
   }
@@ -82,7 +83,7 @@ export function createSender(options: {
       case 'unclear':
         return conclude({ outcome: unclear(called.status) }, true)
       case 'cut':
-        return conclude({ outcome: fileOutcome(called.error) }, false)
+        return conclude({ outcome: outcomeOfFile(called.error) }, false)
       case 'refused':
         return conclude({ outcome: await readRefusal(called, message, token) }, true)
     }
@@ -123,11 +124,7 @@ export function createSender(options: {
 
 const RESTING = 'Telegram said a moment ago: too many requests.'
 const REVOKED = 'Telegram does not take the bot’s token any more.'
-const GONE: Outcome = {
-  kind: 'rejected',
-  code: 'SENDER_REJECTED',
-  detail: 'The bot is not registered any more.',
-}
+const GONE = rejected('SENDER_REJECTED', 'The bot is not registered any more.')
 
 function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
   if (!Number.isSafeInteger(messageId)) return unclear(200)
@@ -141,13 +138,4 @@ function unclear(status: number): Extract<Outcome, { kind: 'unknown' }> {
     detail: `The answer (HTTP ${status}) does not say whether Telegram took the message.`,
     providerCode: `HTTP ${status}`,
   }
-}
-
-function asUnavailable(error: unknown): FileUnavailable {
-  return error instanceof FileUnavailable ? error : new FileUnavailable('the file could not be read', true)
-}
-
-/** Nothing whole was sent: any failure but a final one may be repeated. */
-function fileOutcome({ message: detail, retryable }: FileUnavailable): Outcome {
-  return retryable ? { kind: 'retry', detail } : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }

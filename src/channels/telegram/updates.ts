@@ -1,6 +1,6 @@
 import type { BotChat, BotHappening, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
-import { entryOf } from '../http/table.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** What is asked for; Telegram has many more. */
 export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const

@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** Rest of a sender whose queue at Twilio is hours long. */
 const FULL_QUEUE_MS = 60_000

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { formOf, isForm, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
-import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { readMessage } from './inbound.ts'
 
 /** What has not changed since the submit's answer is not worth a receipt: queued, accepted, sending. */

@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meanings } from '../http/verdict.ts'
+import { entryOf } from '../shared/table.ts'
 
 /**
  * The status of each part in an answer of the SMS API; 0 is success, everything else says

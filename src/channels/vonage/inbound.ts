@@ -1,6 +1,6 @@
 import { timeOf } from '../http/inbound.ts'
-import { withPlus } from '../http/sms.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
+import { withPlus } from '../shared/sms.ts'
 
 /**
  * A message to one of the account's numbers; null for another call, and for one that is no text.

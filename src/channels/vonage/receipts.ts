@@ -10,8 +10,8 @@ import {
   timeOf,
   UNAUTHORIZED,
 } from '../http/inbound.ts'
-import { entryOf } from '../http/table.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { receiptCode } from './codes.ts'
 import { readMessage } from './inbound.ts'
 

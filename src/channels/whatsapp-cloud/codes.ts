@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import { explainStatus, type Meaning } from '../http/verdict.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** Beside what codes mean everywhere: the recipient has no account, or is written to too often. */
 export type GraphMeaning =

@@ -1,6 +1,6 @@
 import type { AttachmentType } from '../../contract/enums.ts'
-import { entryOf } from '../http/table.ts'
 import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { asFields, type Fields, secondsOf, textOf, wordOf } from './fields.ts'
 
 /**

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/client.ts'
 import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
+import { outcomeOfFile } from '../shared/outcome.ts'
 import { askGraph, type Graph, graphRequest } from './graph.ts'
 import type { MediaRef } from './message.ts'
 
@@ -50,16 +51,8 @@ async function uploadMedia(
     const id = asked.said['id']
     return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer names no upload.' }
   } catch (error) {
-    return outcomeOf(error)
+    return outcomeOfFile(error)
   }
-}
-
-/** Nothing was sent yet, so that any failure but a final one may be repeated. */
-function outcomeOf(error: unknown): Outcome {
-  if (!(error instanceof FileUnavailable)) return { kind: 'retry', detail: 'The file could not be read.' }
-  return error.retryable
-    ? { kind: 'retry', detail: error.message }
-    : { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: error.message }
 }
 
 /** Known to nobody who makes files: no file can end the part that it is, and begin another. */

@@ -1,5 +1,5 @@
-import { withoutPlus } from '../http/sms.ts'
 import type { Outcome, Outgoing, OutgoingFile, OutgoingTemplate } from '../provider.ts'
+import { withoutPlus } from '../shared/sms.ts'
 
 /** Where WhatsApp has a file from: an address that it fetches itself, or an upload. */
 export type MediaRef = { link: string } | { id: string }

@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { GRAPH_ID } from './config.ts'
 import { wordOf } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'

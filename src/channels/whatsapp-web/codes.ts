@@ -1,5 +1,5 @@
-import { entryOf } from '../http/table.ts'
 import type { Outcome } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** A rest where nobody says how long: whoever goes on is banned. */
 const REST_MS = 60_000

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { SMS_POLICY } from '../../../src/channels/http/config.ts'
+import { SMS_POLICY } from '../../../src/channels/shared/sms.ts'
 import type { ConnectionState, ConnectionView } from '../../../src/contract/admin.ts'
 import type { Estimate } from '../../../src/contract/estimate.ts'
 import { FAILURES_TO_OPEN } from '../../../src/workers/circuit.ts'

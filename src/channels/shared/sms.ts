@@ -1,4 +1,14 @@
-import type { Outcome, Outgoing } from '../provider.ts'
+import type { Random } from '../../lib/random.ts'
+import type { Outcome, Outgoing, ProviderPolicy } from '../provider.ts'
+import { rejected } from './outcome.ts'
+import { PLAIN_TEXT } from './policy.ts'
+
+export const SMS_POLICY: ProviderPolicy = {
+  ...PLAIN_TEXT,
+  supportsUserSender: true,
+  supportsSystemSenderFallback: true,
+  retryPolicy: { maxAttempts: 12, backoffMs: 2_000 },
+}
 
 /** No SMS can be made of it, wherever it is sent; null for one that can. */
 export function unsendable({ files, text }: Outgoing): Outcome | null {
@@ -11,10 +21,6 @@ export const NO_SENDER: Outcome = rejected(
   'Neither the message nor the connection names a sender.',
 )
 
-export function rejected(code: 'MESSAGE_REJECTED' | 'SENDER_REJECTED', detail: string): Outcome {
-  return { kind: 'rejected', code, detail }
-}
-
 /** A number as most interfaces want it: without its plus. Names stay as they are. */
 export function withoutPlus(address: string): string {
   return address.replace(/^\+(?=\d+$)/, '')
@@ -23,4 +29,11 @@ export function withoutPlus(address: string): string {
 /** A number in E.164 with its plus; short codes and names stay as they are. */
 export function withPlus(address: string): string {
   return /^\d{7,15}$/.test(address) ? `+${address}` : address
+}
+
+const SPARE_ID_BYTES = 12
+
+/** Of a message from a phone that came without an id: enough to be the only one. */
+export function spareId(random: Pick<Random, 'bytes'>): string {
+  return random.bytes(SPARE_ID_BYTES).toString('hex')
 }

@@ -1,0 +1,14 @@
+import { FileUnavailable, type Outcome, type RejectCode } from '../provider.ts'
+
+/** Refused for good. */
+export function rejected(code: RejectCode, detail: string): Outcome {
+  return { kind: 'rejected', code, detail }
+}
+
+/** Of a file that could not be read before anything was sent: any failure but a final one may be repeated. */
+export function outcomeOfFile(error: unknown): Outcome {
+  if (!(error instanceof FileUnavailable)) return { kind: 'retry', detail: 'The file could not be read.' }
+  return error.retryable
+    ? { kind: 'retry', detail: error.message }
+    : rejected('MESSAGE_REJECTED', error.message)
+}

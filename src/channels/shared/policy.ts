@@ -1,0 +1,14 @@
+import { MESSAGE_TYPES } from '../../contract/enums.ts'
+import type { ProviderPolicy } from '../provider.ts'
+
+/** Of a provider that carries words of every type as they stand, and knows no templates. */
+export const PLAIN_TEXT = {
+  allowedTypes: MESSAGE_TYPES,
+  sendModeByType: {
+    otp: 'plain_text',
+    utility: 'plain_text',
+    marketing: 'plain_text',
+    free_text: 'plain_text',
+  },
+  requiresApprovedTemplate: false,
+} as const satisfies Partial<ProviderPolicy>
