@@ -20,3 +20,18 @@ test('an answer that would speak another protocol brings no file, and is not wai
   switching.close()
   await closed
 })
+
+test('a connection that does not come to stand in time is told as that', async () => {
+  const silent = createServer(socket => socket.on('error', () => {}).resume())
+  const url = new URL(`https://127.0.0.1:${await listen(silent)}/`)
+  const clock = createFakeClock()
+  const reached = once(silent, 'connection')
+  const opening = openDownload({ url, headers: {}, clock }, new AbortController().signal)
+  const told = expect(opening).rejects.toThrow('the provider was not reached (CONNECT_TIMEOUT)')
+  await reached
+  await clock.advance(5_000)
+  await told
+  const closed = once(silent, 'close')
+  silent.close()
+  await closed
+})

@@ -35,7 +35,7 @@ export type HttpClient = {
 }
 
 /** A host that swallows packets, or a TLS that never gets done, must not hold a message for long. */
-const CONNECT_MS = 5_000
+export const CONNECT_MS = 5_000
 /** Shorter than servers keep a connection, so that a request seldom meets one that is just being closed. */
 const IDLE_MS = 4_000
 /** Answers of such interfaces are some hundred bytes. */
@@ -190,6 +190,6 @@ function readAnswer(
 }
 
 /** The name alone: messages of errors quote addresses, and of certificates. */
-function codeOf(error: Error): string {
+export function codeOf(error: Error): string {
   return (error as NodeJS.ErrnoException).code ?? 'FAILED'
 }

@@ -3,6 +3,7 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import type { Clock } from '../../lib/clock.ts'
 import { FileUnavailable } from '../provider.ts'
+import { CONNECT_MS, codeOf } from './client.ts'
 
 export type Download = {
   /** An address of the provider's own: whoever calls has seen to that. */
@@ -10,8 +11,6 @@ export type Download = {
   headers: Readonly<Record<string, string>>
   clock: Clock
 }
-
-const CONNECT_MS = 5_000
 
 /**
  * The bytes behind an address, as they come, over a connection of their own; to be read or destroyed.
@@ -25,13 +24,14 @@ export function openDownload({ url, headers, clock }: Download, signal: AbortSig
       signal,
       headers: { 'User-Agent': 'Posthorn', Accept: '*/*', ...headers },
     })
-    const stopConnecting = clock.after(CONNECT_MS, () => request.destroy(new Error('CONNECT_TIMEOUT')))
-    request.once('socket', socket => socket.once(secure ? 'secureConnect' : 'connect', stopConnecting))
-    // The name alone: messages of errors quote addresses.
-    request.on('error', (error: NodeJS.ErrnoException) => {
+    const fail = (code: string) => {
       stopConnecting()
-      reject(new FileUnavailable(`the provider was not reached (${error.code ?? 'FAILED'})`, true))
-    })
+      request.destroy()
+      reject(new FileUnavailable(`the provider was not reached (${code})`, true))
+    }
+    const stopConnecting = clock.after(CONNECT_MS, () => fail('CONNECT_TIMEOUT'))
+    request.once('socket', socket => socket.once(secure ? 'secureConnect' : 'connect', stopConnecting))
+    request.on('error', error => fail(codeOf(error)))
     // Node ends a request without a word where the answer is a 101 that nobody asked for.
     request.on('close', () => reject(new FileUnavailable('the provider gave no answer', true)))
     request.on('response', response => {
