@@ -4,6 +4,7 @@ import { IntakeCut } from '../core/bulk/intake.ts'
 import { type BulkPart, type BulkPiece, invalidBody } from '../core/bulk/said.ts'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { createJsonMembers, JsonMembersFault, type JsonPart } from '../lib/json-members.ts'
+import { pathBelow } from '../lib/json-path.ts'
 import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
 
@@ -195,5 +196,5 @@ function moved(path: string, from: number): string {
 function readValue(value: Buffer, key: string): unknown {
   const result = parseJson(value)
   if (result.ok) return result.value
-  throw new IntakeCut(invalidBody(result.path === '' ? key : `${key}.${result.path}`, result.message))
+  throw new IntakeCut(invalidBody(pathBelow(key, result.path), result.message))
 }

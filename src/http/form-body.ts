@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { invalid } from '../contract/errors.ts'
+import { pathBelow } from '../lib/json-path.ts'
 import { parseJson } from '../lib/json-source.ts'
 import { dropNulls } from './json-body.ts'
 
@@ -43,14 +44,9 @@ function readField(name: string, text: string, schema: JsonSchema): unknown {
 
 function readJson(name: string, text: string): unknown {
   const result = parseJson(Buffer.from(text))
-  if (!result.ok) throw invalid(join(name, result.path), result.message)
+  if (!result.ok) throw invalid(pathBelow(name, result.path), result.message)
   if (result.hasNulls) dropNulls(result.value)
   return result.value
-}
-
-function join(name: string, path: string): string {
-  if (path === '') return name
-  return path.startsWith('[') ? name + path : `${name}.${path}`
 }
 
 function takesText({ type, enum: values, const: value, anyOf }: JsonSchema): boolean {

@@ -13,6 +13,11 @@ export function pathStep(key: string | number): string {
   return `[${JSON.stringify(shown.toWellFormed())}]`
 }
 
+/** A path into the value of a field, as one into what the field stands in. */
+export function pathBelow(field: string, path: string): string {
+  return path === '' || path.startsWith('[') ? field + path : `${field}.${path}`
+}
+
 /** The path that `steps` (outermost first) lead along; empty for the whole body. */
 export function joinPath(steps: readonly (string | number)[]): string {
   const path = steps.map(pathStep).join('')

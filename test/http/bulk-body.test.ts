@@ -76,3 +76,9 @@ test('the rest of a refused body is read up to the bound of whoever refused it f
   body.write('x'.repeat(20_000))
   await once(body, 'close')
 })
+
+test('a fault within a member is told by its whole path', async () => {
+  const { body, pieces } = start()
+  body.end('{"name": [{"a": 1, "a": 2}], "messages": []}')
+  await expect(pieces.next()).rejects.toMatchObject({ problem: { details: [{ path: 'name[0].a' }] } })
+})
