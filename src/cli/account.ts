@@ -1,9 +1,9 @@
 import type { AdminAccount, AdminAccountWithKeys, AdminKey } from '../contract/admin.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
 import type { Body } from './client.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
 import { onceHeaders } from './once.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const create = clientCommand({
@@ -62,9 +62,7 @@ function planOf(given: Invocation) {
 function readPool(text: string): { channels: string[]; limit: number } {
   const [, channels, limit] = /^([a-z_,]+)=(\d+)$/.exec(text) ?? []
   if (channels === undefined) {
-    throw new Refusal('--pool is written CHANNEL[,CHANNEL]=LIMIT, such as local_sms,int_sms=1000', {
-      exitCode: 2,
-    })
+    throw misuse('--pool is written CHANNEL[,CHANNEL]=LIMIT, such as local_sms,int_sms=1000')
   }
   return { channels: channels.split(','), limit: Number(limit) }
 }
@@ -72,7 +70,7 @@ function readPool(text: string): { channels: string[]; limit: number } {
 export const list = clientCommand({
   usage: 'account list [--limit 50] [--cursor CURSOR]',
   words: 0,
-  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: PAGE_OPTIONS,
   ask: given => given.client.admin('GET', `/accounts${pageQuery(given)}`),
   show: answer =>
     table(
@@ -93,7 +91,7 @@ export const list = clientCommand({
 export const show = clientCommand({
   usage: 'account show ACCOUNT',
   words: 1,
-  ask: ({ client, words }) => client.admin('GET', `/accounts/${encodeURIComponent(words[0]!)}`),
+  ask: ({ client, steps }) => client.admin('GET', `/accounts/${steps[0]}`),
   show(answer: Body) {
     const account = answer['data'] as AdminAccountWithKeys
     return `${cardOf(account)}\n\n${keyTable(account.keys)}`

@@ -1,13 +1,11 @@
 import type { BotSubscriber, BotView, SubscriberPage } from '../contract/bot.ts'
-import { clientCommand } from './client-command.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
 import { readTextFile } from './files.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
-const KEY = '  (with --key or POSTHORN_API_KEY)'
-
 export const add = clientCommand({
-  usage: `bot add --file TOKEN_FILE|-${KEY}`,
+  usage: `bot add --file TOKEN_FILE|-   ${WITH_KEY}`,
   words: 0,
   options: { file: { type: 'string' } },
   ask: given =>
@@ -27,9 +25,9 @@ export const add = clientCommand({
 })
 
 export const list = clientCommand({
-  usage: `bot list [--limit 50] [--cursor CURSOR]${KEY}`,
+  usage: `bot list [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
   words: 0,
-  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: PAGE_OPTIONS,
   ask: given => given.client.api('GET', `/botapp-bots${pageQuery(given)}`),
   show: answer =>
     table(
@@ -48,18 +46,18 @@ export const list = clientCommand({
 })
 
 export const remove = clientCommand({
-  usage: `bot remove BOT${KEY}`,
+  usage: `bot remove BOT   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('DELETE', `/botapp-bots/${encodeURIComponent(words[0]!)}`),
+  ask: ({ client, steps }) => client.api('DELETE', `/botapp-bots/${steps[0]}`),
   show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
 })
 
 export const subscribers = clientCommand({
-  usage: `bot subscribers BOT [--q TEXT] [--page 1] [--limit 50]${KEY}`,
+  usage: `bot subscribers BOT [--q TEXT] [--page 1] [--limit 50]   ${WITH_KEY}`,
   words: 1,
   options: { q: { type: 'string' }, page: { type: 'string' }, limit: { type: 'string' } },
   ask: given => {
-    const path = `/botapp-bots/${encodeURIComponent(given.words[0]!)}/subscribers`
+    const path = `/botapp-bots/${given.steps[0]}/subscribers`
     return given.client.api('GET', `${path}${pageQuery(given, 'q', 'page')}`)
   },
   show(answer) {

@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs'
 import type { KeyMode } from '../contract/enums.ts'
 import { CsvFault, readCsv } from '../lib/csv.ts'
 import { isId } from '../lib/ids.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
+import { unreadable } from './files.ts'
 
 /** What a column of the file stands for; `variable1`, `variable2` … fill a template. */
 const COLUMNS = ['to', 'text', 'channel', 'messageType', 'template', 'language', 'subject', 'sender'] as const
@@ -49,30 +50,25 @@ async function* recordsOf(file: string): ReturnType<typeof readCsv> {
   try {
     yield* readCsv(createReadStream(file, { encoding: 'utf8' }))
   } catch (error) {
-    if (error instanceof CsvFault) throw new Refusal(`${file}, ${error.message}`, { exitCode: 2 })
-    throw new Refusal(`${file} cannot be read: ${(error as Error).message}`, { exitCode: 2, cause: error })
+    if (error instanceof CsvFault) throw misuse(`${file}, ${error.message}`)
+    throw unreadable(file, error)
   }
 }
 
 function readHeader(columns: readonly string[]): (fields: readonly string[], line: number) => object {
   const unknown = columns.find(column => !isColumn(column))
   if (unknown !== undefined) {
-    throw new Refusal(
+    throw misuse(
       `There is no column "${unknown}"; there are ${COLUMNS.join(', ')} and variable1, variable2 …`,
-      {
-        exitCode: 2,
-      },
     )
   }
   const twice = columns.find((column, at) => columns.indexOf(column) < at)
-  if (twice !== undefined) throw new Refusal(`The file has two columns "${twice}".`, { exitCode: 2 })
-  if (!columns.includes('to')) throw new Refusal('The file has no column "to".', { exitCode: 2 })
+  if (twice !== undefined) throw misuse(`The file has two columns "${twice}".`)
+  if (!columns.includes('to')) throw misuse('The file has no column "to".')
   checkVariables(columns)
   return (fields, line) => {
     if (fields.length !== columns.length) {
-      throw new Refusal(`line ${line}: ${fields.length} fields, and ${columns.length} columns`, {
-        exitCode: 2,
-      })
+      throw misuse(`line ${line}: ${fields.length} fields, and ${columns.length} columns`)
     }
     return toMessage(new Map(columns.map((column, at) => [column, fields[at]!])))
   }
@@ -88,10 +84,10 @@ const VARIABLE = /^variable[1-9]\d?$/
 function checkVariables(columns: readonly string[]): void {
   const variables = columns.filter(column => VARIABLE.test(column))
   if (variables.length > 0 && !columns.includes('template')) {
-    throw new Refusal(`The file has a column "${variables[0]}" and no column "template".`, { exitCode: 2 })
+    throw misuse(`The file has a column "${variables[0]}" and no column "template".`)
   }
   const missing = variables.findIndex((_, at) => !variables.includes(`variable${at + 1}`))
-  if (missing !== -1) throw new Refusal(`The file has no column "variable${missing + 1}".`, { exitCode: 2 })
+  if (missing !== -1) throw misuse(`The file has no column "variable${missing + 1}".`)
 }
 
 /** An empty field says nothing, but for the values of a template. */

@@ -1,13 +1,13 @@
 import type { AccountView } from '../contract/account.ts'
 import type { BulkJob, BulkRow } from '../contract/bulk.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
 import { bodyOfFile, keyOfFile } from './bulk-file.ts'
 import type { Body, Client } from './client.ts'
-import { clientCommand } from './client-command.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
+import { unreadable } from './files.ts'
 import { card, table } from './show.ts'
 
-const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
 const LOOK_EVERY_MS = 1_000
 const BAR_CELLS = 30
 
@@ -23,8 +23,7 @@ export const send = clientCommand({
   async ask(given) {
     const file = given.words[0]!
     const rate = given.number('rate')
-    if (rate === undefined)
-      throw new Refusal('--rate is missing: messages a second, 1 to 10', { exitCode: 2 })
+    if (rate === undefined) throw misuse('--rate is missing: messages a second, 1 to 10')
     const said = { name: given.text('name'), rate }
     const key = given.text('idempotency-key') ?? (await keyOf(given.client, file, said))
     const job = (await given.client.upload('/messages/bulk', bodyOfFile(file, said), {
@@ -58,15 +57,17 @@ export const cancel = change('cancel')
 /** The file itself is the key: the same command, repeated after whatever broke it, goes on with its job. */
 async function keyOf(client: Client, file: string, said: { name: string | undefined; rate: number }) {
   const { key } = (await client.api('GET', '/account'))['data'] as AccountView
-  return keyOfFile(file, { ...said, mode: key.mode }).catch(unreadable(file))
+  return keyOfFile(file, { ...said, mode: key.mode }).catch(cause => {
+    throw unreadable(file, cause)
+  })
 }
 
 function change(verb: 'pause' | 'resume' | 'cancel') {
   return clientCommand({
     usage: `bulk ${verb} JOB   ${WITH_KEY}`,
     words: 1,
-    ask: async ({ client, words }) => ({
-      data: (await client.api('POST', `/messages/bulk/${encodeURIComponent(words[0]!)}/${verb}`))['job'],
+    ask: async ({ client, steps }) => ({
+      data: (await client.api('POST', `/messages/bulk/${steps[0]}/${verb}`))['job'],
     }),
     show: answer => cardOf(answer['data'] as BulkJob),
   })
@@ -135,10 +136,4 @@ function cardOf(job: BulkJob): string {
     ['cancelled', job.counts.cancelled],
     ['error', job.errorCode === null ? null : `${job.errorCode}: ${job.errorMessage}`],
   ])
-}
-
-function unreadable(file: string): (cause: unknown) => never {
-  return cause => {
-    throw new Refusal(`${file} cannot be read: ${(cause as Error).message}`, { exitCode: 2, cause })
-  }
 }

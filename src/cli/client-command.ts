@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { readClientConfig } from '../config.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse, type Refusal } from '../lib/refusal.ts'
 import { ApiRefusal, type Body, type Client, type ClientOptions, createClient } from './client.ts'
 import type { Run } from './run.ts'
 import { withoutControls } from './show.ts'
@@ -11,6 +11,8 @@ export type Invocation = {
   client: Client
   /** Positional words, as many as the usage names. */
   words: string[]
+  /** The same, each as a step of a path. */
+  steps: string[]
   /** The value of an option that takes one, given once. */
   text(name: string): string | undefined
   /** All values of an option that may be repeated. */
@@ -36,6 +38,9 @@ export type ClientCommand = {
   show(answer: Body): string
 }
 
+/** Behind the usage of a command that needs an API key. */
+export const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
+
 const COMMON = {
   url: { type: 'string' },
   token: { type: 'string' },
@@ -52,7 +57,7 @@ export function clientCommand(command: ClientCommand): Run {
   return async args => {
     const { values, positionals } = parse(command, args)
     if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
-    if (positionals.length !== command.words) throw misuse(command, 'wrong number of words')
+    if (positionals.length !== command.words) throw misused(command, 'wrong number of words')
     process.stdout.on('error', endWhereNobodyReads)
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
@@ -78,7 +83,7 @@ function parse(command: ClientCommand, args: readonly string[]): { values: Value
   try {
     return parseArgs({ args: [...args], options: { ...COMMON, ...command.options }, allowPositionals: true })
   } catch (error) {
-    throw misuse(command, (error as Error).message)
+    throw misused(command, (error as Error).message)
   }
 }
 
@@ -87,8 +92,8 @@ function optionsOf(values: Values): ClientOptions {
   return { url: text('url'), token: text('token'), key: text('key') }
 }
 
-function misuse(command: ClientCommand, reason: string): Refusal {
-  return new Refusal(`${reason}\nUsage: posthorn ${command.usage}`, { exitCode: 2 })
+function misused(command: ClientCommand, reason: string): Refusal {
+  return misuse(`${reason}\nUsage: posthorn ${command.usage}`)
 }
 
 function invocationOf(command: ClientCommand, client: Client, words: string[], values: Values): Invocation {
@@ -96,6 +101,7 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
   return {
     client,
     words,
+    steps: words.map(encodeURIComponent),
     text,
     texts: name => values[name] as string[] | undefined,
     flag: name => values[name] === true,
@@ -103,11 +109,11 @@ function invocationOf(command: ClientCommand, client: Client, words: string[], v
       const given = text(name)
       if (given === undefined) return undefined
       if (/^-?\d+(\.\d+)?$/.test(given)) return Number(given)
-      throw misuse(command, `--${name} must be a number`)
+      throw misused(command, `--${name} must be a number`)
     },
     needed(name) {
       const given = text(name)
-      if (given === undefined) throw misuse(command, `--${name} is missing`)
+      if (given === undefined) throw misused(command, `--${name} is missing`)
       return given
     },
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ClientConfig } from '../config.ts'
 import { OPERATOR_TOKEN_FILE } from '../infra/secrets.ts'
 import { systemClock, within } from '../lib/clock.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse, Refusal } from '../lib/refusal.ts'
 
 /** What the API refused, by its own words. */
 export class ApiRefusal extends Error {
@@ -73,14 +73,14 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
 
   function apiKey(): string {
     const key = options.key ?? config.apiKey
-    if (key === undefined) throw new Refusal('Give an API key: --key or POSTHORN_API_KEY.', { exitCode: 2 })
+    if (key === undefined) throw misuse('Give an API key: --key or POSTHORN_API_KEY.')
     return key
   }
 }
 
 function readBase(url: string): string {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url.replace(/\/+$/, '')
-  throw new Refusal(`--url must be an http or https address, not "${url}".`, { exitCode: 2 })
+  throw misuse(`--url must be an http or https address, not "${url}".`)
 }
 
 /** Server-sent events, as far as our server uses them: a blank line ends each. */
@@ -104,9 +104,9 @@ function keptToken(dataDir: string): string {
   try {
     return readFileSync(join(dataDir, OPERATOR_TOKEN_FILE), 'utf8').trim()
   } catch (cause) {
-    throw new Refusal(
+    throw misuse(
       `There is no operator token: give --token, or POSTHORN_OPERATOR_TOKEN, or POSTHORN_DATA_DIR where the server keeps its own.`,
-      { exitCode: 2, cause },
+      cause,
     )
   }
 }
@@ -161,7 +161,7 @@ function checkHeaders(headers: Record<string, string>): void {
       new Headers({ [name]: value })
     } catch (cause) {
       const what = SAID[name] ?? name
-      throw new Refusal(`${what} has characters that no request can carry.`, { exitCode: 2, cause })
+      throw misuse(`${what} has characters that no request can carry.`, cause)
     }
   }
 }

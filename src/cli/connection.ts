@@ -1,8 +1,8 @@
 import type { ConnectionTest, ConnectionView, ConnectionWebhook } from '../contract/admin.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
 import { clientCommand, type Invocation } from './client-command.ts'
 import { readJsonFile } from './files.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 const FIELDS = {
@@ -46,7 +46,7 @@ export const add = clientCommand({
 export const list = clientCommand({
   usage: 'connection list [--limit 50] [--cursor CURSOR]',
   words: 0,
-  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: PAGE_OPTIONS,
   ask: given => given.client.admin('GET', `/connections${pageQuery(given)}`),
   show: answer =>
     table(
@@ -71,7 +71,7 @@ export const update = clientCommand({
   words: 1,
   options: { ...FIELDS, enable: { type: 'boolean' }, disable: { type: 'boolean' } },
   ask: given =>
-    given.client.admin('PATCH', `/connections/${encodeURIComponent(given.words[0]!)}`, {
+    given.client.admin('PATCH', `/connections/${given.steps[0]}`, {
       ...fieldsOf(given),
       enabled: given.flag('enable') ? true : given.flag('disable') ? false : undefined,
     }),
@@ -81,14 +81,14 @@ export const update = clientCommand({
 export const remove = clientCommand({
   usage: 'connection remove CONNECTION',
   words: 1,
-  ask: ({ client, words }) => client.admin('DELETE', `/connections/${encodeURIComponent(words[0]!)}`),
+  ask: ({ client, steps }) => client.admin('DELETE', `/connections/${steps[0]}`),
   show: answer => `${(answer['data'] as { id: string }).id} is removed.`,
 })
 
 export const webhook = clientCommand({
   usage: 'connection webhook CONNECTION',
   words: 1,
-  ask: ({ client, words }) => client.admin('GET', `/connections/${encodeURIComponent(words[0]!)}/webhook`),
+  ask: ({ client, steps }) => client.admin('GET', `/connections/${steps[0]}/webhook`),
   show: answer =>
     (answer['data'] as ConnectionWebhook).url ??
     'Nobody can call this server: set POSTHORN_PUBLIC_URL to the address under which it is reached.',
@@ -97,7 +97,7 @@ export const webhook = clientCommand({
 export const test = clientCommand({
   usage: 'connection test CONNECTION',
   words: 1,
-  ask: ({ client, words }) => client.admin('POST', `/connections/${encodeURIComponent(words[0]!)}/test`),
+  ask: ({ client, steps }) => client.admin('POST', `/connections/${steps[0]}/test`),
   show(answer) {
     const { ok, detail } = answer['data'] as ConnectionTest
     return `${ok ? 'works' : 'does not work'}: ${detail}`
@@ -124,7 +124,7 @@ function modesOf(pairs: string[] | undefined): Record<string, string> | undefine
       pairs.map(pair => {
         const [type = '', mode, ...rest] = pair.split('=')
         if (mode === undefined || rest.length > 0)
-          throw new Refusal('--mode is written TYPE=MODE, such as otp=plain_text', { exitCode: 2 })
+          throw misuse('--mode is written TYPE=MODE, such as otp=plain_text')
         return [type, mode]
       }),
     )
@@ -143,7 +143,7 @@ function configOf(given: Invocation): Record<string, unknown> | undefined {
 /** The value is JSON where it reads as such (2775, true, null), text otherwise. */
 function readPair(pair: string): [string, unknown] {
   const at = pair.indexOf('=')
-  if (at < 1) throw new Refusal('--set is written FIELD=VALUE, such as port=2775', { exitCode: 2 })
+  if (at < 1) throw misuse('--set is written FIELD=VALUE, such as port=2775')
   const text = pair.slice(at + 1)
   try {
     return [pair.slice(0, at), JSON.parse(text)]

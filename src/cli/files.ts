@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse, type Refusal } from '../lib/refusal.ts'
 
 /** The JSON of a file, or of standard input for `-`. */
 export function readJsonFile(path: string): unknown {
@@ -7,7 +7,7 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Refusal(`${nameOf(path)} is not JSON: ${(cause as Error).message}`, { exitCode: 2, cause })
+    throw misuse(`${nameOf(path)} is not JSON: ${(cause as Error).message}`, cause)
   }
 }
 
@@ -16,8 +16,13 @@ export function readTextFile(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch (cause) {
-    throw new Refusal(`${nameOf(path)} cannot be read: ${(cause as Error).message}`, { exitCode: 2, cause })
+    throw unreadable(nameOf(path), cause)
   }
+}
+
+/** What is said of a file that cannot be read. */
+export function unreadable(name: string, cause: unknown): Refusal {
+  return misuse(`${name} cannot be read: ${(cause as Error).message}`, cause)
 }
 
 function nameOf(path: string): string {

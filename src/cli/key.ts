@@ -16,7 +16,7 @@ export const create = clientCommand({
     expires: { type: 'string' },
   },
   ask: given =>
-    given.client.admin('POST', `/accounts/${encodeURIComponent(given.words[0]!)}/keys`, {
+    given.client.admin('POST', `/accounts/${given.steps[0]}/keys`, {
       name: given.needed('name'),
       mode: given.text('mode') ?? 'live',
       role: given.text('role') ?? 'owner',
@@ -32,10 +32,7 @@ export const create = clientCommand({
 export const revoke = clientCommand({
   usage: 'key revoke ACCOUNT KEY',
   words: 2,
-  ask({ client, words }) {
-    const [account, key] = words.map(encodeURIComponent)
-    return client.admin('DELETE', `/accounts/${account}/keys/${key}`)
-  },
+  ask: ({ client, steps: [account, key] }) => client.admin('DELETE', `/accounts/${account}/keys/${key}`),
   show: answer => cardOf(answer['data'] as AdminKey),
 })
 
@@ -44,7 +41,7 @@ export const rotate = clientCommand({
   words: 2,
   options: { overlap: { type: 'string' } },
   ask(given) {
-    const [account, key] = given.words.map(encodeURIComponent)
+    const [account, key] = given.steps
     return given.client.admin('POST', `/accounts/${account}/keys/${key}/rotate`, {
       overlapSeconds: given.number('overlap'),
     })

@@ -1,17 +1,20 @@
 import type { Message } from '../contract/message.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse, Refusal } from '../lib/refusal.ts'
 import type { ServerEvent } from './client.ts'
-import { clientCommand, type Invocation } from './client-command.ts'
+import { clientCommand, type Invocation, WITH_KEY } from './client-command.ts'
+import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
 
 /** After a stream has ended, in ms. */
 const AGAIN_MS = 1_000
+/** Fields of the query, by the options that say them. */
+const FILTERS = { status: 'status', channel: 'channel', messageType: 'type', to: 'to' }
 
 export const run = clientCommand({
   usage:
     'listen [--status failed] [--channel local_sms] [--type otp] [--to RECIPIENT] [--count MESSAGES]' +
-    '   (with --key or POSTHORN_API_KEY)',
+    `   ${WITH_KEY}`,
   words: 0,
   options: {
     status: { type: 'string' },
@@ -29,7 +32,7 @@ export const run = clientCommand({
 
 /** Tells messages as they change, until there were `--count` of them, or for ever: over broken lines and restarts, too. */
 async function listen(given: Invocation): Promise<void> {
-  const path = `/messages/events?${filtersOf(given)}`
+  const path = `/messages/events${queryOf(given, FILTERS)}`
   const tell = given.flag('json') ? tellAsJson : tellAsLine
   let left = countOf(given)
   let whole = true
@@ -55,13 +58,7 @@ async function listen(given: Invocation): Promise<void> {
 function countOf(given: Invocation): number {
   const count = given.number('count') ?? Number.POSITIVE_INFINITY
   if (count >= 1 && (Number.isInteger(count) || count === Number.POSITIVE_INFINITY)) return count
-  throw new Refusal('--count must be a whole number from 1', { exitCode: 2 })
-}
-
-function filtersOf(given: Invocation): URLSearchParams {
-  const filters = { status: 'status', channel: 'channel', messageType: 'type', to: 'to' }
-  const asked = Object.entries(filters).map(([name, option]) => [name, given.text(option)])
-  return new URLSearchParams(asked.filter((pair): pair is [string, string] => pair[1] !== undefined))
+  throw misuse('--count must be a whole number from 1')
 }
 
 /** What may be over in a moment; a refusal by the API is not. */

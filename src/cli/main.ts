@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse, Refusal } from '../lib/refusal.ts'
 import { COMMANDS } from './commands.ts'
 
 /** Runs one command line; resolves with the exit code. Says everything that goes wrong in one line. */
@@ -22,6 +22,8 @@ async function dispatch(words: readonly string[]): Promise<number> {
     const { load, alone } = COMMANDS[name]!
     const rest = words.slice(length)
     if (alone && (rest[0] === '--help' || rest[0] === '-h')) return usage(name)
+    if (alone && rest.length > 0)
+      throw misuse(`posthorn ${name} takes no arguments: it is set by the environment.`)
     const { run } = await load()
     return run(rest)
   }
@@ -31,7 +33,7 @@ async function dispatch(words: readonly string[]): Promise<number> {
 function unknownCommand(first: string): Refusal {
   const family = Object.keys(COMMANDS).filter(name => name.startsWith(`${first} `))
   const hint = family.length === 0 ? 'posthorn help lists them' : `there are ${family.join(', ')}`
-  return new Refusal(`There is no command "${first}"; ${hint}.`, { exitCode: 2 })
+  return misuse(`There is no command "${first}"; ${hint}.`)
 }
 
 function help(): number {

@@ -1,6 +1,6 @@
 import type { AdminInvitation, MemberRemoved, Person, ResetMade } from '../contract/member.ts'
 import { clientCommand } from './client-command.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, queryOf } from './query.ts'
 import { card, table } from './show.ts'
 
 export const list = clientCommand({
@@ -9,15 +9,11 @@ export const list = clientCommand({
   options: {
     account: { type: 'string' },
     find: { type: 'string' },
-    limit: { type: 'string' },
-    cursor: { type: 'string' },
+    ...PAGE_OPTIONS,
   },
   ask(given) {
-    const query = new URLSearchParams(pageQuery(given))
-    const [account, find] = [given.text('account'), given.text('find')]
-    if (account !== undefined) query.set('accountId', account)
-    if (find !== undefined) query.set('q', find)
-    return given.client.admin('GET', `/members?${query}`)
+    const asked = { limit: 'limit', cursor: 'cursor', accountId: 'account', q: 'find' }
+    return given.client.admin('GET', `/members${queryOf(given, asked)}`)
   },
   show: answer =>
     table(
@@ -68,11 +64,8 @@ export const remove = clientCommand({
   usage: 'member remove USER [--account ACCOUNT]   (from one account, or the login as a whole)',
   words: 1,
   options: { account: { type: 'string' } },
-  ask(given) {
-    const account = given.text('account')
-    const query = account === undefined ? '' : `?accountId=${encodeURIComponent(account)}`
-    return given.client.admin('DELETE', `/members/${encodeURIComponent(given.words[0]!)}${query}`)
-  },
+  ask: given =>
+    given.client.admin('DELETE', `/members/${given.steps[0]}${queryOf(given, { accountId: 'account' })}`),
   show(answer) {
     const { apiKeys } = answer['data'] as MemberRemoved
     const out = 'They are out, on every node within a second.'
@@ -85,7 +78,7 @@ export const remove = clientCommand({
 export const reset = clientCommand({
   usage: 'member reset USER   (a link to choose a new password; it ends their second factor)',
   words: 1,
-  ask: ({ client, words }) => client.admin('POST', `/members/${encodeURIComponent(words[0]!)}/reset`),
+  ask: ({ client, steps }) => client.admin('POST', `/members/${steps[0]}/reset`),
   show(answer) {
     const { link, expiresAt } = answer['data'] as ResetMade
     return `The link is shown this once, and works once, until ${expiresAt}:\n${link}`

@@ -2,13 +2,13 @@ import type { PriceRow } from '../contract/admin.ts'
 import type { Body, Client } from './client.ts'
 import { clientCommand } from './client-command.ts'
 import { readJsonFile } from './files.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { table } from './show.ts'
 
 export const list = clientCommand({
   usage: 'price list [--limit 50] [--cursor CURSOR]   (the whole list when neither is given)',
   words: 0,
-  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: PAGE_OPTIONS,
   ask: given =>
     given.text('limit') === undefined && given.text('cursor') === undefined
       ? wholeList(given.client)

@@ -2,38 +2,25 @@ import { readConfig } from '../config.ts'
 import { checkMasterKey } from '../core/master-key.ts'
 import { rotateMasterKey } from '../core/rotation.ts'
 import { createDatabase } from '../infra/db.ts'
-import { createLog } from '../infra/log.ts'
-import { createProgress } from '../infra/progress.ts'
 import { createSeal } from '../infra/seal.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
-import { systemClock } from '../lib/clock.ts'
 import { createRandom } from '../lib/random.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
 import type { Run } from './run.ts'
 import { table } from './show.ts'
-import { openStore } from './store.ts'
+import { openStoreOnce } from './store.ts'
 
 /** `posthorn rotate-master-key`: seals anew with POSTHORN_MASTER_KEY what POSTHORN_MASTER_KEY_PREVIOUS sealed. */
-export const run: Run = async args => {
-  if (args.length > 0) throw new Refusal('posthorn rotate-master-key takes no arguments.', { exitCode: 2 })
+export const run: Run = async () => {
   const config = readConfig()
   if (config.masterKeyPrevious === undefined) {
-    throw new Refusal(
+    throw misuse(
       'Set POSTHORN_MASTER_KEY to the new key and POSTHORN_MASTER_KEY_PREVIOUS to the one that it replaces.',
-      { exitCode: 2 },
     )
   }
   const random = createRandom()
   const seal = createSeal(ensureSecrets(config, random).masterKey, random, config.masterKeyPrevious)
-  const store = await openStore({
-    config,
-    clock: systemClock,
-    log: createLog({ level: 'error' }),
-    progress: createProgress(process.stderr, systemClock),
-    onLost: error => {
-      throw error
-    },
-  })
+  const store = await openStoreOnce(config)
   const db = createDatabase({ connectionString: store.url, poolSize: 1 })
   try {
     await checkMasterKey(db, seal)

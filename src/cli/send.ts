@@ -1,12 +1,12 @@
 import type { Body } from './client.ts'
-import { clientCommand } from './client-command.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
 import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
 
 export const run = clientCommand({
   usage:
     'send --to RECIPIENT --text TEXT [--channel auto] [--type utility] [--subject TEXT] [--sender NAME] ' +
-    '[--idempotency-key KEY] [--at 2030-01-31T09:00:00Z]   (with --key or POSTHORN_API_KEY)',
+    `[--idempotency-key KEY] [--at 2030-01-31T09:00:00Z]   ${WITH_KEY}`,
   words: 0,
   options: {
     to: { type: 'string' },

@@ -1,12 +1,12 @@
 import type { AdminSender } from '../contract/admin.ts'
 import { clientCommand } from './client-command.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const list = clientCommand({
   usage: 'sender list [--status pending|approved|rejected] [--limit 50] [--cursor CURSOR]',
   words: 0,
-  options: { status: { type: 'string' }, limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: { status: { type: 'string' }, ...PAGE_OPTIONS },
   ask: given => given.client.admin('GET', `/sms-senders${pageQuery(given, 'status')}`),
   show: answer =>
     table(
@@ -25,7 +25,7 @@ export const list = clientCommand({
 export const approve = clientCommand({
   usage: 'sender approve SENDER',
   words: 1,
-  ask: ({ client, words }) => client.admin('POST', `/sms-senders/${encodeURIComponent(words[0]!)}/approve`),
+  ask: ({ client, steps }) => client.admin('POST', `/sms-senders/${steps[0]}/approve`),
   show: answer => cardOf(answer['data'] as AdminSender),
 })
 
@@ -34,7 +34,7 @@ export const reject = clientCommand({
   words: 1,
   options: { reason: { type: 'string' } },
   ask: given =>
-    given.client.admin('POST', `/sms-senders/${encodeURIComponent(given.words[0]!)}/reject`, {
+    given.client.admin('POST', `/sms-senders/${given.steps[0]}/reject`, {
       reason: given.needed('reason'),
     }),
   show: answer => cardOf(answer['data'] as AdminSender),

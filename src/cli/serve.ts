@@ -22,9 +22,7 @@ const STOP_LIMIT_MS = 9_500
 const ECHO_MS = 1_000
 
 /** `posthorn serve`: runs until a signal, then drains. */
-export const run: Run = async args => {
-  if (args.length > 0)
-    throw new Refusal('posthorn serve takes no arguments: it is set by the environment.', { exitCode: 2 })
+export const run: Run = async () => {
   const config = readConfig()
   const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true })
   const progress = createProgress(process.stderr, systemClock)

@@ -1,15 +1,13 @@
 import { renderUnicodeCompact } from 'uqr'
 import type { WebSessionChat, WebSessionRow, WebSessionView } from '../contract/web-session.ts'
-import type { Body } from './client.ts'
-import { clientCommand } from './client-command.ts'
-import { pageQuery } from './paging.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
-const KEY = '(with --key or POSTHORN_API_KEY)'
-const pathOf = (name: string) => `/chatapp-sessions/${encodeURIComponent(name)}`
+const pathOf = ([name]: string[]) => `/chatapp-sessions/${name}`
 
 export const create = clientCommand({
-  usage: `session create NAME [--phone PHONE]   ${KEY}`,
+  usage: `session create NAME [--phone PHONE]   ${WITH_KEY}`,
   words: 1,
   options: { phone: { type: 'string' } },
   ask: given =>
@@ -21,9 +19,9 @@ export const create = clientCommand({
 })
 
 export const list = clientCommand({
-  usage: `session list [--limit 50] [--cursor CURSOR]   ${KEY}`,
+  usage: `session list [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
   words: 0,
-  options: { limit: { type: 'string' }, cursor: { type: 'string' } },
+  options: PAGE_OPTIONS,
   ask: given => given.client.api('GET', `/chatapp-sessions${pageQuery(given)}`),
   show: answer =>
     table(
@@ -40,17 +38,17 @@ export const list = clientCommand({
 })
 
 export const show = clientCommand({
-  usage: `session show NAME   ${KEY}`,
+  usage: `session show NAME   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('GET', pathOf(words[0]!)),
+  ask: ({ client, steps }) => client.api('GET', pathOf(steps)),
   show: answer => showSession(answer['data'] as WebSessionView),
 })
 
 export const chats = clientCommand({
-  usage: `session chats NAME [--kind group] [--limit 50] [--cursor CURSOR]   ${KEY}`,
+  usage: `session chats NAME [--kind group] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
   words: 1,
-  options: { kind: { type: 'string' }, limit: { type: 'string' }, cursor: { type: 'string' } },
-  ask: given => given.client.api('GET', `${pathOf(given.words[0]!)}/chats${pageQuery(given, 'kind')}`),
+  options: { kind: { type: 'string' }, ...PAGE_OPTIONS },
+  ask: given => given.client.api('GET', `${pathOf(given.steps)}/chats${pageQuery(given, 'kind')}`),
   show: answer =>
     table(
       ['chat', 'kind', 'name', 'last message'],
@@ -64,17 +62,17 @@ export const chats = clientCommand({
 })
 
 export const restart = clientCommand({
-  usage: `session restart NAME   ${KEY}`,
+  usage: `session restart NAME   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('POST', `${pathOf(words[0]!)}/restart`),
+  ask: ({ client, steps }) => client.api('POST', `${pathOf(steps)}/restart`),
   show: answer => showSession(answer['data'] as WebSessionView),
 })
 
 export const remove = clientCommand({
-  usage: `session remove NAME   ${KEY}`,
+  usage: `session remove NAME   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('DELETE', pathOf(words[0]!)),
-  show: (_: Body) => 'It is logged out, and its keys are wiped.',
+  ask: ({ client, steps }) => client.api('DELETE', pathOf(steps)),
+  show: () => 'It is logged out, and its keys are wiped.',
 })
 
 /** With the QR code drawn, to be scanned from the terminal. */

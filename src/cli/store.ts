@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
 import { createDatabase, isConnectionLoss } from '../infra/db.ts'
 import { startEmbedded } from '../infra/embedded.ts'
-import type { Log } from '../infra/log.ts'
+import { createLog, type Log } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
-import type { Progress } from '../infra/progress.ts'
-import { awake, type Clock, pause } from '../lib/clock.ts'
+import { createProgress, type Progress } from '../infra/progress.ts'
+import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { VERSION } from '../version.ts'
 
@@ -40,6 +40,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await server.stop()
     throw error
   }
+}
+
+/** The same for a command that does one thing: it tells how that goes and what fails, and ends where the database is lost. */
+export function openStoreOnce(config: Config): Promise<Store> {
+  return openStore({
+    config,
+    clock: systemClock,
+    log: createLog({ level: 'error' }),
+    progress: createProgress(process.stderr, systemClock),
+    onLost: error => {
+      throw error
+    },
+  })
 }
 
 async function openServer(options: StoreOptions): Promise<Omit<Store, 'applied'>> {

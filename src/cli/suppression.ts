@@ -1,18 +1,15 @@
 import type { SuppressionView } from '../contract/suppression.ts'
-import { clientCommand } from './client-command.ts'
-import { pageQuery } from './paging.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
-const KEY = '  (with --key or POSTHORN_API_KEY)'
-
 export const list = clientCommand({
-  usage: `suppression list [--to RECIPIENT] [--channel CHANNEL] [--limit 50] [--cursor CURSOR]${KEY}`,
+  usage: `suppression list [--to RECIPIENT] [--channel CHANNEL] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
   words: 0,
   options: {
     to: { type: 'string' },
     channel: { type: 'string' },
-    limit: { type: 'string' },
-    cursor: { type: 'string' },
+    ...PAGE_OPTIONS,
   },
   ask: given => given.client.api('GET', `/suppressions${pageQuery(given, 'to', 'channel')}`),
   show: answer =>
@@ -30,7 +27,7 @@ export const list = clientCommand({
 })
 
 export const add = clientCommand({
-  usage: `suppression add RECIPIENT [--channel CHANNEL] [--reason TEXT]${KEY}`,
+  usage: `suppression add RECIPIENT [--channel CHANNEL] [--reason TEXT]   ${WITH_KEY}`,
   words: 1,
   options: { channel: { type: 'string' }, reason: { type: 'string' } },
   ask: given =>
@@ -52,8 +49,8 @@ export const add = clientCommand({
 })
 
 export const remove = clientCommand({
-  usage: `suppression remove SUPPRESSION${KEY}`,
+  usage: `suppression remove SUPPRESSION   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('DELETE', `/suppressions/${encodeURIComponent(words[0]!)}`),
+  ask: ({ client, steps }) => client.api('DELETE', `/suppressions/${steps[0]}`),
   show: () => 'They get marketing again.',
 })

@@ -1,11 +1,9 @@
 import type { TemplateView } from '../contract/template.ts'
 import type { Body } from './client.ts'
-import { clientCommand } from './client-command.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
 import { readJsonFile } from './files.ts'
-import { pageQuery } from './paging.ts'
+import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
-
-const WITH_KEY = '(with --key or POSTHORN_API_KEY)'
 
 export const list = clientCommand({
   usage: `template list [--category sms] [--status active] [--provider internal] [--limit 50] [--cursor CURSOR]   ${WITH_KEY}`,
@@ -14,8 +12,7 @@ export const list = clientCommand({
     category: { type: 'string' },
     status: { type: 'string' },
     provider: { type: 'string' },
-    limit: { type: 'string' },
-    cursor: { type: 'string' },
+    ...PAGE_OPTIONS,
   },
   ask: given => given.client.api('GET', `/templates${pageQuery(given, 'category', 'status', 'provider')}`),
   show: answer =>
@@ -72,7 +69,7 @@ export const create = clientCommand({
 export const remove = clientCommand({
   usage: `template delete TEMPLATE   ${WITH_KEY}`,
   words: 1,
-  ask: ({ client, words }) => client.api('DELETE', `/templates/${encodeURIComponent(words[0]!)}`),
+  ask: ({ client, steps }) => client.api('DELETE', `/templates/${steps[0]}`),
   show: answer => `${(answer['data'] as Body)['id']} is deleted.`,
 })
 

@@ -1,12 +1,12 @@
 import type { Body } from './client.ts'
-import { clientCommand } from './client-command.ts'
+import { clientCommand, WITH_KEY } from './client-command.ts'
 import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
 
 export const start = clientCommand({
   usage:
     'verify start --to RECIPIENT [--channel local_sms] [--sender NAME] [--client-ip ADDRESS] ' +
-    '[--idempotency-key KEY]   (with --key or POSTHORN_API_KEY)',
+    `[--idempotency-key KEY]   ${WITH_KEY}`,
   words: 0,
   options: {
     to: { type: 'string' },
@@ -29,7 +29,7 @@ export const start = clientCommand({
 })
 
 export const resend = clientCommand({
-  usage: 'verify resend (--id VERIFICATION | --to RECIPIENT)   (with --key or POSTHORN_API_KEY)',
+  usage: `verify resend (--id VERIFICATION | --to RECIPIENT)   ${WITH_KEY}`,
   words: 0,
   options: { id: { type: 'string' }, to: { type: 'string' } },
   ask: given =>
@@ -41,7 +41,7 @@ export const resend = clientCommand({
 })
 
 export const check = clientCommand({
-  usage: 'verify check CODE (--id VERIFICATION | --to RECIPIENT)   (with --key or POSTHORN_API_KEY)',
+  usage: `verify check CODE (--id VERIFICATION | --to RECIPIENT)   ${WITH_KEY}`,
   words: 1,
   options: { id: { type: 'string' }, to: { type: 'string' } },
   ask: given =>

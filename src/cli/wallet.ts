@@ -1,5 +1,5 @@
 import type { WalletView } from '../contract/wallet.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { misuse } from '../lib/refusal.ts'
 import { clientCommand } from './client-command.ts'
 import { onceHeaders } from './once.ts'
 import { card } from './show.ts'
@@ -9,17 +9,12 @@ export const credit = clientCommand({
   words: 2,
   options: { note: { type: 'string' }, 'idempotency-key': { type: 'string' } },
   ask(given) {
-    const [account, amount] = given.words as [string, string]
+    const amount = given.words[1]!
     if (!/^\d+(\.\d+)?$/.test(amount)) {
-      throw new Refusal('AMOUNT must be a number of currency units, such as 25 or 0.5.', { exitCode: 2 })
+      throw misuse('AMOUNT must be a number of currency units, such as 25 or 0.5.')
     }
     const body = { amount: Number(amount), note: given.text('note') }
-    return given.client.admin(
-      'POST',
-      `/accounts/${encodeURIComponent(account)}/credits`,
-      body,
-      onceHeaders(given),
-    )
+    return given.client.admin('POST', `/accounts/${given.steps[0]}/credits`, body, onceHeaders(given))
   },
   show(answer) {
     const { balance, held, captured, credited, currency } = answer['data'] as WalletView

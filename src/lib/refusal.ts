@@ -12,3 +12,8 @@ export class Refusal extends Error {
     this.exitCode = options.exitCode ?? 1
   }
 }
+
+/** A refusal of the command or its settings, which are wrong. */
+export function misuse(message: string, cause?: unknown): Refusal {
+  return new Refusal(message, { exitCode: 2, cause })
+}
