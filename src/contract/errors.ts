@@ -97,6 +97,11 @@ export function invalid(path: string, message: string): Problem {
   })
 }
 
+/** A 415 that says what the body's header must be. */
+export function unsupported(header: 'Content-Type' | 'Content-Encoding', message: string): Problem {
+  return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, { details: [{ path: header, message }] })
+}
+
 /** A 400 for a body that is cut, broken, or not what it says it is; `message` says so beside the path. */
 export function unreadable(path: string, text: string, message = text): Problem {
   return new Problem('VALIDATION_ERROR', text, { details: [{ path, message }], unread: true })

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody } from '../contract/envelope.ts'
-import { Problem } from '../contract/errors.ts'
+import { invalid, Problem, unsupported } from '../contract/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import { challenge } from './challenge.ts'
 import type { HttpLog } from './request-context.ts'
@@ -63,28 +63,20 @@ function fromFastify(error: FastifyError): Problem | undefined {
       return new Problem('PAYLOAD_TOO_LARGE')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
-      return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
-        details: [{ path: 'Content-Type', message: 'must be application/json' }],
-      })
+      return unsupported('Content-Type', 'must be application/json')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return refusal('Content-Length', 'must be the length of the body')
+      return invalid('Content-Length', 'must be the length of the body')
     case 'FST_ERR_BAD_URL':
-      return refusal('', 'The path must be percent-encoded UTF-8.')
+      return invalid('', 'The path must be percent-encoded UTF-8.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('NOT_FOUND')
     // The client went away, or sent less than it announced.
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
-      return refusal('', 'The body ended too soon.')
+      return invalid('', 'The body ended too soon.')
     default:
       return undefined
   }
-}
-
-function refusal(path: string, message: string): Problem {
-  return new Problem('VALIDATION_ERROR', path === '' ? message : `${path}: ${message}`, {
-    details: [{ path, message }],
-  })
 }
 
 function logFailure(log: HttpLog, problem: Problem, error: unknown, request: FastifyRequest): void {
@@ -116,7 +108,7 @@ function isAnswering(socket: Socket): boolean {
 function toClientProblem(error: NodeJS.ErrnoException): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW') return new Problem('HEADERS_TOO_LARGE')
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('REQUEST_TIMEOUT')
-  return refusal('', 'The request is not valid HTTP.')
+  return invalid('', 'The request is not valid HTTP.')
 }
 
 function rawAnswer(problem: Problem, ids: Ids): string {

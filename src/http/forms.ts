@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
-import { invalid, Problem } from '../contract/errors.ts'
+import { invalid, Problem, unsupported } from '../contract/errors.ts'
 import { PLATFORM } from '../core/accounts/platform.ts'
 import type { Asset } from '../core/media/asset.ts'
 import type { Media } from '../core/media/media.ts'
@@ -101,9 +101,7 @@ function requireForm(request: FastifyRequest, form: FormSpec): void {
   if (request.body instanceof UnreadableBody) throw request.body.problem
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data\b/i.test(type)) {
-    throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
-      details: [{ path: 'Content-Type', message: 'must be multipart/form-data' }],
-    })
+    throw unsupported('Content-Type', 'must be multipart/form-data')
   }
   if (!request.upload) throw invalid(form.files[0]!, 'is required')
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { invalid, Problem, unreadable } from '../contract/errors.ts'
+import { invalid, type Problem, unreadable, unsupported } from '../contract/errors.ts'
 import { type JsonFault, parseJson } from '../lib/json-source.ts'
 
 /**
@@ -44,9 +44,7 @@ export function leaveBodies(app: FastifyInstance): void {
 export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
   refusePacked(headers)
   if (JSON_TYPES.test(headers['content-type'] ?? '')) return
-  throw new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
-    details: [{ path: 'Content-Type', message: 'must be application/json' }],
-  })
+  throw unsupported('Content-Type', 'must be application/json')
 }
 
 /** Throws a 415 for a compressed body. */
@@ -85,10 +83,7 @@ function readBody(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 function packed(): Problem {
-  const message = 'must be absent: compressed bodies are not understood'
-  return new Problem('UNSUPPORTED_MEDIA_TYPE', undefined, {
-    details: [{ path: 'Content-Encoding', message }],
-  })
+  return unsupported('Content-Encoding', 'must be absent: compressed bodies are not understood')
 }
 
 /** What names a field was read well enough to say so. */

@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import type { TObject } from 'typebox'
+import type { Caller } from '../contract/caller.ts'
 import type { Attempts } from '../core/people/attempts.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
@@ -96,32 +97,30 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.setNotFoundHandler(async (request, reply) =>
     sendProblem(await unmatched(request, reply), request, reply),
   )
+  const prepare: Record<(typeof OWN_SCOPES)[number], (scope: FastifyInstance) => unknown> = {
+    form: scope => acceptForms(scope, deps.media),
+    rawBody: acceptAnyBody,
+    streamed: leaveBodies,
+    page: scope => scope.register(helmet, PAGE_HEADERS),
+  }
   const add = (scope: FastifyInstance, route: Route) =>
     addRoute(scope, route, deps, [
       ...refuseSwallowed(deps.routes, route, unmatched),
       ...createGate(route, deps, limiter),
     ])
-  for (const route of deps.routes)
-    if (!route.page && !route.rawBody && !route.streamed && !route.form) add(app, route)
-  await app.register(async forms => {
-    acceptForms(forms, deps.media)
-    for (const route of deps.routes) if (route.form) add(forms, route)
-  })
-  await app.register(async raw => {
-    acceptAnyBody(raw)
-    for (const route of deps.routes) if (route.rawBody) add(raw, route)
-  })
-  await app.register(async streamed => {
-    leaveBodies(streamed)
-    for (const route of deps.routes) if (route.streamed) add(streamed, route)
-  })
-  await app.register(async pages => {
-    await pages.register(helmet, PAGE_HEADERS)
-    for (const route of deps.routes) if (route.page) add(pages, route)
-  })
+  for (const route of deps.routes) if (!OWN_SCOPES.some(kind => route[kind])) add(app, route)
+  for (const kind of OWN_SCOPES) {
+    await app.register(async scope => {
+      await prepare[kind](scope)
+      for (const route of deps.routes) if (route[kind]) add(scope, route)
+    })
+  }
   await app.ready()
   return app
 }
+
+/** What a route may be that takes its bodies, or is sent, in another way than all the others. */
+const OWN_SCOPES = ['form', 'rawBody', 'streamed', 'page'] as const
 
 /**
  * For pages alone: the API's answers need none of it, and setting it up costs
@@ -205,21 +204,14 @@ function refuseSwallowed(routes: readonly Route[], route: Route, unmatched: Unma
 }
 
 function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: Gate[]): void {
-  const {
-    summary: _,
-    tags: __,
-    description: ___,
-    errors: ____,
-    answerHeaders: _____,
-    ...schema
-  } = route.schema
   const { form } = route
   const plain = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
   const handler = route.audit ? audited(route, plain, deps.audit) : plain
   app.route({
     method: route.method,
     url: route.url,
-    schema,
+    // A copy: Fastify writes into it.
+    schema: { ...route.schema },
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     onRequest: gates,
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
@@ -245,14 +237,11 @@ function handOver(handler: Route['handler']): Handler {
 
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-function refuseOtherSites({ people }: ServerDeps): Gate {
-  return gate(request => requireSameSite(request, people))
-}
-
-function gate(pass: (request: FastifyRequest) => unknown): Gate {
+/** Lets in whom `pass` does not throw at; waits only where it has to. */
+function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
   return (request, reply, done) => {
     keepToCaller(reply)
-    const passed = pass(request)
+    const passed = pass(request, reply)
     if (!(passed instanceof Promise)) return done()
     passed.then(() => done(), done)
   }
@@ -269,7 +258,9 @@ function keepToCaller(reply: FastifyReply): void {
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
 function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
-  if ('public' in auth) return auth.sameSite ? [refuseOtherSites(deps)] : []
+  if ('public' in auth) {
+    return auth.sameSite ? [gate(request => requireSameSite(request, deps.people))] : []
+  }
   if ('session' in auth) {
     return [
       gate(async request => {
@@ -284,8 +275,8 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
   const { permission, ownersOnly } = auth
   const group = route.rateGroup ?? 'api'
 
-  function admit(request: FastifyRequest, reply: FastifyReply): void {
-    const caller = request.caller!
+  function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
+    request.caller = caller
     // What people look at does not take from what programs may send.
     limiter.take(caller.account, request.signedIn && group === 'api' ? 'console' : group, reply)
     requireActive(caller)
@@ -294,20 +285,10 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
   }
 
   return [
-    (request, reply, done) => {
-      keepToCaller(reply)
+    gate((request, reply) => {
       const found = authenticate(request, deps.keys, deps.people)
-      if (!(found instanceof Promise)) {
-        request.caller = found
-        admit(request, reply)
-        return done()
-      }
-      found
-        .then(caller => {
-          request.caller = caller
-          admit(request, reply)
-        })
-        .then(() => done(), done)
-    },
+      if (!(found instanceof Promise)) return admit(found, request, reply)
+      return found.then(caller => admit(caller, request, reply))
+    }),
   ]
 }

@@ -37,16 +37,7 @@ export function toIso(atMs: number): string {
 export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T | false> {
   return new Promise(resolve => {
     const cancel = clock.after(timeoutMs, () => resolve(false))
-    work.then(
-      value => {
-        cancel()
-        resolve(value)
-      },
-      () => {
-        cancel()
-        resolve(false)
-      },
-    )
+    work.then(resolve, () => resolve(false)).finally(cancel)
   })
 }
 

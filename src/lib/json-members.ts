@@ -162,7 +162,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
 
   function readKey(code: number): void {
     if (code !== QUOTE) throw malformed()
-    const end = closingQuote(at + 1)
+    const end = closingQuote(held, at + 1)
     if (end === -1) {
       if (held.length - at > MAX_KEY_BYTES) throw new JsonMembersFault('has a name that is too long')
       return
@@ -218,7 +218,7 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     let quoted = inString
     while (position < bytes.length) {
       if (quoted) {
-        const end = closingQuoteFrom(bytes, position)
+        const end = closingQuote(bytes, position)
         if (end === -1) {
           position = bytes.length
           break
@@ -241,22 +241,6 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     inString = quoted
     if (position < bytes.length) endValue(bytes[position]!, parts)
     else checkLength()
-  }
-
-  /** An odd number of backslashes before a quote, counted over the border of two pieces too, since `held` keeps the value. */
-  function closingQuoteFrom(bytes: Buffer, from: number): number {
-    let end = from - 1
-    for (;;) {
-      end = bytes.indexOf(QUOTE, end + 1)
-      if (end === -1) return -1
-      let slashes = 0
-      while (bytes[end - 1 - slashes] === BACKSLASH) slashes++
-      if (slashes % 2 === 0) return end
-    }
-  }
-
-  function closingQuote(from: number): number {
-    return closingQuoteFrom(held, from)
   }
 
   function endValue(code: number, parts: JsonPart[]): void {
@@ -318,6 +302,18 @@ export function createJsonMembers(options: JsonMembersOptions): JsonMembers {
     end() {
       if (place !== 'over') throw new JsonMembersFault('must be complete JSON')
     },
+  }
+}
+
+/** Where a string ends; -1 where it goes on. Backslashes are counted over the border of two pieces too: its value is held. */
+function closingQuote(bytes: Buffer, from: number): number {
+  let end = from - 1
+  for (;;) {
+    end = bytes.indexOf(QUOTE, end + 1)
+    if (end === -1) return -1
+    let slashes = 0
+    while (bytes[end - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end
   }
 }
 
