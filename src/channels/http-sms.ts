@@ -6,7 +6,7 @@ import { explainStatus } from './http/verdict.ts'
 import { createAnswerReader } from './http-sms/answer.ts'
 import { type HttpSmsConfig, httpSmsConfig } from './http-sms/config.ts'
 import { bringsMessages, readMessages } from './http-sms/inbound.ts'
-import { readCall } from './http-sms/receipts.ts'
+import { readReceipts } from './http-sms/receipts.ts'
 import { createRequestMaker } from './http-sms/request.ts'
 import type { InboundAnswer, Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { rejected } from './shared/outcome.ts'
@@ -52,7 +52,7 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
     if (inbound && (!receipts || bringsMessages(request))) {
       return readMessages(request, inbound, secrets, io.receiptToken, () => spareId(io.random))
     }
-    return receipts ? readCall(request, receipts, secrets, io.receiptToken) : UNAUTHORIZED
+    return receipts ? readReceipts(request, receipts, secrets, io.receiptToken) : UNAUTHORIZED
   }
 
   const { probe } = maker
@@ -61,7 +61,7 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
     ...rate,
     send,
     ...((receipts || inbound) && { receive }),
-    ...(probe && { test: async signal => checkOf(await line.ask(probe, signal)) }),
+    ...(probe && { test: async signal => checkOf(await line.exchange(probe, signal)) }),
     close: line.close,
   }
 }

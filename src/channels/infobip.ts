@@ -5,7 +5,7 @@ import { jsonOf, withToken } from './http/inbound.ts'
 import { checkOf, openLine, warnOfNoReceipts } from './http/line.ts'
 import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
 import { DUPLICATE, explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
-import { readReports, statusOf } from './infobip/reports.ts'
+import { readCallback, statusOf } from './infobip/reports.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { SMS_POLICY, unsendable, withoutPlus } from './shared/sms.ts'
 
@@ -61,9 +61,12 @@ function openLink(config: InfobipConfig, io: Io): Link {
 
   /** Infobip's log of the last 48 hours; a message that is not in it may still be on its way there. */
   async function find(attemptId: string, signal: AbortSignal): Promise<Outcome> {
-    const { answer, code } = await line.ask(logOf(attemptId), signal)
-    if (answer === null) return { kind: 'unknown', detail: `Infobip’s log was not reached (${code}).` }
-    const results = answer.status === 200 ? jsonOf(answer.body)?.['results'] : null
+    const asked = await line.exchange(logOf(attemptId), signal)
+    if (asked.kind !== 'answer') {
+      return { kind: 'unknown', detail: `Infobip’s log was not reached (${asked.code}).` }
+    }
+    const { status, body } = asked.answer
+    const results = status === 200 ? jsonOf(body)?.['results'] : null
     const found = Array.isArray(results) ? results.find(isOf(attemptId)) : undefined
     return found === undefined ? NOT_FOUND : outcomeOfLog(found.status, attemptId)
   }
@@ -81,9 +84,9 @@ function openLink(config: InfobipConfig, io: Io): Link {
     ...rate,
     send,
     find,
-    receive: async request => readReports(request, io.receiptToken),
+    receive: async request => readCallback(request, io.receiptToken),
     // The log of a message that cannot be: asks for nothing, and proves the key.
-    test: async signal => checkOf(await line.ask(logOf('posthorn-test'), signal)),
+    test: async signal => checkOf(await line.exchange(logOf('posthorn-test'), signal)),
     close: line.close,
   }
 }

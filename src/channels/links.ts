@@ -1,7 +1,7 @@
 import type { Channel } from '../contract/enums.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
-import type { Io, Link, LinkLog, LinkState, Provider } from './provider.ts'
+import type { Io, Link, LinkLog, LinkState, LinkTest, Provider } from './provider.ts'
 
 /** What a link is opened from. */
 export type LinkSpec = {
@@ -41,7 +41,7 @@ export type Links = {
   /** Opens what is new, reopens what changed, lets go of what is gone. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the far side whether the configuration works. */
-  test(id: ConnectionId, signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
+  test(id: ConnectionId, signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
 

@@ -311,6 +311,9 @@ export type InboundAnswer =
 /** What a link reports of its own health, for the console, metrics and log. */
 export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
 
+/** Whether a configuration works, and why not, for the operator. */
+export type LinkTest = { ok: boolean; detail: string }
+
 /** What a provider is given: nothing else reaches it. */
 export type Io = {
   /** The connection that this link carries; receipts belong to it. */
@@ -375,7 +378,7 @@ export type Link = {
   /** Where accounts bring their own bots to the platform. */
   bots?: BotPlatform
   /** Cheap proof that the configuration works, for the operator's test button. */
-  test?(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
+  test?(signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
 

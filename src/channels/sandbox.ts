@@ -3,7 +3,16 @@ import { CHANNELS } from '../contract/enums.ts'
 import type { SandboxMedia } from '../contract/sandbox.ts'
 import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
-import type { Io, Link, OfficialIdentity, Outcome, Outgoing, OutgoingTemplate, Provider } from './provider.ts'
+import type {
+  Io,
+  Link,
+  LinkTest,
+  OfficialIdentity,
+  Outcome,
+  Outgoing,
+  OutgoingTemplate,
+  Provider,
+} from './provider.ts'
 import { type Prepared, readFiles } from './sandbox/files.ts'
 import { createReceiptTeller, reasonOf, receiptOf } from './sandbox/receipts.ts'
 import { explainCode, NOT_REGISTERED, type Refusal, scriptOf, type Taking } from './sandbox/script.ts'
@@ -118,7 +127,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
   }
 
   /** A sandbox works when its inbox answers. */
-  async function test(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+  async function test(signal: AbortSignal): Promise<LinkTest> {
     const answers = inbox.nextReceiptAt(io.connectionId, io.clock.now()).then(() => true)
     const ok = await stops.race(answers, signal, false)
     return { ok, detail: ok ? 'The inbox answers.' : 'The inbox does not answer.' }

@@ -1,7 +1,7 @@
 import { laneOf } from './http/config.ts'
 import { openDownload } from './http/download.ts'
 import { openLine } from './http/line.ts'
-import { FileUnavailable, type Io, type Link, type Provider } from './provider.ts'
+import { FileUnavailable, type Io, type Link, type LinkTest, type Provider } from './provider.ts'
 import { PLAIN_TEXT } from './shared/policy.ts'
 import { explainCode } from './telegram/codes.ts'
 import { Config, rootOf, type TelegramConfig } from './telegram/config.ts'
@@ -45,12 +45,13 @@ function openLink(config: TelegramConfig, io: Io): Link {
   }
 
   /** Without a bot there is nothing to ask: that somebody answers at its address is all that can be seen. */
-  async function test(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+  async function test(signal: AbortSignal): Promise<LinkTest> {
     const { pathname } = new URL(`${root}/`)
-    const { answer, code } = await line.ask({ method: 'GET', path: pathname, headers: {} }, signal)
-    if (answer === null) return { ok: false, detail: `The Bot API was not reached (${code}).` }
-    const ok = answer.status < 500
-    return { ok, detail: ok ? 'The Bot API answers.' : `The Bot API fails (HTTP ${answer.status}).` }
+    const asked = await line.exchange({ method: 'GET', path: pathname, headers: {} }, signal)
+    if (asked.kind !== 'answer') return { ok: false, detail: `The Bot API was not reached (${asked.code}).` }
+    const { status } = asked.answer
+    const ok = status < 500
+    return { ok, detail: ok ? 'The Bot API answers.' : `The Bot API fails (HTTP ${status}).` }
   }
 
   return {

@@ -42,8 +42,9 @@ export type TwilioConfig = Static<typeof Config>
 
 /**
  * SMS by Twilio's Messages resource (API 2010-04-01). It takes no id of ours that it would
- * dedupe by or find a message by: the address for its status callbacks names the attempt. A 5xx proves nothing: "it is possible for a customer to receive multiple
- * messages" (https://www.twilio.com/docs/api/errors/20500).
+ * dedupe by or find a message by: the address for its status callbacks names the attempt. A 5xx
+ * proves nothing: "it is possible for a customer to receive multiple messages"
+ * (https://www.twilio.com/docs/api/errors/20500).
  */
 export const twilioProvider: Provider<TwilioConfig> = {
   key: 'twilio',
@@ -67,9 +68,10 @@ function openLink(config: TwilioConfig, io: Io): Link {
   warnOfNoReceipts('twilio', io)
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
+    const refused = unsendable(message)
+    if (refused) return refused
     const sender = senderOf(message, config)
-    const refused = unsendable(message) ?? (sender === null ? NO_SENDER : null)
-    if (refused || sender === null) return refused ?? NO_SENDER
+    if (sender === null) return NO_SENDER
     const body = new URLSearchParams({ To: message.to, ...sender, Body: message.text })
     if (io.receiptUrl !== null) body.set('StatusCallback', withAttempt(io.receiptUrl, message.attemptId))
     const request: HttpRequest = {
@@ -87,7 +89,7 @@ function openLink(config: TwilioConfig, io: Io): Link {
     send,
     receive: async request => readCallback(request, config.authToken),
     test: async signal =>
-      checkOf(await line.ask({ method: 'GET', path: `${account}.json`, headers }, signal)),
+      checkOf(await line.exchange({ method: 'GET', path: `${account}.json`, headers }, signal)),
     close: line.close,
   }
 }

@@ -9,7 +9,7 @@ import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { fragmentOf, wholeOf } from './shared/pieces.ts'
 import { NO_SENDER, SMS_POLICY, unsendable, withoutPlus } from './shared/sms.ts'
 import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
-import { type Proof, readReceipt, SIGNATURE_METHODS } from './vonage/receipts.ts'
+import { type Proof, readCallback, SIGNATURE_METHODS } from './vonage/receipts.ts'
 
 const BASE_URL = 'https://rest.nexmo.com'
 /** Longer addresses for receipts are not taken. */
@@ -90,8 +90,8 @@ function openLink(config: VonageConfig, io: Io): Link {
     concurrency,
     ...rate,
     send,
-    receive: async request => readReceipt(request, proof),
-    test: async signal => checkOf(await line.ask(balance, signal)),
+    receive: async request => readCallback(request, proof),
+    test: async signal => checkOf(await line.exchange(balance, signal)),
     close: line.close,
   }
 }

@@ -110,7 +110,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
       openMedia(graph, { origin, phoneNumberId: config.phoneNumberId, clock: io.clock }, reference, signal),
     identity: signal => readIdentity(graph, config.phoneNumberId, signal),
     test: async signal =>
-      checkOf(await graph.line.ask(graphRequest(graph, `${config.phoneNumberId}?fields=id`), signal)),
+      checkOf(await graph.line.exchange(graphRequest(graph, `${config.phoneNumberId}?fields=id`), signal)),
     close: graph.line.close,
   }
 }

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { HttpSmsConfig } from '../../src/channels/http-sms/config.ts'
-import { readCall } from '../../src/channels/http-sms/receipts.ts'
-import { readReports } from '../../src/channels/infobip/reports.ts'
+import { readReceipts } from '../../src/channels/http-sms/receipts.ts'
+import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
 import type { InboundAnswer } from '../../src/channels/provider.ts'
 import { readCallback } from '../../src/channels/twilio/receipts.ts'
-import { readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
+import { readCallback as readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
 import type { InboundRequest } from '../../src/contract/inbound.ts'
 import { startHttpPeer } from '../support/http-peer.ts'
 import { receiptsOf } from '../support/inbound.ts'
@@ -315,7 +315,7 @@ describe('infobip', () => {
 describe('http-sms', () => {
   type Form = NonNullable<HttpSmsConfig['receipts']>
   const { receipts: hmac, secrets = {} } = exampleGateway('https://gateway.example.com')
-  const read = (asked: InboundRequest, form: Form) => readCall(asked, form, secrets, 'receipt-token')
+  const read = (asked: InboundRequest, form: Form) => readReceipts(asked, form, secrets, 'receipt-token')
 
   test('proved by an HMAC of the raw bytes', () => {
     const body =

@@ -10,14 +10,16 @@ const Fields = (description: string) =>
     description,
   })
 
+/** The host stands as it is: placeholders may only come behind it. */
+const GATEWAY_URL = { maxLength: 2_000, pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$' }
+
 const Request = Type.Object(
   {
     method: Type.Optional(
       Type.Union([Type.Literal('POST'), Type.Literal('GET'), Type.Literal('PUT')], { default: 'POST' }),
     ),
     url: Type.String({
-      maxLength: 2_000,
-      pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$',
+      ...GATEWAY_URL,
       description: 'Placeholders may stand in the path and the query.',
     }),
     query: Type.Optional(Fields('Fields behind the question mark.')),
@@ -147,7 +149,7 @@ const Messages = Type.Object(
 
 const Probe = Type.Object(
   {
-    url: Type.String({ maxLength: 2_000, pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$' }),
+    url: Type.String(GATEWAY_URL),
     headers: Type.Optional(Fields('Headers of the request.')),
   },
   {

@@ -5,7 +5,7 @@ import { type Field, momentOf, readItems } from './call.ts'
 import type { ReceiptForm } from './config.ts'
 
 /** The receipts of a call from the gateway, if it proves to be from there. */
-export function readCall(
+export function readReceipts(
   request: InboundRequest,
   form: ReceiptForm,
   secrets: Readonly<Record<string, string>>,

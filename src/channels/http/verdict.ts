@@ -9,8 +9,8 @@ export type Verdict = { outcome: Outcome; down?: string }
 export type Meaning = {
   /**
    * `recipient`, `sender`, `message`: refused for good. `opted_out`: the recipient wants nothing from
-   * this sender. `operator`: our account there or our
-   * settings; tried again, the link is down. `later`: explicitly not now. `throttled`: too fast.
+   * this sender. `operator`: our account there or our settings; tried again, the link is down.
+   * `later`: explicitly not now. `throttled`: too fast.
    */
   means: 'recipient' | 'opted_out' | 'sender' | 'message' | 'operator' | 'later' | 'throttled'
   /** A sentence for people. */
@@ -22,7 +22,7 @@ export type Meaning = {
 export type Meanings = Readonly<Record<string, Meaning>>
 
 /** A rest where the provider does not say how long. */
-const THROTTLE_MS = 1_000
+export const THROTTLE_MS = 1_000
 /** No provider's word makes us rest for less, or for longer. */
 const SHORTEST_REST_MS = 100
 const LONGEST_REST_MS = 3_600_000

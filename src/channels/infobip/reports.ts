@@ -17,7 +17,7 @@ const MOST_REPORTS = 1_000
  * Delivery reports and messages from people, which Infobip sends unsigned: the token in the
  * address that a message names, or that the operator gave, proves where they come from.
  */
-export function readReports(request: InboundRequest, token: string): InboundAnswer {
+export function readCallback(request: InboundRequest, token: string): InboundAnswer {
   if (!bearsToken(request, token)) return UNAUTHORIZED
   const results = jsonOf(request.body)?.['results']
   if (!Array.isArray(results)) return malformed('there is no list of results')

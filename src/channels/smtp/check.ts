@@ -1,4 +1,5 @@
 import SMTPConnection, { type Options as ConnectionOptions } from 'nodemailer/lib/smtp-connection'
+import type { LinkTest } from '../provider.ts'
 import type { SmtpFault } from './outcome.ts'
 
 /** Connects, greets, logs in and says goodbye on a connection of its own; cut when `signal` aborts. */
@@ -6,11 +7,11 @@ export function checkServer(
   options: ConnectionOptions,
   login: { user: string; pass: string } | null,
   signal: AbortSignal,
-): Promise<{ ok: boolean; detail: string }> {
+): Promise<LinkTest> {
   const connection = new SMTPConnection(options)
   return new Promise(resolve => {
     // The first result counts; what closing then reports is too late.
-    function finish(result: { ok: boolean; detail: string }): void {
+    function finish(result: LinkTest): void {
       resolve(result)
       if (result.ok) connection.quit()
       else connection.close()

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
+import { createReport } from '../shared/report.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 import { checkServer } from './check.ts'
 import { CONNECTIONS, type SmtpConfig } from './config.ts'
@@ -41,7 +42,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   const room = createRoom(MOST_IN_MEMORY_BYTES)
   const copies = COPIES_WHILE_MADE + Number(sign !== undefined)
   const deliveries = createDeliveries({ ...options, ...(login && { auth: login }) })
-  const report = createReport(io)
+  const report = createReport(io, 'smtp: the server cannot be reached')
   const closing = new AbortController()
   const underWay = new Set<Promise<Outcome>>()
   warnOfPlainLogin(config, options, io)
@@ -65,7 +66,8 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     if (!('mail' in made)) return made
     place?.shrink(made.mail.bytes.length)
     const delivery = await deliveries.deliver(made.mail, signal)
-    report(stateAfter(delivery))
+    const state = stateAfter(delivery)
+    if (state) report(state)
     if ('fault' in delivery) return outcomeOfFault(message, delivery.fault, delivery.ended)
     const providerId = (delivery.serverMessageId ?? made.mail.messageId).replace(/[<>]/g, '')
     return outcomeOfReply(message, delivery.reply, providerId, delivery.ended)
@@ -149,17 +151,6 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
     LARGEST_MAIL_BYTES,
     sizes.reduce((sum, size) => sum + size, 0),
   )
-}
-
-/** Passes on what changed, and only that: a link is not news with every mail. */
-function createReport(io: Io): (state: LinkState | null) => void {
-  let last = ''
-  return state => {
-    if (state === null || state.state === last) return
-    last = state.state
-    if (state.state === 'down') io.log.warn({ detail: state.detail }, 'smtp: the server cannot be reached')
-    io.report(state)
-  }
 }
 
 /** A server that answers is up, whatever it says of the mail; our own abort tells nothing. */

@@ -6,8 +6,7 @@ const API_ROOT = 'https://api.telegram.org'
 export const Config = Type.Object(
   {
     apiRoot: Type.Optional(BaseUrl(API_ROOT)),
-    maxConnections: LINE_FIELDS.maxConnections,
-    messagesPerSecond: LINE_FIELDS.messagesPerSecond,
+    ...LINE_FIELDS,
   },
   { additionalProperties: false },
 )

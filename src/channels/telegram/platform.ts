@@ -8,6 +8,7 @@ import type {
 import type { Clock } from '../../lib/clock.ts'
 import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
 import { jsonOf } from '../http/inbound.ts'
+import { THROTTLE_MS } from '../http/verdict.ts'
 import { FileUnavailable } from '../provider.ts'
 import { type Called, callApi, type Methods, type Refused, type Wire } from './call.ts'
 import { isThrottle, isUnauthorized } from './codes.ts'
@@ -22,8 +23,6 @@ const MOST_UPDATES = 100
 const MOST_ANSWER_BYTES = 4 * 1_048_576
 /** For the answer to a question that Telegram may take its time for, beyond that time. */
 const ANSWER_MS = 15_000
-/** A rest where Telegram does not say how long. */
-const THROTTLE_MS = 1_000
 /** Calls under way at once to one webhook. */
 const WEBHOOK_CONNECTIONS = 40
 

@@ -1,14 +1,11 @@
 import { botMessageId } from '../../contract/bot-platform.ts'
-import { quotable, type Verdict, verdictOfFailure } from '../http/verdict.ts'
+import { quotable, THROTTLE_MS, type Verdict, verdictOfFailure } from '../http/verdict.ts'
 import type { Io, Outcome, Outgoing, SenderUpdate } from '../provider.ts'
 import { outcomeOfFile, rejected } from '../shared/outcome.ts'
 import { type Called, callApi, cutBy, type Refused, type Wire } from './call.ts'
 import { isThrottle, isUnauthorized, meaningOf } from './codes.ts'
 import { type Parcel, pack, post, type Sent, unsendable } from './message.ts'
 import { createPace } from './pace.ts'
-
-/** A rest where Telegram does not say how long. */
-const THROTTLE_MS = 1_000
 
 type Sender = {
   send(message: Outgoing, signal: AbortSignal): Promise<Outcome>

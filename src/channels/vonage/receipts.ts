@@ -34,7 +34,7 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 }
 
 /** A delivery receipt or a message from a person, if it is Vonage's: by GET, as a form or as JSON, as the account is set. */
-export function readReceipt(request: InboundRequest, proof: Proof): InboundAnswer {
+export function readCallback(request: InboundRequest, proof: Proof): InboundAnswer {
   const fields = fieldsOf(request)
   if ('token' in proof && !bearsToken(request, proof.token)) return UNAUTHORIZED
   if (fields === null) return 'token' in proof ? malformed('the body is no JSON object') : UNAUTHORIZED

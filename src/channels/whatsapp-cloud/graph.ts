@@ -51,8 +51,11 @@ export type Asked =
   | { kind: 'unavailable'; detail: string }
 
 export async function askGraph(graph: Graph, request: HttpRequest, signal: AbortSignal): Promise<Asked> {
-  const { answer, code } = await graph.line.ask(request, signal)
-  if (answer === null) return { kind: 'unavailable', detail: `WhatsApp was not reached (${code}).` }
+  const asked = await graph.line.exchange(request, signal)
+  if (asked.kind !== 'answer') {
+    return { kind: 'unavailable', detail: `WhatsApp was not reached (${asked.code}).` }
+  }
+  const { answer } = asked
   const said = jsonOf(answer.body)
   if (answer.status >= 200 && answer.status < 300) {
     return said

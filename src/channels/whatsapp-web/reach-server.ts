@@ -1,12 +1,13 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { LinkTest } from '../provider.ts'
 import type { WebConfig } from './config.ts'
 
 /** Whether sessions could connect there: TCP, and TLS where the address asks for it. Links nothing. */
 export function reachServer(
   { socketUrl, tlsCa }: Pick<WebConfig, 'socketUrl' | 'tlsCa'>,
   signal: AbortSignal,
-): Promise<{ ok: boolean; detail: string }> {
+): Promise<LinkTest> {
   const { protocol, hostname, port } = new URL(socketUrl)
   const secure = protocol === 'wss:'
   const where = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) }
