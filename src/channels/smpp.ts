@@ -1,14 +1,13 @@
 import type { InboundMessage, Io, Link, Outcome, Outgoing, Provider, Receipt } from './provider.ts'
 import { SMS_POLICY, spareId } from './shared/sms.ts'
 import { type SmppConfig, smppConfig, withDefaults } from './smpp/config.ts'
-import { explainStatus } from './smpp/explain.ts'
 import { readMessage } from './smpp/inbound.ts'
 import { createPool } from './smpp/pool.ts'
 import { createReceiptIds } from './smpp/receipt-ids.ts'
 import { isReceipt, type ReadReceipt, readReceipt } from './smpp/receipts.ts'
 import { createSender } from './smpp/sender.ts'
 import type { Delivery } from './smpp/session.ts'
-import { STATUS } from './smpp/status.ts'
+import { explainStatus, STATUS } from './smpp/status.ts'
 
 /**
  * SMS over SMPP 3.4: several binds with a window each, kept up with

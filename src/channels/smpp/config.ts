@@ -1,5 +1,21 @@
 import { type Static, Type } from 'typebox'
 
+const DEFAULTS = {
+  systemType: '',
+  bindMode: 'trx',
+  binds: 1,
+  window: 100,
+  serviceType: '',
+  sourceAddress: '',
+  destTon: 1,
+  destNpi: 1,
+  defaultAlphabet: 'gsm7',
+  receiptIdFormat: 'auto',
+  responseTimeoutMs: 10_000,
+  enquireLinkMs: 30_000,
+  throttleMs: 1000,
+} as const
+
 /** What an SMPP connection is made of; drawn as the form and checked before `open`. */
 export const smppConfig = Type.Object(
   {
@@ -19,7 +35,9 @@ export const smppConfig = Type.Object(
       pattern: '^[\\x20-\\x7e]*$',
       description: 'SMPP 3.4 allows 8 characters; many centres take more.',
     }),
-    systemType: Type.Optional(Type.String({ maxLength: 12, pattern: '^[\\x20-\\x7e]*$', default: '' })),
+    systemType: Type.Optional(
+      Type.String({ maxLength: 12, pattern: '^[\\x20-\\x7e]*$', default: DEFAULTS.systemType }),
+    ),
     tls: Type.Optional(Type.Boolean({ default: false, description: 'TLS with a verified certificate.' })),
     tlsCa: Type.Optional(
       Type.String({
@@ -36,25 +54,32 @@ export const smppConfig = Type.Object(
     ),
     bindMode: Type.Optional(
       Type.Union([Type.Literal('trx'), Type.Literal('tx_rx')], {
-        default: 'trx',
+        default: DEFAULTS.bindMode,
         description: 'trx: transceivers. tx_rx: a transmitter and a receiver each.',
       }),
     ),
     binds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 16, default: 1, description: 'Connections at once.' }),
+      Type.Integer({ minimum: 1, maximum: 16, default: DEFAULTS.binds, description: 'Connections at once.' }),
     ),
     window: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Unanswered messages per bind.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: DEFAULTS.window,
+        description: 'Unanswered messages per bind.',
+      }),
     ),
     messagesPerSecond: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 100_000, description: 'Absent: no limit.' }),
     ),
-    serviceType: Type.Optional(Type.String({ maxLength: 5, pattern: '^[\\x20-\\x7e]*$', default: '' })),
+    serviceType: Type.Optional(
+      Type.String({ maxLength: 5, pattern: '^[\\x20-\\x7e]*$', default: DEFAULTS.serviceType }),
+    ),
     sourceAddress: Type.Optional(
       Type.String({
         maxLength: 20,
         pattern: '^\\+?[A-Za-z0-9 ._-]*$',
-        default: '',
+        default: DEFAULTS.sourceAddress,
         description: 'The sender of messages that name none; empty leaves it to the centre.',
       }),
     ),
@@ -64,11 +89,11 @@ export const smppConfig = Type.Object(
     sourceNpi: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 18, description: 'Absent: by the kind of sender.' }),
     ),
-    destTon: Type.Optional(Type.Integer({ minimum: 0, maximum: 6, default: 1 })),
-    destNpi: Type.Optional(Type.Integer({ minimum: 0, maximum: 18, default: 1 })),
+    destTon: Type.Optional(Type.Integer({ minimum: 0, maximum: 6, default: DEFAULTS.destTon })),
+    destNpi: Type.Optional(Type.Integer({ minimum: 0, maximum: 18, default: DEFAULTS.destNpi })),
     defaultAlphabet: Type.Optional(
       Type.Union([Type.Literal('gsm7'), Type.Literal('latin1')], {
-        default: 'gsm7',
+        default: DEFAULTS.defaultAlphabet,
         description: 'How messages from phones are to be read that come in the centre’s default alphabet.',
       }),
     ),
@@ -76,7 +101,7 @@ export const smppConfig = Type.Object(
       Type.Union(
         [Type.Literal('auto'), Type.Literal('same'), Type.Literal('hex-to-dec'), Type.Literal('dec-to-hex')],
         {
-          default: 'auto',
+          default: DEFAULTS.receiptIdFormat,
           description:
             'How ids in the text of receipts become those of the submits: as they are, or from one base to the other.',
         },
@@ -86,7 +111,7 @@ export const smppConfig = Type.Object(
       Type.Integer({
         minimum: 100,
         maximum: 60_000,
-        default: 10_000,
+        default: DEFAULTS.responseTimeoutMs,
         description: 'Wait for an answer to a PDU.',
       }),
     ),
@@ -94,12 +119,17 @@ export const smppConfig = Type.Object(
       Type.Integer({
         minimum: 1000,
         maximum: 600_000,
-        default: 30_000,
+        default: DEFAULTS.enquireLinkMs,
         description: 'Between signs of life.',
       }),
     ),
     throttleMs: Type.Optional(
-      Type.Integer({ minimum: 100, maximum: 60_000, default: 1000, description: 'Rest after a throttle.' }),
+      Type.Integer({
+        minimum: 100,
+        maximum: 60_000,
+        default: DEFAULTS.throttleMs,
+        description: 'Rest after a throttle.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -107,40 +137,10 @@ export const smppConfig = Type.Object(
 
 export type SmppConfig = Static<typeof smppConfig>
 
-type Defaulted =
-  | 'systemType'
-  | 'bindMode'
-  | 'binds'
-  | 'window'
-  | 'serviceType'
-  | 'sourceAddress'
-  | 'destTon'
-  | 'destNpi'
-  | 'defaultAlphabet'
-  | 'receiptIdFormat'
-  | 'responseTimeoutMs'
-  | 'enquireLinkMs'
-  | 'throttleMs'
-
 /** The configuration with every default in place. */
-export type SmppSettings = SmppConfig & Required<Pick<SmppConfig, Defaulted>>
+export type SmppSettings = SmppConfig & Required<Pick<SmppConfig, keyof typeof DEFAULTS>>
 
 /** Fills in what the operator left out, whether or not the caller applied the schema's defaults. */
 export function withDefaults(config: SmppConfig): SmppSettings {
-  return {
-    ...config,
-    systemType: config.systemType ?? '',
-    bindMode: config.bindMode ?? 'trx',
-    binds: config.binds ?? 1,
-    window: config.window ?? 100,
-    serviceType: config.serviceType ?? '',
-    sourceAddress: config.sourceAddress ?? '',
-    destTon: config.destTon ?? 1,
-    destNpi: config.destNpi ?? 1,
-    defaultAlphabet: config.defaultAlphabet ?? 'gsm7',
-    receiptIdFormat: config.receiptIdFormat ?? 'auto',
-    responseTimeoutMs: config.responseTimeoutMs ?? 10_000,
-    enquireLinkMs: config.enquireLinkMs ?? 30_000,
-    throttleMs: config.throttleMs ?? 1000,
-  }
+  return { ...DEFAULTS, ...config }
 }

@@ -1,7 +1,7 @@
 import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
-import { wordsOf } from './body.ts'
 import type { SmppSettings } from './config.ts'
+import { messageIdIn, wordsOf } from './delivery.ts'
 import { TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
@@ -28,10 +28,9 @@ export function readMessage(
   if (alphabet === null) return null
   const { udh, body } = wordsOf(delivery)
   const part = (udh && partOf(udh)) ?? segmentOf(tlvs)
-  const id = tlvs.get(TLV.receiptedMessageId)?.toString('latin1').replace(/\0.*$/s, '')
   return {
     kind: 'message',
-    eventId: id || spareId(),
+    eventId: messageIdIn(tlvs) || spareId(),
     channel: 'int_sms',
     from: addressOf(message.source, message.sourceTon),
     to: addressOf(message.dest, message.destTon),

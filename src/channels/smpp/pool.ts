@@ -1,10 +1,9 @@
 import type { Cancel } from '../../lib/clock.ts'
-import type { Io } from '../provider.ts'
+import type { Io, LinkTest } from '../provider.ts'
 import { type Bind, type BindRole, startBind } from './bind.ts'
 import type { SmppSettings } from './config.ts'
 import type { SubmitAnswer } from './in-flight.ts'
-import type { ShortMessage } from './pdu.ts'
-import type { Delivery, OnAnswer, Session } from './session.ts'
+import type { Delivery, Session, Submit } from './session.ts'
 
 export type PoolDeps = {
   settings: SmppSettings
@@ -15,14 +14,9 @@ export type PoolDeps = {
 /** All binds of one connection; a submit goes to the least busy one. */
 export type Pool = {
   /** Waits shortly where no bind has room; `unwritten` when none gets any. Never rejects. */
-  submit(
-    message: ShortMessage,
-    signal: AbortSignal,
-    onAnswer?: OnAnswer,
-    onLate?: OnAnswer,
-  ): Promise<SubmitAnswer>
+  submit: Submit
   /** Waits until a bind is up, or none came up; for the operator's test. */
-  probe(signal: AbortSignal): Promise<{ ok: boolean; detail: string }>
+  probe(signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
 
@@ -47,17 +41,10 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   const senders = binds.filter(bind => bind.role !== 'receiver')
   report()
 
-  function submit(
-    message: ShortMessage,
-    signal: AbortSignal,
-    onAnswer?: OnAnswer,
-    onLate?: OnAnswer,
-  ): Promise<SubmitAnswer> {
+  function submit(...given: Parameters<Submit>): Promise<SubmitAnswer> {
     // Nobody overtakes those who wait already.
     const session = waiters.size === 0 && !closing ? leastBusy() : null
-    return session
-      ? session.submit(message, signal, onAnswer, onLate)
-      : queue(message, signal, onAnswer, onLate)
+    return session ? session.submit(...given) : queue(given)
   }
 
   function leastBusy(): Session | null {
@@ -73,12 +60,8 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return best
   }
 
-  function queue(
-    message: ShortMessage,
-    signal: AbortSignal,
-    onAnswer?: OnAnswer,
-    onLate?: OnAnswer,
-  ): Promise<SubmitAnswer> {
+  function queue(given: Parameters<Submit>): Promise<SubmitAnswer> {
+    const [, signal] = given
     const hopeless = closing || waiters.size >= MOST_WAITING || senders.every(bind => bind.hopeless())
     if (hopeless || signal.aborted) return Promise.resolve({ kind: 'unwritten', detail: whyNot() })
     return new Promise(resolve => {
@@ -94,7 +77,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
       const waiter: Waiter = {
         start(session) {
           leave()
-          resolve(session.submit(message, signal, onAnswer, onLate))
+          resolve(session.submit(...given))
         },
         giveUp,
       }
@@ -148,7 +131,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return health() === 'up' ? 'every window is full' : `no bind: ${summary()}`
   }
 
-  function probe(signal: AbortSignal): Promise<{ ok: boolean; detail: string }> {
+  function probe(signal: AbortSignal): Promise<LinkTest> {
     return new Promise(resolve => {
       const finish = (): void => {
         watchers.delete(look)

@@ -1,5 +1,5 @@
 import type { Receipt } from '../provider.ts'
-import { wordsOf } from './body.ts'
+import { messageIdIn, wordsOf } from './delivery.ts'
 import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
@@ -67,7 +67,7 @@ export function readReceipt(delivery: Delivery): ReadReceipt | null {
   const { body, octets } = wordsOf(delivery)
   const behindHeader = reportText(message.dataCoding, body)
   const text = FIELD.id.test(behindHeader) ? behindHeader : reportText(message.dataCoding, octets)
-  const tlvId = cstringOf(tlvs.get(TLV.receiptedMessageId))
+  const tlvId = messageIdIn(tlvs)
   const id = tlvId || field(text, 'id')
   const word = stateWord(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
   const status = BY_WORD.get(word)
@@ -124,11 +124,4 @@ function errorCode(text: string, tlvs: Tlvs): string | null {
   const network = tlvs.get(TLV.networkErrorCode)
   if (network?.length !== 3 || network.readUInt16BE(1) === 0) return null
   return `${network[0]}:${network.readUInt16BE(1)}`
-}
-
-/** An octet string that should end with a NUL; some leave it out. */
-function cstringOf(bytes: Buffer | undefined): string {
-  if (!bytes) return ''
-  const end = bytes.indexOf(0)
-  return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
 }

@@ -19,6 +19,17 @@ import { STATUS } from './status.ts'
 
 export type OnAnswer = (answer: SubmitAnswer) => void
 
+/**
+ * Never rejects. Settles at once when `signal` aborts; a late answer goes to `onLate`.
+ * `onAnswer` runs in the moment in which the answer is read, before any PDU behind it.
+ */
+export type Submit = (
+  message: ShortMessage,
+  signal: AbortSignal,
+  onAnswer?: OnAnswer,
+  onLate?: OnAnswer,
+) => Promise<SubmitAnswer>
+
 export type BindAnswer =
   | { kind: 'bound' }
   | { kind: 'refused'; status: number }
@@ -45,16 +56,7 @@ export type SessionDeps = {
 /** One connection to a message centre, from bind to close. It is never used again after that. */
 export type Session = {
   bind(command: number, request: BindRequest): Promise<BindAnswer>
-  /**
-   * Never rejects. Settles at once when `signal` aborts; a late answer goes to `onLate`.
-   * `onAnswer` runs in the moment in which the answer is read, before any PDU behind it.
-   */
-  submit(
-    message: ShortMessage,
-    signal: AbortSignal,
-    onAnswer?: OnAnswer,
-    onLate?: OnAnswer,
-  ): Promise<SubmitAnswer>
+  submit: Submit
   /** Submits without an answer. */
   inFlight(): number
   /** Unbinds, waits shortly for the answer, and closes. */

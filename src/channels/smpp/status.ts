@@ -15,8 +15,8 @@ export const STATUS = {
 type Verdict = 'throttled' | 'retry' | RejectCode
 
 /**
- * What a refused submit_sm means (SMPP 3.4, 5.1.3). A status in an answer is an
- * explicit refusal, so none of these was taken:
+ * What a refused submit_sm means (SMPP 3.4, 5.1.3), to us and in words. A status in
+ * an answer is an explicit refusal, so none of these was taken:
  *
  * - `throttled`: the lane is too fast, the message is fine;
  * - `retry`: trouble of the centre's own, or of our bind;
@@ -26,51 +26,54 @@ type Verdict = 'throttled' | 'retry' | RejectCode
  * MESSAGE_REJECTED: sending again what was refused for a reason that we cannot
  * read costs money and trust.
  */
-const STATUSES: ReadonlyMap<number, readonly [name: string, verdict: Verdict]> = new Map([
-  [0x01, ['ESME_RINVMSGLEN', 'MESSAGE_REJECTED']],
-  [0x02, ['ESME_RINVCMDLEN', 'MESSAGE_REJECTED']],
-  [0x03, ['ESME_RINVCMDID', 'MESSAGE_REJECTED']],
-  [0x04, ['ESME_RINVBNDSTS', 'retry']],
-  [0x05, ['ESME_RALYBND', 'retry']],
-  [0x06, ['ESME_RINVPRTFLG', 'MESSAGE_REJECTED']],
-  [0x07, ['ESME_RINVREGDLVFLG', 'MESSAGE_REJECTED']],
-  [0x08, ['ESME_RSYSERR', 'retry']],
-  [0x0a, ['ESME_RINVSRCADR', 'SENDER_REJECTED']],
-  [0x0b, ['ESME_RINVDSTADR', 'RECIPIENT_REJECTED']],
-  [0x0c, ['ESME_RINVMSGID', 'MESSAGE_REJECTED']],
-  [0x0d, ['ESME_RBINDFAIL', 'retry']],
-  [0x0e, ['ESME_RINVPASWD', 'retry']],
-  [0x0f, ['ESME_RINVSYSID', 'retry']],
-  [0x14, ['ESME_RMSGQFUL', 'throttled']],
-  [0x15, ['ESME_RINVSERTYP', 'MESSAGE_REJECTED']],
-  [0x33, ['ESME_RINVNUMDESTS', 'RECIPIENT_REJECTED']],
-  [0x34, ['ESME_RINVDLNAME', 'RECIPIENT_REJECTED']],
-  [0x40, ['ESME_RINVDESTFLAG', 'RECIPIENT_REJECTED']],
-  [0x42, ['ESME_RINVSUBREP', 'MESSAGE_REJECTED']],
-  [0x43, ['ESME_RINVESMCLASS', 'MESSAGE_REJECTED']],
-  [0x44, ['ESME_RCNTSUBDL', 'RECIPIENT_REJECTED']],
-  [0x45, ['ESME_RSUBMITFAIL', 'MESSAGE_REJECTED']],
-  [0x48, ['ESME_RINVSRCTON', 'SENDER_REJECTED']],
-  [0x49, ['ESME_RINVSRCNPI', 'SENDER_REJECTED']],
-  [0x50, ['ESME_RINVDSTTON', 'RECIPIENT_REJECTED']],
-  [0x51, ['ESME_RINVDSTNPI', 'RECIPIENT_REJECTED']],
-  [0x53, ['ESME_RINVSYSTYP', 'MESSAGE_REJECTED']],
-  [0x54, ['ESME_RINVREPFLAG', 'MESSAGE_REJECTED']],
-  [0x55, ['ESME_RINVNUMMSGS', 'MESSAGE_REJECTED']],
-  [0x58, ['ESME_RTHROTTLED', 'throttled']],
-  [0x61, ['ESME_RINVSCHED', 'MESSAGE_REJECTED']],
-  [0x62, ['ESME_RINVEXPIRY', 'MESSAGE_REJECTED']],
-  [0x63, ['ESME_RINVDFTMSGID', 'MESSAGE_REJECTED']],
-  [0x64, ['ESME_RX_T_APPN', 'retry']],
-  [0x65, ['ESME_RX_P_APPN', 'MESSAGE_REJECTED']],
-  [0x66, ['ESME_RX_R_APPN', 'MESSAGE_REJECTED']],
-  [0xc0, ['ESME_RINVOPTPARSTREAM', 'MESSAGE_REJECTED']],
-  [0xc1, ['ESME_ROPTPARNOTALLWD', 'MESSAGE_REJECTED']],
-  [0xc2, ['ESME_RINVPARLEN', 'MESSAGE_REJECTED']],
-  [0xc3, ['ESME_RMISSINGOPTPARAM', 'MESSAGE_REJECTED']],
-  [0xc4, ['ESME_RINVOPTPARAMVAL', 'MESSAGE_REJECTED']],
-  [0xfe, ['ESME_RDELIVERYFAILURE', 'MESSAGE_REJECTED']],
-  [0xff, ['ESME_RUNKNOWNERR', 'retry']],
+const STATUSES: ReadonlyMap<number, readonly [name: string, verdict: Verdict, text: string]> = new Map([
+  [0x01, ['ESME_RINVMSGLEN', 'MESSAGE_REJECTED', 'The message has the wrong length.']],
+  [
+    0x02,
+    ['ESME_RINVCMDLEN', 'MESSAGE_REJECTED', 'The centre could not read our request: its length is wrong.'],
+  ],
+  [0x03, ['ESME_RINVCMDID', 'MESSAGE_REJECTED', 'The centre does not know this request.']],
+  [0x04, ['ESME_RINVBNDSTS', 'retry', 'The connection was not bound for sending.']],
+  [0x05, ['ESME_RALYBND', 'retry', 'The connection was bound already.']],
+  [0x06, ['ESME_RINVPRTFLG', 'MESSAGE_REJECTED', 'The priority is not valid.']],
+  [0x07, ['ESME_RINVREGDLVFLG', 'MESSAGE_REJECTED', 'The wish for a receipt is not valid.']],
+  [0x08, ['ESME_RSYSERR', 'retry', 'The centre had an error of its own.']],
+  [0x0a, ['ESME_RINVSRCADR', 'SENDER_REJECTED', 'The sender is not allowed, or not well-formed.']],
+  [0x0b, ['ESME_RINVDSTADR', 'RECIPIENT_REJECTED', 'The destination number is not valid, or not served.']],
+  [0x0c, ['ESME_RINVMSGID', 'MESSAGE_REJECTED', 'The centre does not know this message id.']],
+  [0x0d, ['ESME_RBINDFAIL', 'retry', 'The centre refused the login.']],
+  [0x0e, ['ESME_RINVPASWD', 'retry', 'The password is wrong.']],
+  [0x0f, ['ESME_RINVSYSID', 'retry', 'The system id is wrong.']],
+  [0x14, ['ESME_RMSGQFUL', 'throttled', 'The queue of the centre is full.']],
+  [0x15, ['ESME_RINVSERTYP', 'MESSAGE_REJECTED', 'The service type is not valid for this login.']],
+  [0x33, ['ESME_RINVNUMDESTS', 'RECIPIENT_REJECTED', 'The number of destinations is not valid.']],
+  [0x34, ['ESME_RINVDLNAME', 'RECIPIENT_REJECTED', 'There is no such distribution list.']],
+  [0x40, ['ESME_RINVDESTFLAG', 'RECIPIENT_REJECTED', 'The kind of destination is not valid.']],
+  [0x42, ['ESME_RINVSUBREP', 'MESSAGE_REJECTED', 'Replacing messages is not allowed.']],
+  [0x43, ['ESME_RINVESMCLASS', 'MESSAGE_REJECTED', 'The kind of message is not valid for this login.']],
+  [0x44, ['ESME_RCNTSUBDL', 'RECIPIENT_REJECTED', 'The distribution list takes no messages.']],
+  [0x45, ['ESME_RSUBMITFAIL', 'MESSAGE_REJECTED', 'The centre could not submit the message.']],
+  [0x48, ['ESME_RINVSRCTON', 'SENDER_REJECTED', 'The type of the sender’s number is not valid.']],
+  [0x49, ['ESME_RINVSRCNPI', 'SENDER_REJECTED', 'The numbering plan of the sender is not valid.']],
+  [0x50, ['ESME_RINVDSTTON', 'RECIPIENT_REJECTED', 'The type of the destination number is not valid.']],
+  [0x51, ['ESME_RINVDSTNPI', 'RECIPIENT_REJECTED', 'The numbering plan of the destination is not valid.']],
+  [0x53, ['ESME_RINVSYSTYP', 'MESSAGE_REJECTED', 'The system type is not valid for this login.']],
+  [0x54, ['ESME_RINVREPFLAG', 'MESSAGE_REJECTED', 'Replacing if present is not allowed.']],
+  [0x55, ['ESME_RINVNUMMSGS', 'MESSAGE_REJECTED', 'The number of messages is not valid.']],
+  [0x58, ['ESME_RTHROTTLED', 'throttled', 'The centre wants fewer messages a second.']],
+  [0x61, ['ESME_RINVSCHED', 'MESSAGE_REJECTED', 'The delivery time is not valid.']],
+  [0x62, ['ESME_RINVEXPIRY', 'MESSAGE_REJECTED', 'The validity period is not valid.']],
+  [0x63, ['ESME_RINVDFTMSGID', 'MESSAGE_REJECTED', 'The predefined message does not exist.']],
+  [0x64, ['ESME_RX_T_APPN', 'retry', 'The receiver had a temporary error.']],
+  [0x65, ['ESME_RX_P_APPN', 'MESSAGE_REJECTED', 'The receiver refused the message for good.']],
+  [0x66, ['ESME_RX_R_APPN', 'MESSAGE_REJECTED', 'The receiver refused the message.']],
+  [0xc0, ['ESME_RINVOPTPARSTREAM', 'MESSAGE_REJECTED', 'The optional parameters could not be read.']],
+  [0xc1, ['ESME_ROPTPARNOTALLWD', 'MESSAGE_REJECTED', 'An optional parameter is not allowed.']],
+  [0xc2, ['ESME_RINVPARLEN', 'MESSAGE_REJECTED', 'A parameter has the wrong length.']],
+  [0xc3, ['ESME_RMISSINGOPTPARAM', 'MESSAGE_REJECTED', 'A parameter that the centre expects is missing.']],
+  [0xc4, ['ESME_RINVOPTPARAMVAL', 'MESSAGE_REJECTED', 'An optional parameter has a wrong value.']],
+  [0xfe, ['ESME_RDELIVERYFAILURE', 'MESSAGE_REJECTED', 'The message could not be delivered.']],
+  [0xff, ['ESME_RUNKNOWNERR', 'retry', 'The centre had an error that it could not name.']],
 ])
 
 /** A bind refused with one of these will be refused again until someone changes something. */
@@ -103,4 +106,12 @@ export function refusal(status: number, throttleMs: number): Outcome {
   if (verdict === 'throttled') return { kind: 'throttled', afterMs: throttleMs, detail, providerCode }
   if (verdict === 'retry') return { kind: 'retry', detail, providerCode }
   return { kind: 'rejected', code: verdict, detail, providerCode }
+}
+
+const STORED = /^0x([0-9A-F]{8})$/
+
+/** What a command status, as it is stored, means; null for one of the vendor's own. */
+export function explainStatus(code: string): string | null {
+  const hex = STORED.exec(code)?.[1]
+  return hex === undefined ? null : (STATUSES.get(Number.parseInt(hex, 16))?.[2] ?? null)
 }

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
 
+const DEFAULTS = {
+  socketUrl: 'wss://web.whatsapp.com/ws/chat',
+  messagesPerMinute: 60,
+  freshMessagesPerMinute: 20,
+  warmUpDays: 7,
+  checkRecipients: true,
+  deviceName: 'Posthorn',
+}
+
 /** What the operator may say of web sessions; all of it has a default, so that none needs a connection of its own. */
 export const webConfig = Type.Object(
   {
@@ -7,7 +16,7 @@ export const webConfig = Type.Object(
       Type.String({
         maxLength: 2_048,
         pattern: '^wss?://[^\\s/]+',
-        default: 'wss://web.whatsapp.com/ws/chat',
+        default: DEFAULTS.socketUrl,
         description: 'Where sessions connect to.',
       }),
     ),
@@ -18,22 +27,32 @@ export const webConfig = Type.Object(
       }),
     ),
     messagesPerMinute: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 6_000, default: 60, description: 'The pace of a warm session.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 6_000,
+        default: DEFAULTS.messagesPerMinute,
+        description: 'The pace of a warm session.',
+      }),
     ),
     freshMessagesPerMinute: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 6_000,
-        default: 20,
+        default: DEFAULTS.freshMessagesPerMinute,
         description: 'The pace on the day on which it was linked.',
       }),
     ),
     warmUpDays: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 90, default: 7, description: 'From the one pace to the other.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 90,
+        default: DEFAULTS.warmUpDays,
+        description: 'From the one pace to the other.',
+      }),
     ),
     checkRecipients: Type.Optional(
       Type.Boolean({
-        default: true,
+        default: DEFAULTS.checkRecipients,
         description: 'Asks whether a number is on the chat app before the first message to it.',
       }),
     ),
@@ -41,7 +60,7 @@ export const webConfig = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 50,
-        default: 'Posthorn',
+        default: DEFAULTS.deviceName,
         description: 'As the phone lists us among its linked devices.',
       }),
     ),
@@ -50,15 +69,6 @@ export const webConfig = Type.Object(
 )
 
 export type WebConfig = Required<Omit<Static<typeof webConfig>, 'tlsCa'>> & { tlsCa?: string }
-
-const DEFAULTS: WebConfig = {
-  socketUrl: 'wss://web.whatsapp.com/ws/chat',
-  messagesPerMinute: 60,
-  freshMessagesPerMinute: 20,
-  warmUpDays: 7,
-  checkRecipients: true,
-  deviceName: 'Posthorn',
-}
 
 /** The configuration of a connection, or of none, with its defaults. */
 export function withWebDefaults(config: Readonly<Record<string, unknown>>): WebConfig {

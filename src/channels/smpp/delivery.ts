@@ -1,4 +1,4 @@
-import { ESM_UDHI, TLV } from './pdu.ts'
+import { ESM_UDHI, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
 /**
@@ -12,4 +12,12 @@ export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body
   if (!(message.esmClass & ESM_UDHI)) return { udh: null, body: octets, octets }
   const end = Math.min((octets[0] ?? 0) + 1, octets.length)
   return { udh: octets.subarray(1, end), body: octets.subarray(end), octets }
+}
+
+/** The id that a delivery has as an optional parameter; '' for none. It should end with a NUL; some leave that out. */
+export function messageIdIn(tlvs: Tlvs): string {
+  const bytes = tlvs.get(TLV.receiptedMessageId)
+  if (!bytes) return ''
+  const end = bytes.indexOf(0)
+  return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
 }
