@@ -1,4 +1,4 @@
-import { type Id, isId, type Prefix } from '../lib/ids.ts'
+import { type Id, isId, type MessageId, type Prefix } from '../lib/ids.ts'
 import { invalid } from './errors.ts'
 
 /** What a list is asked for; `limit` is filled in by the schema of the query. */
@@ -25,6 +25,18 @@ export function readCursor(cursor: string, fits: (words: string[]) => boolean): 
 export function readIdCursor<P extends Prefix>(prefix: P, cursor: string | undefined): Id<P> | null {
   if (cursor === undefined) return null
   return readCursor(cursor, words => words.length === 1 && isId(prefix, words[0]!))[0] as Id<P>
+}
+
+/** Where a list by time (ms since the epoch) and message goes on. */
+export type TimePlace = { atMs: number; messageId: MessageId }
+
+/** Such a place. Throws VALIDATION_ERROR for a cursor that is not of this list. */
+export function readTimeCursor(cursor: string): TimePlace {
+  // Thirteen digits are the year 2286: more of them is a time that the store does not know.
+  const fits = (words: string[]) =>
+    words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!)
+  const [atMs, messageId] = readCursor(cursor, fits)
+  return { atMs: Number(atMs), messageId: messageId as MessageId }
 }
 
 /** One page of what was read one row further than asked for. */

@@ -33,6 +33,11 @@ export function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }
 
+/** The same of a time that there may not be. */
+export function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : toIso(atMs)
+}
+
 /** What the work comes to; `false` where it takes longer than `timeoutMs`, or fails. Never rejects. */
 export function withinMs<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T | false> {
   return new Promise(resolve => {

@@ -1,6 +1,6 @@
 import type { PoolView, QuietHoursView, VerificationSettingsView } from '../../contract/account.ts'
 import type { AdminAccount, AdminKey } from '../../contract/admin.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { nextMonthUtcMs } from '../../lib/months.ts'
@@ -70,8 +70,8 @@ export function viewKey(key: KeyRow): AdminKey {
     permissions: key.permissions,
     createdAt: toIso(timeOf(key.id)),
     createdBy: key.madeBy,
-    expiresAt: key.expiresAtMs === null ? null : toIso(key.expiresAtMs),
-    revokedAt: key.revokedAtMs === null ? null : toIso(key.revokedAtMs),
-    lastUsedAt: key.lastUsedAtMs === null ? null : toIso(key.lastUsedAtMs),
+    expiresAt: isoOrNull(key.expiresAtMs),
+    revokedAt: isoOrNull(key.revokedAtMs),
+    lastUsedAt: isoOrNull(key.lastUsedAtMs),
   }
 }

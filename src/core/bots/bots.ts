@@ -6,7 +6,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
@@ -145,7 +145,7 @@ export function createBots(deps: BotsDeps): Bots {
     register,
 
     async list({ account }, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : (readCursor(cursor, fits)[0] as BotId)
+      const before = readIdCursor('bot', cursor)
       const rows = await listBots(db, account.id, before, limit + 1)
       return pageOf(rows, limit, viewBot, row => writeCursor(row.id))
     },
@@ -193,8 +193,4 @@ function registered(): Problem {
 
 export function unknownBot(): never {
   throw new Problem('NOT_FOUND', 'Bot not found')
-}
-
-function fits(words: string[]): boolean {
-  return words.length === 1 && isId('bot', words[0]!)
 }

@@ -1,6 +1,6 @@
 import type { BotMode, BotProblemCode, BotState } from '../../contract/bot.ts'
 import type { Db } from '../../infra/db.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type BotId, fromUuid, toUuid } from '../../lib/ids.ts'
 
 /** A bot as far as it matters for whether its updates come to us. */
@@ -93,7 +93,7 @@ export async function writeProblem(
       fence,
       problem?.code ?? null,
       problem?.detail ?? null,
-      takenBackAtMs === null ? null : toIso(takenBackAtMs),
+      isoOrNull(takenBackAtMs),
       toIso(atMs),
     ],
   })

@@ -1,6 +1,6 @@
 import type { BotSubscriber, BotView } from '../../contract/bot.ts'
 import { conversationKeyOf } from '../../contract/conversation.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type BotId, timeOf } from '../../lib/ids.ts'
 import type { BotWithFeed } from './store.ts'
 import type { Subscriber } from './subscriber.ts'
@@ -43,8 +43,4 @@ export function viewSubscriber(botId: BotId, chat: Subscriber): BotSubscriber {
     conversationKey: conversationKeyOf(place),
     conversationContext: place,
   }
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : toIso(atMs)
 }

@@ -1,6 +1,6 @@
 import type { BulkJob, BulkQuery, BulkRow, BulkRowQuery } from '../../contract/bulk.ts'
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readCursor, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -82,7 +82,7 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
 
     async list({ account }, query) {
       const { limit } = query
-      const before = query.cursor === undefined ? null : readJobCursor(query.cursor)
+      const before = readIdCursor('job', query.cursor)
       const filter = query.status === undefined ? {} : { status: query.status }
       const jobs = await listJobs(db, account.id, filter, before, limit + 1)
       return pageOf(jobs, limit, viewJob, last => writeCursor(last.id))
@@ -122,10 +122,6 @@ export function createBulkJobs({ db, clock, withdraw }: BulkJobsDeps): BulkJobs 
       for (const job of await listHalfCancelled(db, FINISHED_AT_ONCE)) await withdrawOpen(job)
     },
   }
-}
-
-function readJobCursor(cursor: string): Job['id'] {
-  return readCursor(cursor, ([id]) => id !== undefined && isId('job', id))[0] as Job['id']
 }
 
 function readRowCursor(cursor: string): number {

@@ -1,5 +1,12 @@
 import type { Caller } from '../../contract/caller.ts'
-import { DEFAULT_LIMIT, type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import {
+  DEFAULT_LIMIT,
+  type Page,
+  pageOf,
+  readCursor,
+  readIdCursor,
+  writeCursor,
+} from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import {
@@ -20,11 +27,11 @@ import {
   replayEvents,
   selectDelivery,
 } from './delivery-store.ts'
-import { selectWebhook, type WebhookRow } from './endpoint-store.ts'
-import { requireEnabled, unknownWebhook } from './endpoints.ts'
+import type { WebhookRow } from './endpoint-store.ts'
+import { findWebhook, requireEnabled } from './endpoints.ts'
 import { insertDelivery } from './event-store.ts'
 import { eventPayload } from './payload.ts'
-import { type EventId, selectEvent, type WebhookId } from './store.ts'
+import { selectEvent, type WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
 /** What became of events on their way to an endpoint, and how to have them sent again. */
@@ -45,11 +52,6 @@ const MOST_REPLAYED = 5_000
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
   const { db, clock, ids } = deps
 
-  async function find(accountId: AccountId, id: string): Promise<WebhookRow> {
-    const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
-    return row ?? unknownWebhook()
-  }
-
   async function findDelivery(accountId: AccountId, webhookId: WebhookId, id: string): Promise<DeliveryRow> {
     const row = isId('dlv', id) ? await selectDelivery(db, accountId, webhookId, id) : null
     if (!row) throw new Problem('NOT_FOUND', 'Delivery not found')
@@ -58,14 +60,14 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
 
   return {
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
-      const webhook = await find(account.id, webhookId)
+      const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
       const rows = await listDeliveries(db, account.id, webhook.id, filter, before, limit + 1)
       return pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
     },
 
     async read({ account }, webhookId, deliveryId) {
-      const webhook = await find(account.id, webhookId)
+      const webhook = await findWebhook(db, account.id, webhookId)
       const row = await findDelivery(account.id, webhook.id, deliveryId)
       const event = await selectEvent(db, account.id, row.eventId)
       const payload = event && eventPayload({ id: row.eventId, type: row.eventType, ...event }, event.message)
@@ -73,7 +75,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     },
 
     async replay({ account }, webhookId, deliveryId) {
-      const webhook = await find(account.id, webhookId)
+      const webhook = await findWebhook(db, account.id, webhookId)
       const earlier = await findDelivery(account.id, webhook.id, deliveryId)
       requireEnabled(webhook)
       // A delivery may be kept for longer than what it told of.
@@ -96,7 +98,7 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     },
 
     async replayRange({ account }, webhookId, body) {
-      const webhook = await find(account.id, webhookId)
+      const webhook = await findWebhook(db, account.id, webhookId)
       const range = readRange(body, webhook)
       requireEnabled(webhook)
       const queued = await replayEvents(db, clock.now(), account.id, webhook.id, range, MOST_REPLAYED)
@@ -119,7 +121,7 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
   return {
     fromMs,
     toMs,
-    after: body.cursor === undefined ? null : readReplayCursor(body.cursor),
+    after: readIdCursor('evt', body.cursor),
     types: types.includes(ANY_EVENT) ? null : types,
   }
 }
@@ -127,8 +129,4 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
 function readListCursor(cursor: string): number {
   const fits = ([seq, ...rest]: string[]) => rest.length === 0 && /^[1-9][0-9]{0,14}$/.test(seq ?? '')
   return Number(readCursor(cursor, fits)[0])
-}
-
-function readReplayCursor(cursor: string): EventId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('evt', id ?? ''))[0] as EventId
 }

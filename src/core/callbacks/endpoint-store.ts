@@ -1,7 +1,7 @@
 import { ANY_EVENT, type DisabledReason, EVENT_TYPES, type EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { WebhookId } from './store.ts'
 
@@ -182,8 +182,4 @@ function toRow({ uuid, failingSince, disabledAt, previousUntil, ...rest }: Raw):
     disabledAt: disabledAt?.getTime() ?? null,
     previousUntil: previousUntil?.getTime() ?? null,
   }
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : toIso(atMs)
 }

@@ -4,7 +4,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
@@ -19,7 +19,7 @@ import {
 } from '../../contract/webhook.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
-import { type Clock, toIso } from '../../lib/clock.ts'
+import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { lockAccount } from '../accounts/store.ts'
@@ -101,11 +101,6 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     if (fault !== null) throw invalid('url', fault)
   }
 
-  async function find(tx: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
-    const row = isId('whk', id) ? await selectWebhook(tx, accountId, id) : null
-    return row ?? unknownWebhook()
-  }
-
   return {
     async create({ account }, body) {
       checkUrl(body.url)
@@ -131,7 +126,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     },
 
     async list({ account }, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : readListCursor(cursor)
+      const before = readIdCursor('whk', cursor)
       const rows = await listWebhooks(db, account.id, before, limit + 1)
       const nowMs = clock.now()
       return pageOf(
@@ -142,12 +137,12 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       )
     },
 
-    read: async ({ account }, id) => view(await find(db, account.id, id), clock.now()),
+    read: async ({ account }, id) => view(await findWebhook(db, account.id, id), clock.now()),
 
     async update({ account }, id, body) {
       if (body.url !== undefined) checkUrl(body.url)
       const row = await change(account.id, async tx => {
-        const before = await find(tx, account.id, id)
+        const before = await findWebhook(tx, account.id, id)
         const anew = beginsAnew(before, body)
         const after = changed(before, body, clock.now())
         return { ...after, failingSince: await updateWebhook(tx, account.id, after, anew) }
@@ -173,7 +168,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
     test({ account }, id) {
       return db.transaction(async tx => {
-        const row = await find(tx, account.id, id)
+        const row = await findWebhook(tx, account.id, id)
         requireEnabled(row)
         const event = {
           accountId: account.id,
@@ -216,7 +211,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
             webhookId: id,
             url,
             reason,
-            failingSince: failingSince === null ? null : toIso(failingSince),
+            failingSince: isoOrNull(failingSince),
           },
         })
         return true
@@ -258,7 +253,13 @@ export function requireEnabled(row: WebhookRow): void {
   if (!row.enabled) throw new Problem('CONFLICT', 'The webhook endpoint is disabled.')
 }
 
-export function unknownWebhook(): never {
+/** An endpoint of the account; NOT_FOUND where it has none of this id. */
+export async function findWebhook(db: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
+  const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
+  return row ?? unknownWebhook()
+}
+
+function unknownWebhook(): never {
   throw new Problem('NOT_FOUND', 'Webhook endpoint not found')
 }
 
@@ -276,12 +277,4 @@ function view(row: WebhookRow, nowMs: number): WebhookView {
     previousSecretValidUntil: overlaps ? isoOrNull(row.previousUntil) : null,
     createdAt: toIso(timeOf(row.id)),
   }
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : toIso(atMs)
-}
-
-function readListCursor(cursor: string): WebhookId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('whk', id ?? ''))[0] as WebhookId
 }

@@ -1,5 +1,5 @@
 import type { DeliveryView } from '../../contract/webhook.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { DeliveryRow } from './delivery-store.ts'
 
@@ -20,8 +20,4 @@ export function viewDelivery(row: DeliveryRow): DeliveryView {
     replayOf: row.replayOf,
     createdAt: toIso(timeOf(row.id)),
   }
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : toIso(atMs)
 }

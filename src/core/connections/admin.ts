@@ -10,7 +10,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import type { Channel } from '../../contract/enums.ts'
@@ -211,7 +211,7 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 
   async function list({ limit = DEFAULT_LIMIT, cursor }: PageQuery): Promise<Page<ConnectionView>> {
-    const before = cursor === undefined ? null : readListCursor(cursor)
+    const before = readIdCursor('cnn', cursor)
     const rows = await listConnections(db, before, limit + 1)
     return pageOf(
       rows,
@@ -288,8 +288,4 @@ function readId(id: string): ConnectionId {
 
 function unknownConnection(): never {
   throw new Problem('NOT_FOUND', 'Connection not found')
-}
-
-function readListCursor(cursor: string): ConnectionId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('cnn', id ?? ''))[0] as ConnectionId
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { withPlus } from '../../contract/filters.ts'
 import type {
@@ -19,7 +19,6 @@ import {
   deleteSuppression,
   insertSuppressions,
   listSuppressions,
-  type SuppressionId,
   type SuppressionRow,
   selectSuppression,
 } from './store.ts'
@@ -80,7 +79,7 @@ export function createSuppressions({ db, clock, ids, phones }: SuppressionsDeps)
   }
 
   function read(accountId: AccountId, { limit, cursor, to, channel }: SuppressionQuery) {
-    const before = cursor === undefined ? null : (readCursor(cursor, fits)[0] as SuppressionId)
+    const before = readIdCursor('sup', cursor)
     const filter = {
       ...(to !== undefined && { key: keyOf(readTo(withPlus(to)).address) }),
       ...(channel && { channel }),
@@ -116,8 +115,4 @@ function viewShared(row: SuppressionRow): SharedSuppressionView {
 
 function cursorAfter(row: SuppressionRow): string {
   return writeCursor(row.id)
-}
-
-function fits(words: string[]): boolean {
-  return words.length === 1 && isId('sup', words[0]!)
 }

@@ -1,12 +1,12 @@
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { readTime, withPlus } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type Id, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { type Ids, timeOf } from '../../lib/ids.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
 import type { Breach, GuardedSend } from './guard.ts'
@@ -77,7 +77,7 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
   }
 
   async function list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>> {
-    const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as Id<'blk'>)
+    const before = readIdCursor('blk', query.cursor)
     const filter = {
       ...(query.action && { action: query.action }),
       ...(query.rule && { rule: query.rule }),
@@ -91,10 +91,6 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
   }
 
   return { record, list }
-}
-
-function fits(words: string[]): boolean {
-  return words.length === 1 && isId('blk', words[0]!)
 }
 
 function shareOf({ accountId, id, channel, country }: BlockRow): TotalShare {

@@ -1,7 +1,7 @@
 import type { FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { TallyRow, TallyStore } from './tallies.ts'
 import { HALF_LIFE_HOURS } from './tally.ts'
@@ -64,7 +64,7 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
         text: `select id::text, at from fraud_words
                 where at >= coalesce($1, now() - interval '10 s') and node <> $2 and id <> all ($3)
                 order by at limit ${MOST_WORDS}`,
-        values: [sinceMs === null ? null : toIso(sinceMs), node(), bareArray([...heard.keys()])],
+        values: [isoOrNull(sinceMs), node(), bareArray([...heard.keys()])],
       })
       if (words.length === 0) return { rows: [], asOfMs: sinceMs, more: false }
       const { rows } = await db.query<Raw>({

@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { type Page, pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type {
   InboundMessageFilters,
@@ -11,7 +11,7 @@ import { type AccountId, isId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { readFilter } from './filter.ts'
-import { type InboundFilter, type InboundId, type InboundRow, listInbound, selectInbound } from './store.ts'
+import { type InboundFilter, type InboundRow, listInbound, selectInbound } from './store.ts'
 import { viewInbound } from './view.ts'
 
 /** What people wrote to us, the newest first. */
@@ -27,7 +27,7 @@ export type InboundMessages = {
 
 export function createInboundMessages({ db, phones }: { db: Db; phones: Phones }): InboundMessages {
   async function list(accountId: AccountId, query: InboundMessageQuery): Promise<Page<InboundMessageView>> {
-    const before = query.cursor === undefined ? null : (readCursor(query.cursor, isPlace)[0] as InboundId)
+    const before = readIdCursor('inb', query.cursor)
     const rows = await listInbound(db, accountId, readFilter(query, phones), before, query.limit + 1)
     return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id))
   }
@@ -45,8 +45,4 @@ export async function findInbound(db: Db, accountId: AccountId, inboundId: strin
   const row = isId('inb', inboundId) ? await selectInbound(db, accountId, inboundId) : null
   if (!row) throw new Problem('NOT_FOUND', 'Inbound message not found')
   return row
-}
-
-function isPlace(words: string[]): boolean {
-  return words.length === 1 && isId('inb', words[0]!)
 }

@@ -1,6 +1,6 @@
 import { moduleOf } from '../../contract/conversation.ts'
 import type { InboundMessageView } from '../../contract/inbound-message.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { InboundRow } from './store.ts'
 
@@ -19,7 +19,7 @@ export function viewInbound(row: InboundRow): InboundMessageView {
     contact: row.contact,
     keyword: row.keyword,
     receivedAt: toIso(timeOf(row.id)),
-    sentAt: row.sentAtMs === null ? null : toIso(row.sentAtMs),
+    sentAt: isoOrNull(row.sentAtMs),
     provider: row.provider,
     connectionId: row.connectionId,
     providerMessageId: row.providerId,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
@@ -89,7 +89,7 @@ export function createMessages(deps: MessagesDeps): Messages {
   return {
     async list(caller, query) {
       const { limit } = query
-      const before = query.cursor === undefined ? null : (readCursor(query.cursor, fits)[0] as MessageId)
+      const before = readIdCursor('msg', query.cursor)
       const { account } = caller
       const filter = await upToItsEnd(account.id, readFilter(query))
       const { rows, downTo } = await look(account.id, filter, before, limit + 1)
@@ -135,8 +135,4 @@ function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: Messag
 
 function isOfficial({ channel, sender }: MessageRow): boolean {
   return channel === 'official_chatapp' && sender === null
-}
-
-function fits(words: string[]): boolean {
-  return words.length === 1 && isId('msg', words[0]!)
 }

@@ -1,6 +1,6 @@
 import type { MessageStatus } from '../../contract/enums.ts'
 import { MASKED, type Message, type MessageWithTimeline, type TimelineEntry } from '../../contract/message.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { sameAs, timeOf } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import type { MessageRow, PastAttempt } from './message-store.ts'
@@ -203,7 +203,3 @@ function notBefore(at: number | null, earliest: number | null): number | null {
 }
 
 const ENDS: ReadonlySet<MessageStatus> = new Set(['failed', 'undelivered', 'cancelled', 'expired'])
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : toIso(at)
-}

@@ -1,3 +1,4 @@
+import type { TimePlace } from '../../contract/cursor.ts'
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -123,11 +124,7 @@ export type UnknownRow = {
 }
 
 /** Those first that count as sent the soonest; `after` is the last of the page before. */
-export async function listUnknown(
-  db: Db,
-  after: { closesAtMs: number; messageId: MessageId } | null,
-  limit: number,
-): Promise<UnknownRow[]> {
+export async function listUnknown(db: Db, after: TimePlace | null, limit: number): Promise<UnknownRow[]> {
   const { rows } = await db.query<
     Omit<UnknownRow, 'messageId' | 'accountId' | 'connectionId'> & {
       message: string
@@ -146,7 +143,7 @@ export async function listUnknown(
       where o.owner is null and o.begun and m.status = 'unknown'
         and ($1::timestamptz is null or (o.due_at >= $1 and (o.due_at, o.message_id) > ($1, $2)))
       order by o.due_at, o.message_id limit $3`,
-    values: [after && toIso(after.closesAtMs), after && toUuid(after.messageId), limit],
+    values: [after && toIso(after.atMs), after && toUuid(after.messageId), limit],
   })
   return rows.map(({ message, account, connection, ...rest }) => ({
     ...rest,

@@ -5,7 +5,7 @@ import {
   type Page,
   type PageQuery,
   pageOf,
-  readCursor,
+  readTimeCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import type {
@@ -18,7 +18,7 @@ import type {
 } from '../../contract/operations.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
-import { type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import type { ConnectionId } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ProviderFacts, ProviderFactsByKey } from '../connections/config.ts'
@@ -91,7 +91,7 @@ export function createOperations(deps: OperationsDeps): Operations {
     },
 
     async unknown({ limit = DEFAULT_LIMIT, cursor }) {
-      const rows = await listUnknown(db, cursor === undefined ? null : readPlace(cursor), limit + 1)
+      const rows = await listUnknown(db, cursor === undefined ? null : readTimeCursor(cursor), limit + 1)
       return pageOf(rows, limit, viewUnknown, row => writeCursor(String(row.closesAtMs), row.messageId))
     },
 
@@ -103,14 +103,6 @@ export function createOperations(deps: OperationsDeps): Operations {
 
     providers: () => [...deps.providers.values()].map(viewProvider),
   }
-}
-
-function readPlace(cursor: string): { closesAtMs: number; messageId: MessageId } {
-  // Thirteen digits are the year 2286: more of them is a time that the store does not know.
-  const fits = (words: string[]) =>
-    words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!)
-  const [closesAtMs, messageId] = readCursor(cursor, fits)
-  return { closesAtMs: Number(closesAtMs), messageId: messageId as MessageId }
 }
 
 function viewUnknown({ recipient, amount, unknownAtMs, closesAtMs, ...row }: UnknownRow): UnknownMessage {

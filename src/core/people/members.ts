@@ -23,7 +23,7 @@ import {
   type MemberUpdate,
 } from '../../contract/member.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import { type Clock, toIso } from '../../lib/clock.ts'
+import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
 import { requireHoldingAs } from '../accounts/holding.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
@@ -213,7 +213,7 @@ export function viewInvitation(row: InvitationRow, nowMs: number): Invitation {
     invitedBy: row.invitedBy,
     createdAt: toIso(timeOf(row.id)),
     expiresAt: toIso(row.expiresAtMs),
-    acceptedAt: row.acceptedAtMs === null ? null : toIso(row.acceptedAtMs),
+    acceptedAt: isoOrNull(row.acceptedAtMs),
   }
 }
 
@@ -230,7 +230,7 @@ function viewMember(row: MemberRow): Member {
     role: row.role,
     permissions: row.role === 'owner' ? [...PERMISSIONS] : row.permissions,
     totp: row.totp,
-    lastSeenAt: row.lastSeenAtMs === null ? null : toIso(row.lastSeenAtMs),
+    lastSeenAt: isoOrNull(row.lastSeenAtMs),
     joinedAt: toIso(row.joinedAtMs),
   }
 }

@@ -20,7 +20,7 @@ import type {
   ResetMade,
 } from '../../contract/member.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import { type Clock, toIso } from '../../lib/clock.ts'
+import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
 import { listKeysMadeBy } from '../accounts/key-store.ts'
@@ -242,7 +242,7 @@ function viewPerson(row: PersonRow): Person {
       role,
       permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
     })),
-    lastSeenAt: row.lastSeenAtMs === null ? null : toIso(row.lastSeenAtMs),
+    lastSeenAt: isoOrNull(row.lastSeenAtMs),
     createdAt: toIso(timeOf(row.id)),
   }
 }

@@ -1,17 +1,15 @@
+import type { TimePlace } from '../../contract/cursor.ts'
 import type { SandboxMessage } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-
-/** Where a page ends: the last row's place in the order. */
-export type InboxPlace = { receivedAtMs: number; messageId: MessageId }
+import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 
 export type InboxPage = {
   accountId: AccountId
   /** One recipient, exactly; null for all. */
   to: string | null
   /** Rows older than this place; null from the newest on. */
-  before: InboxPlace | null
+  before: TimePlace | null
   limit: number
 }
 
@@ -38,7 +36,7 @@ export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: Sandbo
       ) s where before < $5 order by received_at desc, message_id desc`,
     values: [
       toUuid(page.accountId),
-      page.before ? toIso(page.before.receivedAtMs) : 'infinity',
+      page.before ? toIso(page.before.atMs) : 'infinity',
       page.before ? toUuid(page.before.messageId) : LAST_UUID,
       page.limit,
       PAGE_BYTES,

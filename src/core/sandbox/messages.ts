@@ -1,11 +1,10 @@
 import type { Caller } from '../../contract/caller.ts'
-import { pageOf, readCursor, writeCursor } from '../../contract/cursor.ts'
+import { pageOf, readTimeCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
 import { withPlus } from '../../contract/filters.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
-import { isId, type MessageId } from '../../lib/ids.ts'
-import { type InboxPlace, readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
+import { readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
 
 const KEEP_DAYS = 7
 const KEEP_PER_ACCOUNT = 10_000
@@ -31,7 +30,7 @@ export function createSandboxMessages(options: { db: Db }): SandboxMessages {
       const { rows, cut } = await readInbox(db, {
         accountId: caller.account.id,
         to: query.to === undefined ? null : withPlus(query.to),
-        before: query.cursor === undefined ? null : placeOf(query.cursor),
+        before: query.cursor === undefined ? null : readTimeCursor(query.cursor),
         limit: query.limit + 1,
       })
       const page = pageOf(rows, query.limit, row => row, cursorAfter)
@@ -52,12 +51,4 @@ export function createSandboxMessages(options: { db: Db }): SandboxMessages {
 
 function cursorAfter(row: SandboxMessage): string {
   return writeCursor(String(Date.parse(row.receivedAt)), row.messageId)
-}
-
-function placeOf(cursor: string): InboxPlace {
-  const [time, messageId] = readCursor(
-    cursor,
-    words => words.length === 2 && /^\d{1,13}$/.test(words[0]!) && isId('msg', words[1]!),
-  )
-  return { receivedAtMs: Number(time), messageId: messageId as MessageId }
 }

@@ -5,6 +5,7 @@ import {
   type PageQuery,
   pageOf,
   readCursor,
+  readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
@@ -19,7 +20,7 @@ import {
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { listChats } from './chat-store.ts'
@@ -150,7 +151,7 @@ export function createWebSessions(deps: WebSessionsDeps): WebSessions {
     },
 
     async list({ account, mode }, { limit = DEFAULT_LIMIT, cursor }) {
-      const before = cursor === undefined ? null : readListCursor(cursor)
+      const before = readIdCursor('cnn', cursor)
       const rows = await listSessions(db, account.id, mode === 'live', before, limit + 1)
       const paces = await Promise.all(rows.map(paceOf))
       const paced = rows.map((row, at) => ({ row, pace: paces[at]! }))
@@ -200,10 +201,6 @@ export function pairingContext(id: ConnectionId): string {
 
 function unknown(): never {
   throw new Problem('NOT_FOUND', 'Web session not found')
-}
-
-function readListCursor(cursor: string): ConnectionId {
-  return readCursor(cursor, ([id, ...rest]) => rest.length === 0 && isId('cnn', id ?? ''))[0] as ConnectionId
 }
 
 function readChatCursor(cursor: string): string {

@@ -1,6 +1,6 @@
 import type { SessionState } from '../../contract/web-session.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { wipeChats } from './chat-store.ts'
 import { wipeKeys } from './key-store.ts'
@@ -90,7 +90,7 @@ export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
       row.state,
       row.askedPhone,
       row.phone,
-      row.openedAtMs === null ? null : toIso(row.openedAtMs),
+      isoOrNull(row.openedAtMs),
       toIso(row.changedAtMs),
       row.wanted,
     ],

@@ -4,7 +4,7 @@ import {
   type WebSessionRow,
   type WebSessionView,
 } from '../../contract/web-session.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { ChatRow } from './chat-store.ts'
 import type { SessionRow } from './store.ts'
@@ -65,8 +65,4 @@ export function viewChat(
     lastMessageAt: isoOrNull(lastMessageAtMs),
     conversationContext: { moduleType: 'chatapp_web', accountId: name, chatId },
   }
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : toIso(atMs)
 }

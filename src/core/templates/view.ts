@@ -5,7 +5,7 @@ import {
   type TemplateSender,
   type TemplateView,
 } from '../../contract/template.ts'
-import { toIso } from '../../lib/clock.ts'
+import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type ConnectionId, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { examplesOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
@@ -51,7 +51,7 @@ export function viewTemplate(row: TemplateRow, context: ViewContext): TemplateVi
     isPlatformTemplate: row.accountId === PLATFORM,
     isDefault: context.defaults.has(row.id),
     ...viewOtp(row),
-    lastCheckedAt: row.lastCheckedAtMs === null ? null : toIso(row.lastCheckedAtMs),
+    lastCheckedAt: isoOrNull(row.lastCheckedAtMs),
     createdAt: toIso(timeOf(row.id)),
   }
 }

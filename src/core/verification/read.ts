@@ -1,7 +1,7 @@
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import type { VerificationView } from '../../contract/verification.ts'
 import type { Db } from '../../infra/db.ts'
-import { type Clock, toIso } from '../../lib/clock.ts'
+import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
 import { readTold, type Told } from '../messages/first-word.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
@@ -41,7 +41,7 @@ function viewVerification(row: VerificationRow, nowMs: number): VerificationView
     createdAt: toIso(row.startedAt),
     expiresAt: toIso(row.expiresAt),
     resendAvailableAt: isResendable(row, nowMs) ? toIso(row.resendAt) : null,
-    verifiedAt: row.verifiedAt === null ? null : toIso(row.verifiedAt),
+    verifiedAt: isoOrNull(row.verifiedAt),
   }
 }
 
