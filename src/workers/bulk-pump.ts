@@ -72,20 +72,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     maxFlights: 2,
   })
   const failures = createBatcher<FailedRow, boolean>({
-    flush: async rows => {
-      const order = rows.map((_, at) => at).sort((a, b) => (rows[a]!.accountId < rows[b]!.accountId ? -1 : 1))
-      const sorted = await failRows(
-        db,
-        deps.node(),
-        clock.now(),
-        order.map(at => rows[at]!),
-      )
-      const results: boolean[] = []
-      order.forEach((at, position) => {
-        results[at] = sorted[position]!
-      })
-      return results
-    },
+    flush: rows => failRows(db, deps.node(), clock.now(), rows),
   })
   const room = createBulkRoom(deps.connections.placesAt)
   deps.connections.onPlace(room.freed)

@@ -54,7 +54,6 @@ export async function noteTurns(
   nowMs: number,
 ): Promise<void> {
   if (turns.length === 0) return
-  const sorted = [...turns].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
   await db.query({
     name: 'bulk_note_turns',
     text: `with turns as (
@@ -67,10 +66,10 @@ export async function noteTurns(
                   started_at = case when t.status = 'running' then coalesce(j.started_at, $5) else j.started_at end
              from turns t where j.account_id = t.account_id and j.id = t.id`,
     values: [
-      bareArray(sorted.map(turn => toUuid(turn.accountId))),
-      bareArray(sorted.map(turn => toUuid(turn.id))),
-      bareArray(sorted.map(turn => turn.status)),
-      bareArray(sorted.map(turn => turn.handedBelow)),
+      bareArray(turns.map(turn => toUuid(turn.accountId))),
+      bareArray(turns.map(turn => toUuid(turn.id))),
+      bareArray(turns.map(turn => turn.status)),
+      bareArray(turns.map(turn => turn.handedBelow)),
       toIso(nowMs),
     ],
   })
