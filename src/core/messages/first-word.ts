@@ -63,9 +63,7 @@ export async function readTold(
   if (answer === null) return null
   const stored = await readAnswerFacts(db, accountId, id)
   const facts = { ...stored.facts, currency }
-  return answer === 'failed'
-    ? { answer, facts, failure: stored.failure! }
-    : { answer: answer as 'sent' | 'queued' | 'scheduled', facts }
+  return answer === 'failed' ? { answer, facts, failure: stored.failure! } : { answer, facts }
 }
 
 /** The answer to a send that was accepted. */

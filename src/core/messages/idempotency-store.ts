@@ -108,13 +108,16 @@ export async function sweepKeys(db: Db, createdBeforeMs: number, limit: number):
   return rowCount ?? 0
 }
 
+/** What a message's sender was told first. */
+export type FixedAnswer = 'sent' | 'queued' | 'scheduled' | 'failed'
+
 /**
  * Settles what the sender of a message is told first: `queued` unless something
  * else was said before, or the message ended meanwhile. What is written here is
  * what every replay says.
  */
-export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Promise<string | null> {
-  const { rows } = await db.query<{ answer: string }>({
+export async function fixAnswer(db: Db, accountId: AccountId, id: MessageId): Promise<FixedAnswer | null> {
+  const { rows } = await db.query<{ answer: FixedAnswer }>({
     name: 'fix_answer',
     text: `update messages set answer = coalesce(answer, case
              when status in ('sent', 'delivered', 'read', 'undelivered') then 'sent'

@@ -132,10 +132,11 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
   }
 
   async function look(): Promise<void> {
-    const watching = byAccount(followers.all())
+    const watching = Map.groupBy(followers.all(), ({ subject }) => subject.account.id)
     for (const accountId of tails.keys()) if (!watching.has(accountId)) tails.delete(accountId)
     await renew([...watching.keys()])
-    const moves = byAccountOf(await selectMoves(db, [...tails.values()], MOST_MOVES))
+    const found = await selectMoves(db, [...tails.values()], MOST_MOVES)
+    const moves = Map.groupBy(found, ({ accountId }) => accountId)
     for (const tail of tails.values()) {
       const all = watching.get(tail.accountId) ?? []
       await take(tail, moves.get(tail.accountId) ?? [], all)
@@ -213,14 +214,6 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     forget: () => forgetMoves(db, clock.now() - KEEP_MOVES_MS, clock.now()),
     close: followers.close,
   }
-}
-
-function byAccount(all: Iterable<Watching>): Map<AccountId, Watching[]> {
-  return Map.groupBy(all, ({ subject }) => subject.account.id)
-}
-
-function byAccountOf(moves: readonly Move[]): Map<AccountId, Move[]> {
-  return Map.groupBy(moves, ({ accountId }) => accountId)
 }
 
 function isTooMuch(moves: readonly Move[], ids: ReadonlySet<MessageId>): boolean {
