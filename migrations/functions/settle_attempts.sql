@@ -15,7 +15,7 @@ drop function if exists settle_attempts;
 -- settled, and what has begun since, is left alone.
 -- Returns, per item that applied: what the sender is to be told.
 create function settle_attempts(
-  p_node bigint, p_now timestamptz, p_repeated boolean,
+  p_now timestamptz, p_repeated boolean,
   p_account uuid[], p_id uuid[], p_attempt smallint[], p_kind text[], p_connection uuid[],
   p_provider_id text[], p_provider_code text[], p_error_code text[], p_error_detail text[],
   p_due timestamptz[], p_uncounted boolean[], p_answer text[], p_secret bytea[],

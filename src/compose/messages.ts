@@ -66,7 +66,6 @@ export function createMessageRooms(
   const settle = createSettle({
     db,
     clock,
-    node: lease.id,
     stopping,
     observe: items => metrics.batch('settle', items),
   })

@@ -5,6 +5,7 @@ import { createBatcher } from '../infra/batch.ts'
 import type { Database } from '../infra/db.ts'
 import { patiently } from '../infra/patiently.ts'
 import type { Clock } from '../lib/clock.ts'
+import { byAccountAndId, inOrder } from '../lib/lock-order.ts'
 import type { DueDeps } from './due.ts'
 
 /**
@@ -24,25 +25,18 @@ export type BeginDeps = Pick<DueDeps, 'unwanted'> & {
 const FRESH_MS = 1_000
 
 export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps): Begin {
-  async function begin(items: OutboxItem[]): Promise<(number | null)[]> {
-    const order = items
-      .map((_, at) => at)
-      .sort((a, b) => (lockOrder(items[a]!) < lockOrder(items[b]!) ? -1 : 1))
-    const sorted = order.map(at => items[at]!)
+  function begin(items: OutboxItem[]): Promise<(number | null)[]> {
     const nowMs = clock.now()
-    const attempts = await patiently(
-      clock,
-      () => !stopping(),
-      async repeated => {
-        await endStale(sorted)
-        return beginAttempts(db, node(), nowMs, sorted, repeated)
-      },
+    return inOrder(items, byAccountAndId, sorted =>
+      patiently(
+        clock,
+        () => !stopping(),
+        async repeated => {
+          await endStale(sorted)
+          return beginAttempts(db, node(), nowMs, sorted, repeated)
+        },
+      ),
     )
-    const results: (number | null)[] = new Array(items.length)
-    order.forEach((at, position) => {
-      results[at] = attempts[position]!
-    })
-    return results
   }
 
   /** What must not leave any more is ended, and so is not there to begin. */
@@ -54,8 +48,4 @@ export function createBegin({ db, clock, node, stopping, unwanted }: BeginDeps):
 
   const batcher = createBatcher<OutboxItem, number | null>({ flush: begin })
   return batcher.add
-}
-
-function lockOrder({ accountId, id }: OutboxItem): string {
-  return accountId + id
 }

@@ -83,7 +83,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     const begun = accepted.filter(row => row.begun)
     const going = dice.roll(2) === 0 ? begun.slice(0, 1) : []
     const done = begun.slice(going.length).map(outcomeOf)
-    await Promise.all([tolerant(settleAttempts(db, node, Date.now(), done, false)), ...going.map(goOn)])
+    await Promise.all([tolerant(settleAttempts(db, Date.now(), done, false)), ...going.map(goOn)])
   }
 
   /** Not taken over one connection, it is sent over another: of its channel, or of another at another price. */
@@ -103,7 +103,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     await tolerant(failOver(db, node, Date.now(), left, to, false))
     const [attempt] = (await tolerant(beginAttempts(db, node, Date.now(), [row], false))) ?? []
     if (attempt == null) return
-    await tolerant(settleAttempts(db, node, Date.now(), [{ ...outcomeOf(row), attempt }], false))
+    await tolerant(settleAttempts(db, Date.now(), [{ ...outcomeOf(row), attempt }], false))
   }
 
   function outcomeOf(row: { accountId: AccountId; id: MessageId }): SettleRow {
@@ -121,7 +121,7 @@ async function live(db: Database, dice: Dice, accounts: AccountId[], seen: Messa
     const begun = items.flatMap((item, at) =>
       attempts[at] == null ? [] : [{ ...outcomeOf(item), attempt: attempts[at] }],
     )
-    await tolerant(settleAttempts(db, node, Date.now(), begun, false))
+    await tolerant(settleAttempts(db, Date.now(), begun, false))
   }
 
   async function report(): Promise<void> {

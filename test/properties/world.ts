@@ -313,7 +313,7 @@ async function takeOver(world: World, wanted: Extract<Step, { do: 'fail over' }>
 
 async function settle(world: World, rows: SettleRow[], nowMs: number, repeated: boolean): Promise<void> {
   const expected = model.settle(world.state, nowMs, rows, repeated)
-  expect(await settleAttempts(world.db, 0, nowMs, rows, repeated)).toEqual(expected)
+  expect(await settleAttempts(world.db, nowMs, rows, repeated)).toEqual(expected)
 }
 
 export async function take(world: World, action: Step): Promise<void> {

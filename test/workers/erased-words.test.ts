@@ -22,7 +22,7 @@ test('a code whose words were erased is not sent without them when a late word s
   )
   await app.db.query({ name: 'forget_taken', text: 'delete from sandbox_messages' })
 
-  await settleAttempts(app.db, 0, Date.now(), [lateWord(id, unknown.connectionId)], false)
+  await settleAttempts(app.db, Date.now(), [lateWord(id, unknown.connectionId)], false)
 
   const after = await app.until(
     () => account.message(id),

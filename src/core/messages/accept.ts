@@ -8,6 +8,7 @@ import {
 } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type AcceptVerdict, acceptSends, type Faulty } from './hot-store.ts'
 import { createPatience, type Wait } from './patience.ts'
 import { withdrawUnconfirmed } from './withdraw-store.ts'
@@ -122,7 +123,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   /** Null for who was told meanwhile that the database is away. */
   async function flush(entries: Entry[]): Promise<(Verdict | Faulty | null)[]> {
     const startedMs = clock.monotonic()
-    const sorted = [...entries].sort(byLockOrder)
+    const sorted = [...entries].sort((a, b) => byAccountAndId(a.row, b.row))
     const verdicts = await acceptPatiently(sorted)
     deps.observe?.(entries.length, clock.monotonic() - startedMs)
     return entries.map(entry => verdicts.get(entry) ?? null)
@@ -190,8 +191,3 @@ function isRepeatable(error: unknown, repeated: boolean): boolean {
 }
 
 const UNIQUE_VIOLATION = '23505'
-
-function byLockOrder({ row: a }: Waiting<AcceptRow>, { row: b }: Waiting<AcceptRow>): number {
-  if (a.accountId !== b.accountId) return a.accountId < b.accountId ? -1 : 1
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
-}

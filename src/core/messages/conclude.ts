@@ -10,7 +10,7 @@ import type { Failover, Onward } from './failover.ts'
 import type { MessageParts } from './parts.ts'
 import { storableOutcome } from './provider-words.ts'
 import type { Settle } from './settle.ts'
-import { type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
+import { notMade, type Settlement, type SettlePolicy, settleOutcome } from './transitions.ts'
 import type { Waiters } from './waiters.ts'
 
 /** What became of a message after an attempt. */
@@ -63,7 +63,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     if ('pieces' in outcome && outcome.pieces) await noteParts(item, outcome.pieces)
     const onward = await goOn(item, attempt, outcome)
     if (onward.kind === 'moved') return onward
-    return write(item, attempt, outcome, onward.tries)
+    return write(item, attempt, settlementOf(item.connectionId, outcome, onward.tries))
   }
 
   /** Before the sender is told, so that whoever hears of the refusal finds it on the list. */
@@ -94,9 +94,12 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     })
   }
 
-  async function write(place: Place, attempt: number, outcome: Outcome, tries: number): Promise<Conclusion> {
+  function settlementOf(connectionId: ConnectionId, outcome: Outcome, tries: number): Settlement {
+    return settleOutcome(outcome, tries, deps.policyOf(connectionId), clock.now(), deps.random)
+  }
+
+  async function write(place: Place, attempt: number, settlement: Settlement): Promise<Conclusion> {
     const { accountId, id, connectionId } = place
-    const settlement = settleOutcome(outcome, tries, deps.policyOf(connectionId), clock.now(), deps.random)
     const waiting = waiters.claimOf(id)
     const told = await settle.attempt({
       accountId,
@@ -122,12 +125,9 @@ export function createConclude(deps: ConcludeDeps): Conclude {
     attempt,
     lost(place, attempt) {
       const outcome: Outcome = { kind: 'unknown', detail: 'this node lost sight of the attempt' }
-      return write(place, attempt, outcome, attempt)
+      return write(place, attempt, settlementOf(place.connectionId, outcome, attempt))
     },
-    neverMade(place, attempt) {
-      const outcome: Outcome = { kind: 'throttled', scope: 'message', afterMs: 0, detail: 'not made' }
-      return write(place, attempt, outcome, attempt)
-    },
+    neverMade: (place, attempt) => write(place, attempt, notMade(clock.now())),
   }
 }
 

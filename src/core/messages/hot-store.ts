@@ -10,6 +10,7 @@ import {
   type MessageId,
   toUuid,
 } from '../../lib/ids.ts'
+import type { Settlement } from './transitions.ts'
 
 /**
  * The hot path's calls: one statement each, a whole batch as parallel arrays.
@@ -233,19 +234,11 @@ export async function beginAttempts(
   return attempts
 }
 
-export type SettleRow = {
+export type SettleRow = Settlement & {
   accountId: AccountId
   id: MessageId
   attempt: number
   connectionId: ConnectionId
-  kind: 'sent' | 'failed' | 'queued' | 'unknown'
-  providerId: string | null
-  providerCode: string | null
-  errorCode: string | null
-  errorDetail: string | null
-  dueAt: number | null
-  uncounted: boolean
-  answer: 'sent' | 'queued' | 'failed' | null
   /** Of what is due again: what must not be read at rest, sealed; null leaves what is there. */
   secret: Buffer | null
   /** The key whose answer must not be replayed, since it is a 5xx. */
@@ -260,17 +253,15 @@ export type SettleRow = {
  */
 export async function settleAttempts(
   db: Db,
-  node: number,
   nowMs: number,
   rows: readonly SettleRow[],
   repeated: boolean,
 ): Promise<({ answer: string | null } | null)[]> {
   const { rows: applied } = await db.query<{ item: number; answer: string | null }>({
     name: 'settle_attempts',
-    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)',
+    text: 'select * from settle_attempts($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18)',
     timeoutMs: HOT_TIMEOUT_MS,
     values: [
-      node,
       toIso(nowMs),
       repeated,
       uuids(rows, row => row.accountId),

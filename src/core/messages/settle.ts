@@ -2,6 +2,7 @@ import { type Batcher, createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { byAccountAndId, compare, inOrder } from '../../lib/lock-order.ts'
 import { applyReceipts, type ReceiptRow, type SettleRow, settleAttempts } from './hot-store.ts'
 
 export type Settle = {
@@ -15,14 +16,12 @@ export type Settle = {
 export type SettleDeps = {
   db: Database
   clock: Clock
-  node(): number
   /** True while stopping: then a flush that fails is given up, and the next node finds the rows. */
   stopping(): boolean
   observe?(items: number, durationMs: number): void
 }
 
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
-type Placed = { each: Work; at: number }
 type Told = { answer: string | null } | null
 /** What became of one piece of work; its failure is its own. */
 type Result = { told: Told } | { moved: boolean } | { error: unknown }
@@ -44,34 +43,17 @@ export function createSettle(deps: SettleDeps): Settle {
     const startedMs = clock.monotonic()
     // One time for all tries of this flush: by it a repeat recognises what the first one did.
     const nowMs = clock.now()
-    const results: Result[] = new Array(work.length)
-    await place(work, results, 'attempt', async (rows: SettleRow[], repeated) =>
-      (await settleAttempts(db, deps.node(), nowMs, rows, repeated)).map(told => ({ told })),
+    const told = await inOrder(attemptsOf(work), byAccountAndId, rows =>
+      writeOrSplit(rows, async (some, repeated) =>
+        (await settleAttempts(db, nowMs, some, repeated)).map(told => ({ told })),
+      ),
     )
-    await place(work, results, 'receipt', async (rows: ReceiptRow[]) =>
-      (await applyReceipts(db, nowMs, rows)).map(moved => ({ moved })),
+    const moved = await inOrder(receiptsOf(work), byProviderId, rows =>
+      writeOrSplit(rows, async some => (await applyReceipts(db, nowMs, some)).map(moved => ({ moved }))),
     )
     deps.observe?.(work.length, clock.monotonic() - startedMs)
-    return results
-  }
-
-  /** Runs one kind's share of a flush, sorted as the functions want it, and puts the results in their places. */
-  async function place<Row>(
-    work: readonly Work[],
-    results: Result[],
-    kind: Work['kind'],
-    write: Write<Row>,
-  ): Promise<void> {
-    const share = work.map((each, at) => ({ each, at })).filter(({ each }) => each.kind === kind)
-    if (share.length === 0) return
-    share.sort(byLockOrder)
-    const found = await writeOrSplit(
-      share.map(({ each }) => each.row as Row),
-      write,
-    )
-    share.forEach(({ at }, position) => {
-      results[at] = found[position]!
-    })
+    let [attempt, receipt] = [0, 0]
+    return work.map(({ kind }) => (kind === 'attempt' ? told[attempt++]! : moved[receipt++]!))
   }
 
   /** What the database refuses (a value, or a provider's id given twice in one flush) is written by itself. */
@@ -117,15 +99,15 @@ function sameMessage(work: Work): string {
   return work.kind === 'attempt' ? work.row.id : `${work.row.connectionId}:${work.row.providerId}`
 }
 
-/** By account, then message; receipts by what their provider calls the message. */
-function byLockOrder({ each: a }: Placed, { each: b }: Placed): number {
-  if (a.kind === 'attempt' && b.kind === 'attempt')
-    return compare(a.row.accountId, b.row.accountId) || compare(a.row.id, b.row.id)
-  if (a.kind === 'receipt' && b.kind === 'receipt')
-    return compare(a.row.connectionId, b.row.connectionId) || compare(a.row.providerId, b.row.providerId)
-  return compare(a.kind, b.kind)
+function attemptsOf(work: readonly Work[]): SettleRow[] {
+  return work.filter(each => each.kind === 'attempt').map(({ row }) => row)
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+function receiptsOf(work: readonly Work[]): ReceiptRow[] {
+  return work.filter(each => each.kind === 'receipt').map(({ row }) => row)
+}
+
+/** A receipt knows its message by what its provider calls it. */
+function byProviderId(a: ReceiptRow, b: ReceiptRow): number {
+  return compare(a.connectionId, b.connectionId) || compare(a.providerId, b.providerId)
 }

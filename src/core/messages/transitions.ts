@@ -45,6 +45,18 @@ const NOTHING = {
   uncounted: false,
 } as const
 
+/** What was recorded and is known not to have been made: due at once, and no try. Nobody is told of it. */
+export function notMade(nowMs: number): Settlement {
+  return {
+    ...NOTHING,
+    kind: 'queued',
+    errorDetail: 'not made',
+    dueAt: nowMs,
+    uncounted: true,
+    answer: null,
+  }
+}
+
 /**
  * Decides the next state of a message from its attempt's outcome, where no other
  * connection takes it. `tries` is how often this one was asked by now. Pure.

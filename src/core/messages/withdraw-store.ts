@@ -3,7 +3,9 @@ import type { Database, Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, sameAs, toUuid } from '../../lib/ids.ts'
+import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type SettleRow, settleAttempts } from './hot-store.ts'
+import { notMade } from './transitions.ts'
 
 /** Cancels a message that has not begun to leave; false when it has, or has ended. */
 export async function cancelMessage(
@@ -56,9 +58,8 @@ export async function endUnwanted(
   nowMs: number,
   items: ReadonlyMap<{ accountId: AccountId; id: MessageId }, Unwanted>,
 ): Promise<void> {
-  for (const [reason, ending] of UNWANTED) {
-    const such = [...items.keys()].filter(item => items.get(item) === reason)
-    await withdraw(db, nowMs, such, ending)
+  for (const [reason, such] of Map.groupBy(items.keys(), item => items.get(item)!)) {
+    await withdraw(db, nowMs, such, UNWANTED[reason])
   }
 }
 
@@ -76,7 +77,7 @@ export async function withdrawUnconfirmed(
   also?: (tx: Db, gone: ReadonlySet<MessageId>) => Promise<void>,
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
-    const sorted = [...rows].sort((a, b) => (a.accountId + a.id < b.accountId + b.id ? -1 : 1))
+    const sorted = [...rows].sort(byAccountAndId)
     // In one call, since wallets come behind all messages.
     const begun = sorted.map(row => row.begun)
     const gone = new Set(await withdraw(tx, nowMs, sorted, UNCONFIRMED, begun, true))
@@ -112,15 +113,11 @@ async function putOff(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promis
   const ids = new Set(unmade.map(({ id }) => fromUuid('msg', id)))
   await settleAttempts(
     db,
-    NO_NODE,
     nowMs,
     rows.filter(row => ids.has(row.id)).map(row => unmadeAttempt(row, nowMs)),
     false,
   )
 }
-
-/** Settling asks for nobody's lease. */
-const NO_NODE = 0
 
 function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
   return {
@@ -128,14 +125,7 @@ function unmadeAttempt(row: AcceptRow, nowMs: number): SettleRow {
     id: row.id,
     attempt: 1,
     connectionId: row.connectionId,
-    kind: 'queued',
-    providerId: null,
-    providerCode: null,
-    errorCode: null,
-    errorDetail: 'not made',
-    dueAt: nowMs,
-    uncounted: true,
-    answer: null,
+    ...notMade(nowMs),
     // Gone where it was found to be unknown meanwhile.
     secret: row.secret?.() ?? null,
     forget: null,
@@ -167,47 +157,32 @@ type Ending = {
   detail: string | null
 }
 
-const CANCELLED: Ending = {
-  end: 'cancelled',
-  errorCode: null,
-  detail: null,
-}
+const CANCELLED: Ending = { end: 'cancelled', errorCode: null, detail: null }
 /** Tells what was taken back from what its account cancelled. */
 export const TAKEN_BACK = 'the database went away before the sender could be told; not sent'
 const UNCONFIRMED: Ending = { ...CANCELLED, detail: TAKEN_BACK }
-const UNREADABLE: Ending = {
-  ...CANCELLED,
-  end: 'failed',
-  errorCode: 'INTERNAL_ERROR',
-  detail: 'its sealed words are gone, or another master key sealed them',
-}
-const SUPPRESSED: Ending = {
-  ...CANCELLED,
-  end: 'failed',
-  errorCode: 'RECIPIENT_SUPPRESSED',
-  detail: 'the recipient asked for no marketing while the message waited',
-}
-const EXPIRED: Ending = {
-  ...CANCELLED,
-  end: 'expired',
-  errorCode: 'VERIFICATION_EXPIRED',
-  detail: 'the time of its code was over before it could leave',
-}
-const SUPERSEDED: Ending = {
-  ...CANCELLED,
-  detail: 'its code was superseded or used up before it could leave',
-}
-const UNWANTED: ReadonlyMap<Unwanted, Ending> = new Map([
-  ['unreadable', UNREADABLE],
-  ['suppressed', SUPPRESSED],
-  ['expired', EXPIRED],
-  ['superseded', SUPERSEDED],
-])
 const STRANDED: Ending = {
-  ...CANCELLED,
   end: 'failed',
   errorCode: 'PROVIDER_UNAVAILABLE',
   detail: 'its connection was removed, or its web session unlinked',
+}
+const UNWANTED: Readonly<Record<Unwanted, Ending>> = {
+  unreadable: {
+    end: 'failed',
+    errorCode: 'INTERNAL_ERROR',
+    detail: 'its sealed words are gone, or another master key sealed them',
+  },
+  suppressed: {
+    end: 'failed',
+    errorCode: 'RECIPIENT_SUPPRESSED',
+    detail: 'the recipient asked for no marketing while the message waited',
+  },
+  expired: {
+    end: 'expired',
+    errorCode: 'VERIFICATION_EXPIRED',
+    detail: 'the time of its code was over before it could leave',
+  },
+  superseded: { ...CANCELLED, detail: 'its code was superseded or used up before it could leave' },
 }
 
 async function withdraw(

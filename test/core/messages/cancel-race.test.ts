@@ -115,7 +115,7 @@ test('a message that is put off while it is being cancelled is cancelled all the
         { accountId, id, connectionId, eventId },
         { kind: 'queued', dueAt: Date.now() },
       )
-      await settleAttempts(database.db, node, Date.now(), [settled], false)
+      await settleAttempts(database.db, Date.now(), [settled], false)
     }
     return answer
   }

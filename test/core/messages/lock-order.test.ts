@@ -64,7 +64,7 @@ async function accepted(accountId: AccountId, more: Partial<AcceptRow> = {}): Pr
 async function unknown(accountId: AccountId, providerId: string): Promise<AcceptRow> {
   const row = await accepted(accountId)
   const settled = settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: NOW })
-  await settleAttempts(database.db, NODE, NOW, [settled], false)
+  await settleAttempts(database.db, NOW, [settled], false)
   await database.db.query({
     name: 'order_ref',
     text: 'insert into provider_refs values ($1, $2, $3, $4)',
@@ -208,7 +208,7 @@ test('outcomes give back to plans in the order of their accounts, what a parked 
     settleRow({ ...refusedAfterAll, eventId: ids.next('evt') }, { providerId: 'refused after all' }),
     settleRow({ ...refused, eventId: ids.next('evt') }, { kind: 'failed' }),
   ]
-  const settle = () => settleAttempts(database.db, NODE, NOW, settles, false)
+  const settle = () => settleAttempts(database.db, NOW, settles, false)
   await crossing(pool(earlier), settle, pool(later))
   expect(await statuses(refusedAfterAll, refused)).toEqual(['failed', 'failed'])
   const { rows } = await database.db.query<{ used: number }>({

@@ -216,8 +216,8 @@ async function callEverything(): Promise<Record<string, string[]>> {
   await look('begin', tx => beginAttempts(tx, node, nowMs, held, false))
   await look('begin, repeated', tx => beginAttempts(tx, node, nowMs, held, true))
   await look('receipts before their answer', tx => applyReceipts(tx, nowMs, [receiptOf(`plans ${first.id}`)]))
-  await look('settle', tx => settleAttempts(tx, node, nowMs, sent, false))
-  await look('settle, repeated', tx => settleAttempts(tx, node, nowMs, sent, true))
+  await look('settle', tx => settleAttempts(tx, nowMs, sent, false))
+  await look('settle, repeated', tx => settleAttempts(tx, nowMs, sent, true))
   await look('receipts', tx =>
     applyReceipts(
       tx,

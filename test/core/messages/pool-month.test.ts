@@ -103,7 +103,7 @@ async function ends(
     { accountId: account, id, connectionId: connection, eventId: ids.next('evt') },
     { attempt, kind, providerId },
   )
-  expect(await settleAttempts(database.db, NODE, clock.now(), [row], false)).toHaveLength(1)
+  expect(await settleAttempts(database.db, clock.now(), [row], false)).toHaveLength(1)
 }
 const connection = createIds(createFakeClock(MAY), createRandom()).next('cnn')
 

@@ -48,7 +48,7 @@ beforeEach(async () => {
     text: 'insert into wallets (account_id, balance, credited) values ($1, 10000, 10000)',
     values: [toUuid(account)],
   })
-  settle = createSettle({ db: losing(), clock, node: () => NODE, stopping: () => false })
+  settle = createSettle({ db: losing(), clock, stopping: () => false })
 })
 
 function losing(): Database {
@@ -171,7 +171,7 @@ test('receipts find a message for a week after it was sent, however long it had 
   )
   await acceptSends(database.db, NODE, clock.now(), [row], false)
   await beginAttempts(database.db, NODE, scheduledAt, [row], false)
-  await settleAttempts(database.db, NODE, scheduledAt, [outcome(id, { providerId: 'a month later' })], false)
+  await settleAttempts(database.db, scheduledAt, [outcome(id, { providerId: 'a month later' })], false)
   const sweep = (atMs: number) => sweepAllProviderRefs(database.db, atMs - 7 * DAY_MS)
   await sweep(scheduledAt + DAY_MS)
   expect(await settle.receipt(receipt('a month later'))).toBe(true)
@@ -467,7 +467,7 @@ describe('a message that its provider has taken apart', () => {
 
   function node() {
     const parts = createMessageParts({ db: database.db, clock, stopping: () => false })
-    const own = createSettle({ db: database.db, clock, node: () => NODE, stopping: () => false })
+    const own = createSettle({ db: database.db, clock, stopping: () => false })
     const receipts = createReceipts({
       db: database.db,
       clock,
@@ -727,7 +727,7 @@ describe('when the answer is lost', () => {
         expect(await beginAttempts(database.db, OTHER_NODE, nowMs, [item], false)).toEqual([1])
       }
       await begins()
-      await settleAttempts(database.db, OTHER_NODE, nowMs + 500, [throttled(nowMs + 500)], false)
+      await settleAttempts(database.db, nowMs + 500, [throttled(nowMs + 500)], false)
       await begins()
     }
     expect(await during(settle.attempt(throttled(clock.now())))).toBeNull()

@@ -45,7 +45,7 @@ async function unknownMessages(count: number): Promise<{ connectionId: Connectio
   const settles = rows.map(row =>
     settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: START_MS + DAY_MS }),
   )
-  await settleAttempts(database.db, node, START_MS, settles, false)
+  await settleAttempts(database.db, START_MS, settles, false)
   return { connectionId, all: rows.map(row => row.id) }
 }
 
@@ -96,7 +96,7 @@ test('what is known by now is not asked about', async () => {
     { accountId, id: known!, connectionId, eventId: ids.next('evt') },
     { kind: 'sent', providerId: 'late' },
   )
-  await settleAttempts(database.db, node, START_MS + 1, [taken], false)
+  await settleAttempts(database.db, START_MS + 1, [taken], false)
   expect(idsOf(await claim(connectionId, 30_000))).toEqual([all[1]])
 })
 

@@ -269,7 +269,7 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     await change(first!)
     await change(first!, { channels: ['botapp_bot'], limit: 5 })
     await operator.rooms.setUsed(account.id, 'botapp_bot', 3)
-    await settleAttempts(db, 1, clock.now(), [settleRow(of, { kind: 'failed' })], false)
+    await settleAttempts(db, clock.now(), [settleRow(of, { kind: 'failed' })], false)
     expect((await read(account.id)).plan.pool[1]).toMatchObject({ channels: ['botapp_bot'], used: 3 })
   })
 

@@ -1,0 +1,31 @@
+import type { AccountId, Id } from './ids.ts'
+
+type Owned = { accountId: AccountId; id: Id }
+
+/**
+ * By account, then id, as the store sorts their uuids. Whoever writes many rows locks them in this order, so that
+ * two who do it at once never wait in a circle.
+ */
+export function byAccountAndId(a: Owned, b: Owned): number {
+  return compare(a.accountId, b.accountId) || compare(a.id, b.id)
+}
+
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Does work on items in an order of its own; what comes of each stands where the item stood. Of none nothing is done. */
+export async function inOrder<Item, Result>(
+  items: readonly Item[],
+  order: (a: Item, b: Item) => number,
+  work: (sorted: Item[]) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  if (items.length === 0) return []
+  const places = items.map((_, at) => at).sort((a, b) => order(items[a]!, items[b]!))
+  const found = await work(places.map(at => items[at]!))
+  const results: Result[] = new Array(items.length)
+  places.forEach((at, position) => {
+    results[at] = found[position]!
+  })
+  return results
+}
