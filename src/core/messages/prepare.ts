@@ -9,7 +9,7 @@ import { type BotRoute, routeBot } from '../bots/conversation.ts'
 import type { Found } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
-import type { AskedSender, StoredTemplate } from '../outbox/stored-content.ts'
+import { type AskedSender, readAsked, type StoredTemplate } from '../outbox/stored-content.ts'
 import { readRecipient } from '../routing/recipient.ts'
 import { type Carrier, chooseRoute, SANDBOX } from '../routing/route.ts'
 import { checkNamedSender, chooseSender } from '../senders/choose.ts'
@@ -240,15 +240,6 @@ function whenToLeave(
   const atMs = askedMs ?? nowMs
   const mayMs = mayLeaveAt({ ...message, atMs })
   return mayMs > atMs ? mayMs : askedMs
-}
-
-function readAsked({ sender, senderId, officialSenderId }: SingleSendBody): AskedSender | null {
-  if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
-  return {
-    ...(sender !== undefined && { sender }),
-    ...(senderId !== undefined && { senderId }),
-    ...(officialSenderId !== undefined && { officialSenderId }),
-  }
 }
 
 function readMetadata(body: SingleSendBody): unknown {

@@ -2,13 +2,13 @@ import type { Caller } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
-import { SANDBOX } from '../routing/route.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
 import { type FirstWordDeps, hearFirst, toldAnswer } from './first-word.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
-import { type Idempotency, isDecision } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
+import { refuseOnce } from './refuse.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
 
 export type SendDeps = ResolveDeps &
@@ -52,25 +52,15 @@ export function createSend(deps: SendDeps): Send {
     }
   }
 
-  /** A refusal before acceptance; with a key it is stored first, or gives way to what the key says already. */
-  async function refuse(
+  function refuse(
     problem: Problem,
     id: MessageId,
     claim: KeyClaim | null,
     request: SendRequest,
     saidBy: string | null = null,
   ): Promise<Answer> {
-    const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    if (!claim) return answer
-    const { id: accountId } = request.caller.account
-    // What the key said once stands, though the session that carried it is closed by now.
-    const existing = isDecision(problem)
-      ? await idempotency.storeRefusal(accountId, claim, answer)
-      : await idempotency.find(accountId, claim)
-    if (!existing) return answer
-    const told = await replay(existing, claim, id, request)
-    // A stored refusal does not say whose word it was; this request has just heard the same one.
-    return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
+    const refused = { problem, id, accountId: request.caller.account.id, claim, saidBy }
+    return refuseOnce(refused, idempotency, (existing, claim) => replay(existing, claim, id, request))
   }
 
   async function acceptAndAnswer(

@@ -21,6 +21,16 @@ export type StoredContent = {
 
 export type AskedSender = Pick<SingleSendBody, 'sender' | 'senderId' | 'officialSenderId'>
 
+/** The sender that a body asks for; null where it leaves that to us. */
+export function readAsked({ sender, senderId, officialSenderId }: AskedSender): AskedSender | null {
+  if (sender === undefined && senderId === undefined && officialSenderId === undefined) return null
+  return {
+    ...(sender !== undefined && { sender }),
+    ...(senderId !== undefined && { senderId }),
+    ...(officialSenderId !== undefined && { officialSenderId }),
+  }
+}
+
 export type StoredAttachment = {
   type: AttachmentType
   mimetype: string

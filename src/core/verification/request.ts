@@ -5,7 +5,7 @@ import { invalid, type Problem } from '../../contract/errors.ts'
 import type { ChannelOrder, VerificationSend } from '../../contract/verification.ts'
 import type { Phones, PhoneType } from '../../lib/phone.ts'
 import { keyOf } from '../consent/address.ts'
-import type { AskedSender } from '../outbox/stored-content.ts'
+import { type AskedSender, readAsked } from '../outbox/stored-content.ts'
 import { type Recipient, reaches, readRecipient, smsChannelOf } from '../routing/recipient.ts'
 
 /** A recipient that a code can be sent to. */
@@ -21,7 +21,8 @@ export type Wanted = {
   channels: readonly (VerificationChannel | 'auto')[]
   /** They are what the account fans its codes out to, as far as they fit: it wants to know of each. */
   fansOut: boolean
-  asked: AskedSender
+  /** The sender that the body asks for. */
+  asked: AskedSender | null
   clientIp: string | null
   /** No SMS reaches it, and the caller left the channel to us. */
   deaf: boolean
@@ -91,14 +92,6 @@ function fits(channel: VerificationChannel, recipient: Verifiable, homeCountry: 
 
 export function noMobile({ phoneType }: Verifiable): Problem {
   return invalid('to', `is no mobile number (${phoneType?.replaceAll('_', ' ')}): no SMS reaches it`)
-}
-
-function readAsked({ sender, senderId, officialSenderId }: VerificationSend): AskedSender {
-  return {
-    ...(sender !== undefined && { sender }),
-    ...(senderId !== undefined && { senderId }),
-    ...(officialSenderId !== undefined && { officialSenderId }),
-  }
 }
 
 export function readClientIp(text: string | undefined): string | null {

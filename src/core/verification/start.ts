@@ -7,9 +7,9 @@ import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
 import type { Told } from '../messages/first-word.ts'
 import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
-import { type Idempotency, isDecision } from '../messages/idempotency.ts'
+import type { Idempotency } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
-import { SANDBOX } from '../routing/route.ts'
+import { refuseOnce } from '../messages/refuse.ts'
 import { endVerifications, type Start, type StartRow, type StartVerdict } from './accept-store.ts'
 import { attemptAnswer, type CodeFacts, refusedAnswer } from './answers.ts'
 import { type CarryDeps, carry, type Late, type Passed, type Ways } from './carry.ts'
@@ -73,25 +73,15 @@ export function createStart(deps: StartDeps): StartVerification {
     }
   }
 
-  /** A refusal before acceptance; with a key it is stored first, or gives way to what the key says already. */
-  async function refuse(
+  function refuse(
     problem: Problem,
     claim: KeyClaim | null,
     request: StartRequest,
     saidBy: string | null = null,
   ): Promise<Answer> {
     const id = sameAs('msg', request.requestId)
-    const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
-    if (!claim) return answer
-    const { id: accountId } = request.caller.account
-    // What the key said once stands, though the way that it went is closed by now.
-    const existing = isDecision(problem)
-      ? await idempotency.storeRefusal(accountId, claim, answer)
-      : await idempotency.find(accountId, claim)
-    if (!existing) return answer
-    const told = await replay(existing, claim, request)
-    // Of a stored refusal it is not kept who gave it: the same one gives it now.
-    return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
+    const refused = { problem, id, accountId: request.caller.account.id, claim, saidBy }
+    return refuseOnce(refused, idempotency, (existing, claim) => replay(existing, claim, request))
   }
 
   /** Requests of one key go one after the other. */

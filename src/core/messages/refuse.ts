@@ -1,0 +1,38 @@
+import type { Problem } from '../../contract/errors.ts'
+import type { AccountId, MessageId } from '../../lib/ids.ts'
+import { SANDBOX } from '../routing/route.ts'
+import { type Answer, problemAnswer } from './answers.ts'
+import type { ExistingKey, KeyClaim } from './hot-store.ts'
+import { type Idempotency, isDecision } from './idempotency.ts'
+
+/** A request that is refused before anything is accepted. */
+export type Refused = {
+  problem: Problem
+  /** Of the message that it would have become. */
+  id: MessageId
+  accountId: AccountId
+  claim: KeyClaim | null
+  /** The provider whose own word this is. */
+  saidBy: string | null
+}
+
+/**
+ * The answer to it. With a key the refusal is stored first, or gives way to what the key says already,
+ * in the words of `replay`.
+ */
+export async function refuseOnce(
+  { problem, id, accountId, claim, saidBy }: Refused,
+  idempotency: Idempotency,
+  replay: (existing: ExistingKey, claim: KeyClaim) => Promise<Answer>,
+): Promise<Answer> {
+  const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
+  if (!claim) return answer
+  // What the key said once stands, though the way that it went is closed by now.
+  const existing = isDecision(problem)
+    ? await idempotency.storeRefusal(accountId, claim, answer)
+    : await idempotency.find(accountId, claim)
+  if (!existing) return answer
+  const told = await replay(existing, claim)
+  // A stored refusal does not say whose word it was; this request has just heard the same one.
+  return told.replayed && answer.sandbox ? { ...told, sandbox: true } : told
+}
