@@ -1,7 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { FileUnavailable } from '../channels/provider.ts'
 import type { Media, StoredFile } from '../core/media/media.ts'
-import { readAttachment } from '../core/outbox/store.ts'
+import { readAttachment } from '../core/outbox/attachment-store.ts'
 import type { Db } from '../infra/db.ts'
 import { FileMissing, FileStoreUnavailable } from '../infra/file-store.ts'
 import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'

@@ -4,10 +4,10 @@ import {
   buryDead,
   countNodes,
   NODE_LEASE_MS,
-  reclaimFromDead,
   registerNode,
   signOff,
-} from '../core/outbox/store.ts'
+} from '../core/outbox/node-store.ts'
+import { reclaimFromDead } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sweepAll } from './chores.ts'

@@ -8,8 +8,9 @@ import {
   settleAttempts,
 } from '../../src/core/messages/hot-store.ts'
 import { cancelMessage } from '../../src/core/messages/withdraw-store.ts'
+import { registerNode, signOff } from '../../src/core/outbox/node-store.ts'
 import { closeUnknown } from '../../src/core/outbox/reconcile-store.ts'
-import { claimDue, reclaimFromDead, registerNode, signOff } from '../../src/core/outbox/store.ts'
+import { claimDue, reclaimFromDead } from '../../src/core/outbox/store.ts'
 import { createDatabase, type Database, DatabaseUnavailable } from '../../src/infra/db.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId } from '../../src/lib/ids.ts'

@@ -10,8 +10,9 @@ import {
   settleAttempts,
 } from '../../src/core/messages/hot-store.ts'
 import { cancelMessage, withdrawUnconfirmed } from '../../src/core/messages/withdraw-store.ts'
+import { registerNode, signOff } from '../../src/core/outbox/node-store.ts'
 import { applyParked, closeUnknown } from '../../src/core/outbox/reconcile-store.ts'
-import { claimDue, giveBack, reclaimFromDead, registerNode, signOff } from '../../src/core/outbox/store.ts'
+import { claimDue, giveBack, reclaimFromDead } from '../../src/core/outbox/store.ts'
 import type { Database } from '../../src/infra/db.ts'
 import { type AccountId, createIds, type MessageId } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'

@@ -2,7 +2,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, toUuid } from '../../lib/ids.ts'
-import { livesSince } from '../outbox/store.ts'
+import { livesSince } from '../outbox/node-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { livesSince } from '../outbox/store.ts'
+import { livesSince } from '../outbox/node-store.ts'
 import { SWEEP_TIMEOUT_MS } from '../outbox/sweep-store.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 

@@ -3,7 +3,7 @@ import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
-import { NODE_LEASE_MS } from '../outbox/store.ts'
+import { LIVES } from '../outbox/node-store.ts'
 
 /** What is counted is counted no further: a backlog of a million is read like one of a thousand. */
 export const MOST_COUNTED = 10_000
@@ -25,12 +25,12 @@ export async function listNodes(db: Db): Promise<NodeRow[]> {
     name: 'nodes_list',
     text: `select n.id, n.host, floor(extract(epoch from n.started_at) * 1000)::bigint as "startedAtMs",
         floor(extract(epoch from n.seen_at) * 1000)::bigint as "seenAtMs",
-        n.seen_at > now() - make_interval(secs => $1::double precision / 1000) as alive,
-        (select count(*) from (select 1 from outbox o where o.owner = n.id limit $2) h)::integer as holds,
+        ${LIVES} as alive,
+        (select count(*) from (select 1 from outbox o where o.owner = n.id limit $1) h)::integer as holds,
         coalesce((select json_agg(json_build_object('account', l.account_id, 'name', a.name, 'fence', l.fence) order by a.name, a.id)
                     from bulk_lanes l join accounts a on a.id = l.account_id where l.node = n.id), '[]') as lanes
       from nodes n order by n.id`,
-    values: [NODE_LEASE_MS, MOST_COUNTED],
+    values: [MOST_COUNTED],
   })
   return rows.map(({ lanes, ...rest }) => ({
     ...rest,

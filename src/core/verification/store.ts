@@ -12,7 +12,7 @@ import {
   toUuid,
 } from '../../lib/ids.ts'
 import { HOT_TIMEOUT_MS, uuids } from '../messages/hot-store.ts'
-import { livesSince } from '../outbox/store.ts'
+import { livesSince } from '../outbox/node-store.ts'
 import type { VerificationId } from './codes.ts'
 import type { KeptRequest } from './request.ts'
 

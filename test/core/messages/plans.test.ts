@@ -18,6 +18,7 @@ import {
 import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
 import { cancelMessage, endUnwanted, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
 import {
   applyParked,
@@ -25,13 +26,7 @@ import {
   closeUnknown,
   noteEchoes,
 } from '../../../src/core/outbox/reconcile-store.ts'
-import {
-  claimDue,
-  giveBack,
-  listOwned,
-  reclaimFromDead,
-  registerNode,
-} from '../../../src/core/outbox/store.ts'
+import { claimDue, giveBack, listOwned, reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptSends, settleAttempts } from '../../../src/core/messages/hot-store.ts'
+import { storeAttachment, sweepAttachments } from '../../../src/core/outbox/attachment-store.ts'
+import { registerNode, signOff } from '../../../src/core/outbox/node-store.ts'
 import { claimLookups, closeUnknown, type Lookup } from '../../../src/core/outbox/reconcile-store.ts'
-import {
-  reclaimFromDead,
-  registerNode,
-  signOff,
-  storeAttachment,
-  sweepAttachments,
-} from '../../../src/core/outbox/store.ts'
+import { reclaimFromDead } from '../../../src/core/outbox/store.ts'
 import { sweepParked } from '../../../src/core/outbox/sweep-store.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { registerNode, signOff } from '../../../src/core/outbox/store.ts'
+import { registerNode, signOff } from '../../../src/core/outbox/node-store.ts'
 import { listChats } from '../../../src/core/sessions/chat-store.ts'
 import { selectKeys, upsertKeys } from '../../../src/core/sessions/key-store.ts'
 import { createHeldKeys, type HeldKeys } from '../../../src/core/sessions/keys.ts'

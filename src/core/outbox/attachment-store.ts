@@ -1,0 +1,52 @@
+import type { Db } from '../../infra/db.ts'
+import { toIso } from '../../lib/clock.ts'
+import { type AccountId, type Id, type MessageId, toUuid } from '../../lib/ids.ts'
+import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
+
+/** Keeps the bytes of a file that came with a request until its message is done. */
+export async function storeAttachment(
+  db: Db,
+  accountId: AccountId,
+  id: Id<'att'>,
+  messageId: MessageId,
+  bytes: Buffer,
+): Promise<void> {
+  await db.query({
+    name: 'store_attachment',
+    text: 'insert into attachments (account_id, id, message_id, bytes) values ($1,$2,$3,$4)',
+    values: [toUuid(accountId), toUuid(id), toUuid(messageId), bytes],
+  })
+}
+
+/** Forgets the bytes of a file whose message was not accepted. */
+export async function dropAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<void> {
+  await db.query({
+    name: 'drop_attachment',
+    text: 'delete from attachments where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+}
+
+/** The bytes of a stored file, or null when they are gone. */
+export async function readAttachment(db: Db, accountId: AccountId, id: Id<'att'>): Promise<Buffer | null> {
+  const { rows } = await db.query<{ bytes: Buffer }>({
+    name: 'read_attachment',
+    text: 'select bytes from attachments where account_id = $1 and id = $2',
+    values: [toUuid(accountId), toUuid(id)],
+  })
+  return rows[0]?.bytes ?? null
+}
+
+/** Drops files older than a time whose message no longer waits in the outbox, at most `limit`; how many. */
+export async function sweepAttachments(db: Db, createdBeforeMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep_attachments',
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `delete from attachments where ctid = any (array(
+             select a.ctid from attachments a where a.id < first_uuid_at($1)
+               and not exists (select 1 from outbox o where o.account_id = a.account_id and o.message_id = a.message_id)
+              limit $2 for update of a skip locked))`,
+    values: [toIso(createdBeforeMs), limit],
+  })
+  return rowCount ?? 0
+}
