@@ -69,6 +69,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const retired = new Set<Promise<void>>()
   /** Whatever the server said, refusals included: it shows that the server is there. */
   let answers = 0
+  let closed = false
 
   function openPool(): pg.Pool {
     const opened = new pg.Pool({
@@ -96,7 +97,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       answers++
       return
     }
-    if (answers !== answersBefore || of !== pool) return
+    if (closed || answers !== answersBefore || of !== pool) return
     pool = openPool()
     const ended = of.end().finally(() => retired.delete(ended))
     retired.add(ended)
@@ -191,6 +192,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       return client
     },
     async close() {
+      closed = true
       await Promise.all([pool.end(), ...retired])
     },
   }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { createClockCheck } from '../../src/infra/clock-check.ts'
 import { createDatabase, DatabaseUnavailable, mayHaveBeenDone } from '../../src/infra/db.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { startDatabaseProxy } from '../faults/support/database-proxy.ts'
+import { createTestDatabase, UNHURRIED } from '../support/database.ts'
 
 /** A message of the server: its letter, and its length with itself. */
 function message(letter: string, body: Buffer): Buffer {
@@ -221,6 +222,23 @@ test('a statement whose plan a migration has outdated asks to be repeated, and w
     await inTransaction()
   } finally {
     await db.close()
+    await database.drop()
+  }
+})
+
+/** A rejection that nobody hears would end the process likewise. */
+test('a statement whose silence outlasts the close fails for whoever asked, and ends nothing else', async () => {
+  const database = await createTestDatabase()
+  const proxy = await startDatabaseProxy(database.url)
+  const db = createDatabase({ connectionString: proxy.url, ...UNHURRIED, queryTimeoutMs: 500 })
+  try {
+    const arrived = proxy.loseAt('silent', 'before')
+    const asked = db.query({ name: 'silent', text: 'select 1' }).catch((error: unknown) => error)
+    await arrived
+    await db.close()
+    expect(await asked).toBeInstanceOf(DatabaseUnavailable)
+  } finally {
+    await proxy.close()
     await database.drop()
   }
 })
