@@ -1,5 +1,6 @@
 import type { BinaryNode } from 'baileys'
 import type { Receipt } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 import { attemptIdOf } from './message-id.ts'
 
 /** By the `type` of a receipt; without one it is of the delivery. What a person's own devices say counts for nothing. */
@@ -12,7 +13,7 @@ const STATUS_OF: Readonly<Record<string, Receipt['status']>> = {
 
 /** The receipts of messages of ours in one node; in a group the first of each kind is what moves the message. */
 export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
-  const status = STATUS_OF[attrs['type'] ?? '']
+  const status = entryOf(STATUS_OF, attrs['type'] ?? '')
   if (!status || attrs['recipient'] !== undefined) return []
   const seconds = Number(attrs['t'])
   const atMs = seconds > 0 ? seconds * 1_000 : null
