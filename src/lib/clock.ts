@@ -68,6 +68,34 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
   })
 }
 
+/** The same, or until the signal aborts; nothing of it is left behind. */
+export function pauseUnless(
+  clock: Pick<Clock, 'after'>,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve()
+    const end = () => {
+      cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(delayMs, end)
+    signal.addEventListener('abort', end)
+  })
+}
+
+/** What the work comes to, or null where the signal aborts before; the work itself is left to end as it may. */
+export function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => resolve(null)
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp)
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}
+
 /** Keeps the process alive until `work` is done, for work that may wait for nothing but timers. */
 export async function awake<T>(work: Promise<T>): Promise<T> {
   const hold = setInterval(() => {}, LONGEST_TIMER_MS)

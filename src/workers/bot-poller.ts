@@ -6,7 +6,7 @@ import type { Platforms } from '../core/bots/platforms.ts'
 import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
 import { backoffMs } from '../lib/backoff.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, pauseUnless } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 
 /** Asks for the updates of one bot, again and again, until it is stopped. */
@@ -68,7 +68,7 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
         return patience()
       })
       if (next === 'end') return
-      if (next !== 'again') await pauseUnlessStopped(next.afterMs)
+      if (next !== 'again') await pauseUnless(clock, next.afterMs, stopping.signal)
     }
   }
 
@@ -135,19 +135,6 @@ export function startBotPoller(lease: Lease, deps: BotPollerDeps): BotPoller {
 
   function patience(): Next {
     return { afterMs: backoffMs(FIRST_PAUSE_MS, ++failures, deps.random, LONGEST_PAUSE_MS) }
-  }
-
-  function pauseUnlessStopped(forMs: number): Promise<void> {
-    if (stopping.signal.aborted) return Promise.resolve()
-    return new Promise(resolve => {
-      const done = () => {
-        cancel()
-        stopping.signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const cancel = clock.after(forMs, done)
-      stopping.signal.addEventListener('abort', done)
-    })
   }
 
   return {

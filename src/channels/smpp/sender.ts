@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, pauseUnless } from '../../lib/clock.ts'
 import type { Outcome, Outgoing } from '../provider.ts'
 import { fragmentOf, wholeOf } from '../shared/pieces.ts'
 import type { SmppSettings } from './config.ts'
@@ -82,20 +82,8 @@ export function createSender(deps: SenderDeps) {
       const outcome = toOutcome(await pool.submit(part, signal, noteId), attemptId)
       const notNow = outcome.kind === 'retry' || outcome.kind === 'throttled'
       if (!notNow || tried >= tries || signal.aborted) return outcome
-      await pause(outcome.afterMs ?? PART_PAUSE_MS, signal)
+      await pauseUnless(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
     }
-  }
-
-  function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
-      const finish = (): void => {
-        cancel()
-        signal.removeEventListener('abort', finish)
-        resolve()
-      }
-      const cancel = clock.after(delayMs, finish)
-      signal.addEventListener('abort', finish)
-    })
   }
 
   function toOutcome(answer: SubmitAnswer, attemptId: string): Outcome {

@@ -1,4 +1,5 @@
 import type { BinaryNode, proto } from 'baileys'
+import { beforeAbort } from '../../lib/clock.ts'
 import { FileUnavailable, type Io, type LinkLog, type Outcome, type Outgoing } from '../provider.ts'
 import { refusalOf } from './codes.ts'
 import type { Compose } from './content.ts'
@@ -114,14 +115,4 @@ const NOT_THERE: Outcome = {
 
 function detailOf(error: unknown, fallback: string): string {
   return error instanceof Error && error.message !== '' ? error.message.slice(0, 200) : fallback
-}
-
-/** Null where the signal is first. */
-function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => resolve(null)
-    if (signal.aborted) giveUp()
-    signal.addEventListener('abort', giveUp)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
 }

@@ -1,5 +1,6 @@
 import type { proto } from 'baileys'
 import { backoffMs } from '../../lib/backoff.ts'
+import { beforeAbort, pauseUnless } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 import type { SessionIo, SessionLink } from '../shared/session.ts'
 import { type AuthState, loadAuthState } from './auth-state.ts'
@@ -99,23 +100,8 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     if (failures === 1) return end.kind === 'lost' ? io.tell({ state: 'connecting' }) : undefined
     if (lasts) io.tell({ state: 'closed', detail, goesOn: true })
     const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1, io.random, LONGEST_PAUSE_MS)
-    await orReleased<void>(done => clock.after(pauseMs, done), undefined)
+    await pauseUnless(clock, pauseMs, released.signal)
     await keepCreds()
-  }
-
-  /** Settles as `begin` does, or at once when the session is let go of; nothing of it is left behind. */
-  function orReleased<T>(begin: (done: (value: T) => void) => () => void, otherwise: T): Promise<T> {
-    return new Promise(resolve => {
-      const settle = (value: T) => {
-        stop()
-        released.signal.removeEventListener('abort', giveUp)
-        resolve(value)
-      }
-      const giveUp = () => settle(otherwise)
-      const stop = begin(settle)
-      if (released.signal.aborted) giveUp()
-      else released.signal.addEventListener('abort', giveUp)
-    })
   }
 
   /** The store refuses them once the session is another node's: whoever connected then would cut off that one. */
@@ -167,7 +153,8 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     line = current
     const cancel = clock.after(GREETING_MS, () => greeted.reject(new Error('no greeting')))
     greeted.promise.catch(() => current.end())
-    const { code, detail } = await orReleased<LineEnd>(done => current.atEnd(done), LET_GO)
+    const ended = new Promise<LineEnd>(resolve => current.atEnd(resolve))
+    const { code, detail } = (await beforeAbort(ended, released.signal)) ?? LET_GO
     cancel()
     greeted.resolve()
     noteClosed(current)
@@ -279,11 +266,10 @@ function createSession(baileys: Baileys, auth: AuthState, config: WebConfig, io:
     },
     openMedia: ({ reference }, signal) => openMediaOf(baileys, reference, downloadBy(clock), signal),
     async logOut(signal) {
-      const late = new Promise<void>(resolve =>
-        signal.addEventListener('abort', () => resolve(), { once: true }),
-      )
-      await Promise.race([openings.promise, late, running])
-      if (isOpen && line) await Promise.race([line.sock.logout().catch(() => {}), late])
+      await beforeAbort(Promise.race([openings.promise, running]), signal)
+      if (!isOpen || !line) return
+      const loggedOut = line.sock.logout().catch(() => {})
+      await beforeAbort(loggedOut, signal)
     },
     async close() {
       letGo = true

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { beforeAbort, pauseUnless } from '../../src/lib/clock.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+test('a pause ends when its time is over', async () => {
+  const clock = createFakeClock()
+  let over = false
+  const pause = pauseUnless(clock, 1_000, new AbortController().signal).then(() => {
+    over = true
+  })
+  await clock.advance(999)
+  expect(over).toBe(false)
+  await clock.advance(1)
+  await pause
+})
+
+test('or when the signal aborts, and leaves no timer behind', async () => {
+  const clock = createFakeClock()
+  const stop = new AbortController()
+  const pause = pauseUnless(clock, 1_000, stop.signal)
+  expect(clock.pending()).toBe(1)
+  stop.abort()
+  await pause
+  expect(clock.pending()).toBe(0)
+})
+
+test('or at once where it has', async () => {
+  const clock = createFakeClock()
+  await pauseUnless(clock, 1_000, AbortSignal.abort())
+  expect(clock.pending()).toBe(0)
+})
+
+test('work comes to what it comes to, as long as the signal does not abort before', async () => {
+  const stop = new AbortController()
+  expect(await beforeAbort(Promise.resolve('done'), stop.signal)).toBe('done')
+  await expect(beforeAbort(Promise.reject(new Error('failed')), stop.signal)).rejects.toThrow('failed')
+  const never = beforeAbort(new Promise(() => {}), stop.signal)
+  stop.abort()
+  expect(await never).toBeNull()
+  expect(await beforeAbort(new Promise(() => {}), stop.signal)).toBeNull()
+})
+
+test('what then fails is nobody’s any more', async () => {
+  const work = Promise.withResolvers<void>()
+  const answer = beforeAbort(work.promise, AbortSignal.abort())
+  work.reject(new Error('late'))
+  expect(await answer).toBeNull()
+})
