@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { bearsToken, formOf, jsonOf, malformed, sameText, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
+import { bearsToken, formOf, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundAnswer } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'
 import { textAt, valueAt } from './path.ts'

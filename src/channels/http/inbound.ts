@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
 import type { InboundAnswer } from '../provider.ts'
 
 /** The query's name for the token of providers that do not sign. Short: some limit the whole address. */
@@ -18,12 +18,6 @@ export function withToken(receiptUrl: string, token: string): string {
 
 export function bearsToken(request: InboundRequest, token: string): boolean {
   return sameText(new URLSearchParams(request.query).get(TOKEN_FIELD) ?? '', token)
-}
-
-/** Compares in a time that tells nothing about where they differ. */
-export function sameText(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
-  return a.length === b.length && a.length > 0 && timingSafeEqual(a, b)
 }
 
 export function isForm(request: InboundRequest): boolean {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { formOf, isForm, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
+import { formOf, isForm, malformed, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { readMessage } from './inbound.ts'

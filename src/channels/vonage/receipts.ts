@@ -1,15 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import {
-  bearsToken,
-  formOf,
-  isForm,
-  jsonOf,
-  malformed,
-  sameText,
-  timeOf,
-  UNAUTHORIZED,
-} from '../http/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
+import { bearsToken, formOf, isForm, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { receiptCode } from './codes.ts'

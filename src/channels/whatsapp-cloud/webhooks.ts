@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
-import { jsonOf, malformed, sameText, UNAUTHORIZED } from '../http/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
+import { jsonOf, malformed, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundAnswer, Receipt, RejectCode } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'

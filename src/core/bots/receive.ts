@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { InboundDoor, InboundRequest } from '../../contract/inbound.ts'
+import { sameText } from '../../lib/same-text.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotSettling } from './settle.ts'
 import type { BotTokens } from './tokens.ts'
@@ -25,7 +25,7 @@ export function createBotDoor(deps: {
       // Its connection is being opened, or was disabled: the platform comes again.
       if (!platform) throw new Problem('SERVICE_UNAVAILABLE')
       const given = request.headers[platform.bots.secretHeader] ?? ''
-      if (!isSame(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }
+      if (!sameText(given, deps.settling.secretOf(bot.id))) return { kind: 'unauthorized' }
       const update = platform.bots.readCall(request.body)
       if (!update) return { kind: 'malformed', detail: 'it is no update' }
       const { accountId, connectionId } = bot
@@ -34,10 +34,4 @@ export function createBotDoor(deps: {
       return taken === 'lost' ? { kind: 'unknown' } : { kind: 'stored' }
     },
   }
-}
-
-/** In a time that tells nothing about where they differ. */
-function isSame(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Seal } from '../../infra/seal.ts'
 import type { Random } from '../../lib/random.ts'
+import { sameText } from '../../lib/same-text.ts'
 import { emailKey } from './email.ts'
 import { newToken } from './tokens.ts'
 
@@ -19,20 +19,19 @@ export type Browsers = {
 export type BrowsersDeps = { random: Random; seal: Pick<Seal, 'hashSecret'> }
 
 export function createBrowsers({ random, seal }: BrowsersDeps): Browsers {
-  const sign = (email: string, name: string) => seal.hashSecret(`browser:${emailKey(email)}:${name}`)
+  const sign = (email: string, name: string) =>
+    seal.hashSecret(`browser:${emailKey(email)}:${name}`).toString('base64url')
 
   function recognize(email: string, given: string | null): string | null {
     const [name = '', proof = ''] = (given ?? '').split('.')
-    const right = sign(email, name)
-    const bytes = Buffer.from(proof, 'base64url')
-    return bytes.length === right.length && timingSafeEqual(bytes, right) ? name : null
+    return sameText(proof, sign(email, name)) ? name : null
   }
 
   return {
     mark(email, given) {
       if (given !== null && recognize(email, given) !== null) return given
       const name = newToken(random)
-      return `${name}.${sign(email, name).toString('base64url')}`
+      return `${name}.${sign(email, name)}`
     },
     recognize,
   }
