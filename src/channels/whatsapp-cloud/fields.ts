@@ -23,8 +23,8 @@ export function withPlus(shown: unknown): string {
   return `+${wordOf(shown).replace(/\D/g, '')}`
 }
 
-/** WhatsApp counts seconds since the epoch, and writes them as text. */
-export function secondsOf(value: unknown): number | null {
+/** In ms since the epoch: WhatsApp counts its seconds, and writes them as text. */
+export function timeOf(value: unknown): number | null {
   const seconds = Number(wordOf(value))
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null
 }

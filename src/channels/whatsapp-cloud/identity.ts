@@ -1,5 +1,5 @@
 import type { OfficialIdentity } from '../provider.ts'
-import { withPlus } from './fields.ts'
+import { textOf, withPlus } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest } from './graph.ts'
 
 const FIELDS = ['display_phone_number', 'verified_name', 'quality_rating', 'status']
@@ -30,13 +30,13 @@ function identityOf(said: Record<string, unknown>, limit: unknown): OfficialIden
   const shown = said['display_phone_number']
   return {
     phoneNumber: typeof shown === 'string' && /\d{5}/.test(shown.replace(/\D/g, '')) ? withPlus(shown) : null,
-    displayName: textOf(said['verified_name']) ?? '',
-    qualityRating: textOf(said['quality_rating']),
-    messagingLimit: textOf(limit),
-    status: textOf(said['status']),
+    displayName: shortOf(said['verified_name']) ?? '',
+    qualityRating: shortOf(said['quality_rating']),
+    messagingLimit: shortOf(limit),
+    status: shortOf(said['status']),
   }
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : null
+function shortOf(value: unknown): string | null {
+  return textOf(value)?.slice(0, 200) ?? null
 }

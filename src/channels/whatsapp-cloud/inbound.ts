@@ -1,7 +1,7 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
-import { asFields, type Fields, secondsOf, textOf, wordOf } from './fields.ts'
+import { asFields, type Fields, textOf, timeOf, wordOf } from './fields.ts'
 
 /**
  * A message of a person. What is none, such as news of a changed number, is left out.
@@ -25,7 +25,7 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
     ...wordsOf(kind, part),
     ...(media && { media: [media] }),
     ...(replyTo !== null && { replyTo }),
-    atMs: secondsOf(message['timestamp']),
+    atMs: timeOf(message['timestamp']),
   }
 }
 

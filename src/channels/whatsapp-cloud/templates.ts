@@ -1,7 +1,7 @@
 import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { GRAPH_ID } from './config.ts'
-import { wordOf } from './fields.ts'
+import { objectsIn, wordOf } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
 import { uploadSample } from './media.ts'
 
@@ -72,7 +72,9 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     for (let page = 0; page < MOST_PAGES && after !== null; page++) {
       const asked = await askGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
       const said = answerOf(asked)
-      const found = itemsOf(said).find(each => each['name'] === name && each['language'] === language)
+      const found = objectsIn(said['data']).find(
+        each => each['name'] === name && each['language'] === language,
+      )
       if (found) return found
       after = nextOf(said)
     }
@@ -264,12 +266,6 @@ export function reasonOf(said: unknown): string | null {
 function answerOf(asked: Asked): Record<string, unknown> {
   if (asked.kind === 'answer') return asked.said
   throw new Error(asked.kind === 'unavailable' ? asked.detail : `WhatsApp refuses: ${asked.error.words}`)
-}
-
-function itemsOf(said: Record<string, unknown>): Record<string, unknown>[] {
-  return Array.isArray(said['data'])
-    ? said['data'].filter(each => typeof each === 'object' && each !== null)
-    : []
 }
 
 function nextOf(said: Record<string, unknown>): string | null {

@@ -5,7 +5,7 @@ import { jsonOf, malformed, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundAnswer, Receipt, RejectCode } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
-import { asFields, type Fields, objectsIn, secondsOf, textOf, withPlus, wordOf } from './fields.ts'
+import { asFields, type Fields, objectsIn, textOf, timeOf, withPlus, wordOf } from './fields.ts'
 import { readMessage } from './inbound.ts'
 import { reasonOf, statusOf } from './templates.ts'
 
@@ -105,7 +105,7 @@ function readStatus(status: Fields): Receipt | null {
     status: said,
     ...(reject && { reject }),
     ...(reject && code !== null && meaningOf(code)?.means === 'opted out' && { optedOut: true }),
-    atMs: secondsOf(status['timestamp']),
+    atMs: timeOf(status['timestamp']),
     providerCode: code,
     detail: code === null ? null : (meaningOf(code)?.text ?? null),
   }
