@@ -12,7 +12,7 @@ import { dropFetched, readHeaderFile, type TemplateMedia } from './header-file.t
 import type { Line, TemplateOwner } from './lines.ts'
 import type { Approvers } from './official.ts'
 import { claimName, dropName } from './official-store.ts'
-import type { TemplateDraft, TemplateSpec } from './spec.ts'
+import { fileOf, type TemplateDraft, type TemplateSpec } from './spec.ts'
 import {
   insertTemplate,
   setDefaultTemplate,
@@ -36,9 +36,8 @@ export type CreateTemplateDeps = {
 }
 
 /**
- * Makes a template. Throws VALIDATION_ERROR that names what is wrong, NOT_FOUND
- * for a file that there is not, TEMPLATE_EXISTS, CONFLICT where an account has as many as it may,
- * and PROVIDER_UNAVAILABLE: then
+ * Makes a template. Throws VALIDATION_ERROR that names what is wrong, NOT_FOUND for a file that there is
+ * not, TEMPLATE_EXISTS, CONFLICT where an account has as many as it may, and PROVIDER_UNAVAILABLE: then
  * nothing was stored, and the same may be asked again.
  */
 export type CreateTemplate = (
@@ -107,7 +106,13 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     return {
       id: deps.ids.next('tpl'),
       accountId: owner.accountId,
-      ...{ name, category, subType, language, provider, spec, compiled },
+      name,
+      category,
+      subType,
+      language,
+      provider,
+      spec,
+      compiled,
       status,
       reason: null,
       official: null,
@@ -118,10 +123,8 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   async function store(row: TemplateRow, makeDefault: boolean): Promise<TemplateRow> {
     await db.transaction(async tx => {
       await takeRoom(tx, row)
-      const header = row.spec.header
-      if (header && header.type !== 'text' && header.file && !(await deps.media.keep(tx, header.file))) {
-        throw invalid('headerAssetId', 'the file is gone')
-      }
+      const file = fileOf(row.spec.header)
+      if (file && !(await deps.media.keep(tx, file))) throw invalid('headerAssetId', 'the file is gone')
       const nowMs = clock.now()
       const nextMs = row.official ? nextCheckAt(row.status, nowMs, nowMs) : null
       if (!(await insertTemplate(tx, row, nextMs))) throw exists(row)

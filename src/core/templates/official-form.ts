@@ -1,7 +1,6 @@
 import type { OfficialButton, OfficialTemplate, OutgoingFile } from '../../channels/provider.ts'
 import type { TemplateButton } from '../../contract/template.ts'
-import type { Segments } from './placeholders.ts'
-import { placesOf } from './placeholders.ts'
+import { placesOf, type Segments } from './placeholders.ts'
 import { examplesOf, type HeaderFile, type TemplateDraft, URL_PLACE } from './spec.ts'
 
 /** A template in the words in which a provider takes it. */

@@ -1,7 +1,7 @@
 import type { TemplatePreview, TemplatePreviewBody } from '../../contract/template.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 import { renderTemplate } from './render.ts'
-import { examplesOf, type HeaderFile, URL_PLACE, valueButtonsOf } from './spec.ts'
+import { examplesOf, fileOf, type HeaderFile, URL_PLACE, valueButtonsOf } from './spec.ts'
 import type { TemplateRow } from './store.ts'
 import { type ButtonValue, readButtonValues, readValues } from './values.ts'
 
@@ -17,7 +17,8 @@ export function previewTemplate(
     valuesOf(row, body),
     body.variablesNamed ? 'variablesNamed' : 'variablesIndexed',
   )
-  const header = spec.header
+  const { header } = spec
+  const file = fileOf(header)
   return {
     text: rendered.text,
     subject: rendered.subject,
@@ -25,7 +26,7 @@ export function previewTemplate(
     header: header && {
       type: header.type,
       text: rendered.header,
-      previewUrl: header.type !== 'text' && header.file ? previewUrl(header.file) : null,
+      previewUrl: file && previewUrl(file),
     },
     footer: compiled.footer,
     buttons: showButtons(row, buttonsOf(row, body)),
@@ -39,9 +40,7 @@ function valuesOf({ spec, compiled }: TemplateRow, body: TemplatePreviewBody): r
 }
 
 function buttonsOf({ spec }: TemplateRow, body: TemplatePreviewBody): ButtonValue[] {
-  const wanted = valueButtonsOf(spec)
-  if (body.buttonVariables) return readButtonValues(body.buttonVariables, wanted, '')
-  return []
+  return body.buttonVariables ? readButtonValues(body.buttonVariables, valueButtonsOf(spec), '') : []
 }
 
 /** Without values the buttons show their examples. */

@@ -28,6 +28,11 @@ export type TemplateHeader =
   /** Without a file where each send brings its own. */
   | { type: Exclude<HeaderType, 'text'>; file: HeaderFile | null }
 
+/** The file that a header shows by itself; null for a text, and where each send brings its own. */
+export function fileOf(header: TemplateHeader | null): HeaderFile | null {
+  return header === null || header.type === 'text' ? null : header.file
+}
+
 /** The stored file of a header, with what a send needs to know of it without looking it up. */
 export type HeaderFile = {
   /** Whose file it is: the template's owner's, or the platform's. */

@@ -9,7 +9,7 @@ import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type Id, isId, toUuid } from '../../lib/ids.ts'
 import { PLATFORM_UUID } from '../accounts/platform.ts'
 import type { CompiledTemplate } from './render.ts'
-import type { TemplateSpec } from './spec.ts'
+import { fileOf, type TemplateSpec } from './spec.ts'
 
 export type TemplateId = Id<'tpl'>
 
@@ -162,8 +162,7 @@ export async function insertTemplate(
   row: TemplateRow,
   nextCheckAtMs: number | null,
 ): Promise<boolean> {
-  const header = row.spec.header
-  const assetId = header && header.type !== 'text' ? header.file?.assetId : undefined
+  const file = fileOf(row.spec.header)
   const { rowCount } = await db.query({
     name: 'template_insert',
     text: `insert into templates (account_id, id, name, category, sub_type, language, provider, status, reason,
@@ -183,7 +182,7 @@ export async function insertTemplate(
       row.reason,
       JSON.stringify(row.spec),
       JSON.stringify(row.compiled),
-      assetId === undefined ? null : toUuid(assetId),
+      file && toUuid(file.assetId),
       row.official && toUuid(row.official.connectionId),
       row.official?.onPlatformNumber ?? false,
       row.official?.providerName ?? null,

@@ -9,7 +9,6 @@ import {
   type TemplatePreview,
   type TemplatePreviewBody,
   type TemplateQuery,
-  type TemplateStatus,
   type TemplateView,
 } from '../../contract/template.ts'
 import type { PlatformTemplateCreate, TemplateCreate } from '../../contract/template-create.ts'
@@ -226,7 +225,7 @@ function checkDefault(row: TemplateRow): void {
 function readFilter(query: TemplateQuery, senders: AccountSenders): TemplateFilter {
   return {
     category: query.category ?? null,
-    statuses: query.status === undefined ? USABLE : [query.status satisfies TemplateStatus],
+    statuses: query.status === undefined ? USABLE : [query.status],
     provider: query.provider ?? null,
     sender: readSender(query, senders),
   }

@@ -8,7 +8,7 @@ import {
 import { isoOrNull, toIso } from '../../lib/clock.ts'
 import { type ConnectionId, timeOf } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { examplesOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
+import { examplesOf, fileOf, type HeaderFile, type TemplateHeader, valueButtonsOf } from './spec.ts'
 import type { TemplateId, TemplateRow } from './store.ts'
 
 /** What a view needs beside the template itself. */
@@ -57,7 +57,7 @@ export function viewTemplate(row: TemplateRow, context: ViewContext): TemplateVi
 }
 
 function viewHeader(header: TemplateHeader | null, { previewUrl }: ViewContext) {
-  const file = header && header.type !== 'text' ? header.file : null
+  const file = fileOf(header)
   return {
     headerType: header?.type ?? null,
     headerValue: header?.type === 'text' ? header.text : null,
