@@ -1,5 +1,5 @@
 import type { Caller } from '../../contract/caller.ts'
-import { PERMISSIONS } from '../../contract/enums.ts'
+import { PERMISSIONS, type Permission } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { KeyRow } from './key-store.ts'
 
@@ -14,16 +14,17 @@ export function requireHolding(caller: Caller, key: Pick<KeyRow, 'mode' | 'role'
   if (key.mode === 'live' && isTestKey(caller)) throw beyond('the mode live')
 }
 
-/** The same for a person with a role: an owner may do everything. */
+/** The same for a person with a role. */
 export function requireHoldingAs(
   caller: Caller,
   { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
 ): void {
-  requireHolding(caller, {
-    mode: 'live',
-    role,
-    permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
-  })
+  requireHolding(caller, { mode: 'live', role, permissions: heldAs({ role, permissions }) })
+}
+
+/** What somebody may do: a member what is listed, an owner, who has no list, everything. */
+export function heldAs({ role, permissions }: Pick<KeyRow, 'role' | 'permissions'>): Permission[] {
+  return role === 'owner' ? [...PERMISSIONS] : permissions
 }
 
 /** Nobody stops by a test key what a live one began: throws FORBIDDEN. */

@@ -25,7 +25,7 @@ import {
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, timeOf } from '../../lib/ids.ts'
-import { requireHoldingAs } from '../accounts/holding.ts'
+import { heldAs, requireHoldingAs } from '../accounts/holding.ts'
 import { type KeyRow, listKeysMadeBy } from '../accounts/key-store.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { emailKey, readEmail } from './email.ts'
@@ -228,7 +228,7 @@ function viewMember(row: MemberRow): Member {
     email: row.email,
     name: row.name,
     role: row.role,
-    permissions: row.role === 'owner' ? [...PERMISSIONS] : row.permissions,
+    permissions: heldAs(row),
     totp: row.totp,
     lastSeenAt: isoOrNull(row.lastSeenAtMs),
     joinedAt: toIso(row.joinedAtMs),

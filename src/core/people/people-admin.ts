@@ -7,7 +7,6 @@ import {
   readIdCursor,
   writeCursor,
 } from '../../contract/cursor.ts'
-import { PERMISSIONS } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type {
   AdminInvitation,
@@ -23,6 +22,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, fromUuid, isId, timeOf } from '../../lib/ids.ts'
 import { unknownAccount } from '../accounts/admin.ts'
+import { heldAs } from '../accounts/holding.ts'
 import { listKeysMadeBy } from '../accounts/key-store.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { accountExists, lockAccount } from '../accounts/store.ts'
@@ -236,11 +236,11 @@ function viewPerson(row: PersonRow): Person {
     name: row.name,
     operator: row.operator,
     totp: row.totp,
-    memberships: row.memberships.map(({ accountUuid, role, permissions, accountName }) => ({
-      accountId: fromUuid('acc', accountUuid),
-      accountName,
-      role,
-      permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
+    memberships: row.memberships.map(membership => ({
+      accountId: fromUuid('acc', membership.accountUuid),
+      accountName: membership.accountName,
+      role: membership.role,
+      permissions: heldAs(membership),
     })),
     lastSeenAt: isoOrNull(row.lastSeenAtMs),
     createdAt: toIso(timeOf(row.id)),

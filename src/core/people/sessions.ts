@@ -1,6 +1,6 @@
 import type { Caller, SignedIn } from '../../contract/caller.ts'
 import type { SessionRow as SessionListed, SessionView } from '../../contract/console.ts'
-import { type KeyMode, PERMISSIONS, type Permission } from '../../contract/enums.ts'
+import type { KeyMode } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -9,6 +9,7 @@ import type { Seal } from '../../infra/seal.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
+import { heldAs } from '../accounts/holding.ts'
 import type { AccountSnapshots } from '../accounts/snapshots.ts'
 import type { Browsers } from './browsers.ts'
 import { listAccountsOf } from './membership-store.ts'
@@ -79,7 +80,6 @@ export const LONGEST_MS = 30 * 24 * HOUR_MS
 const MOST_HELD = 5_000
 /** Whose rows a session is made of. */
 const TABLES = new Set(['users', 'memberships', 'console_sessions'])
-const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
 type Held = { signedIn: SignedIn; userId: UserId; id: SessionId; createdAtMs: number; seenAtMs: number }
 /** What a session that is found is found for. */
@@ -131,7 +131,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       memberships: new Map(
         memberships.map(({ accountId, role, permissions }) => [
           accountId,
-          { role, permissions: role === 'owner' ? ALL_PERMISSIONS : new Set(permissions) },
+          { role, permissions: new Set(heldAs({ role, permissions })) },
         ]),
       ),
     }
@@ -232,7 +232,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       memberships: accounts.map(({ role, permissions, ...account }) => ({
         account,
         role,
-        permissions: role === 'owner' ? [...PERMISSIONS] : permissions,
+        permissions: heldAs({ role, permissions }),
       })),
       csrfToken: who.csrfToken,
       session: {
