@@ -76,7 +76,7 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     return publicUrl === null ? null : `${publicUrl}/webhooks/botapp/${id}`
   }
 
-  function write({ accountId, id, sealed }: KnownBot, mode: 'webhook' | 'polling'): Promise<void> {
+  function write({ accountId, id, sealed }: KnownBot, mode: BotMode): Promise<void> {
     return settleMode(db, { accountId, id, token: sealed }, mode, publicUrl)
   }
 

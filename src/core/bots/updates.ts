@@ -157,6 +157,7 @@ function refOf({ feed, update }: Item): { connectionId: ConnectionId; providerId
   return { connectionId: feed.connectionId, providerId: eventIdOf(feed, update) }
 }
 
+/** By which an update is known again, and the message that it brings. */
 function eventIdOf({ botId }: Feed, { id }: BotUpdate): string {
   return `${botId}/${id}`
 }
@@ -187,26 +188,27 @@ function inBounds(update: BotUpdate, chat: BotChat): BotUpdate & { chat: BotChat
   }
 }
 
-function toMessage({ feed, update: { id, chat, what, atMs } }: Item) {
+function toMessage({ feed, update }: Item) {
+  const { chat, what, atMs } = update
   if (!chat || what?.kind !== 'message') return []
   return [
     toTold(
       { id: feed.connectionId, provider: feed.provider },
-      messageOf(feed, `${id}`, chat, what.message, atMs),
+      messageOf(feed, eventIdOf(feed, update), chat, what.message, atMs),
     ),
   ]
 }
 
 function messageOf(
   { accountId, botId }: Feed,
-  id: string,
+  eventId: string,
   chat: BotChat,
   { name, replyTo, ...said }: BotMessage,
   atMs: number | null,
 ): InboundMessage {
   return {
     kind: 'message',
-    eventId: `${botId}/${id}`,
+    eventId,
     accountId,
     channel: 'botapp_bot',
     from: chat.chatId,
