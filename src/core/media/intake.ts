@@ -40,7 +40,7 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     const ref = { accountId, id: ids.next('ast') }
     // Whoever has no room for a byte need not send one.
     await requireRoom(db, accountId, 1)
-    await insertStoring(db, ref, '', clock.now())
+    await insertStoring(db, ref, clock.now())
     try {
       const inspection = createInspection(file.path, file.declared)
       await files.write(keyOf(ref.id), inspection.pass(file.bytes))

@@ -29,12 +29,12 @@ const LEAST_BYTES = 65_536
 /** A sweep may meet a lot; nobody waits for it. */
 const SWEEP_TIMEOUT_MS = 30_000
 
-/** Says that bytes are on their way: from here on they are not forgotten, whatever happens. */
-export async function insertStoring(db: Db, ref: AssetRef, fileName: string, nowMs: number): Promise<void> {
+/** Says that bytes are on their way, of a file that has no name before it is whole: from here on they are not forgotten, whatever happens. */
+export async function insertStoring(db: Db, ref: AssetRef, nowMs: number): Promise<void> {
   await db.query({
     name: 'media_insert',
-    text: `insert into media (account_id, id, state, file_name, used_at) values ($1, $2, 'storing', $3, $4)`,
-    values: [toUuid(ref.accountId), toUuid(ref.id), fileName, toIso(nowMs)],
+    text: `insert into media (account_id, id, state, file_name, used_at) values ($1, $2, 'storing', '', $3)`,
+    values: [toUuid(ref.accountId), toUuid(ref.id), toIso(nowMs)],
   })
 }
 
