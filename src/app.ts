@@ -118,13 +118,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   async function stop(): Promise<void> {
     readiness.drain()
     // What providers say meanwhile is waited for, and so is a database that is away: this long.
-    clock.after(STOP_PATIENCE_MS, () => {
+    const cancelPatience = clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
-    clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.giveUp())
+    const cancelGiveUp = clock.after(SUBMIT_PATIENCE_MS, () => rooms.messages.dispatcher.giveUp())
     endStreams(rooms)
     await server.close()
     await started.finish()
+    cancelPatience()
+    cancelGiveUp()
     stopping = true
     await rooms.messages.links.close()
     await rooms.messages.settle.idle()
