@@ -29,20 +29,14 @@ const STOP_WORDS: readonly string[] = [
 
 /** Words that end it again. */
 const START_WORDS: readonly string[] = [
+  // English
   ...['start', 'unstop', 'yes', 'resume', 'subscribe', 'optin', 'opt in'],
-  ...[
-    'anmelden',
-    'aanmelden',
-    'reprendre',
-    'alta',
-    'inicio',
-    'iniciar',
-    'continuar',
-    'riattiva',
-    'старт',
-    'ابدأ',
-    'اشتراك',
-  ],
+  // German, Dutch, French
+  ...['anmelden', 'aanmelden', 'reprendre'],
+  // Spanish, Portuguese, Italian
+  ...['alta', 'inicio', 'iniciar', 'continuar', 'riattiva'],
+  // Russian, Arabic
+  ...['старт', 'ابدأ', 'اشتراك'],
 ]
 
 /**
@@ -50,20 +44,8 @@ const START_WORDS: readonly string[] = [
  * nothing, while an SMS that says nothing else has no other meaning.
  */
 const EVERYDAY_WORDS: readonly string[] = [
-  ...[
-    'cancel',
-    'end',
-    'yes',
-    'resume',
-    'cancelar',
-    'continuar',
-    'cancella',
-    'iptal',
-    'إلغاء',
-    'الغاء',
-    'لغو',
-    '取消',
-  ],
+  ...['cancel', 'end', 'yes', 'resume', 'cancelar', 'continuar', 'cancella', 'iptal'],
+  ...['إلغاء', 'الغاء', 'لغو', '取消'],
 ]
 
 /**
