@@ -52,6 +52,22 @@ export function createProof({ db, clock, seal, attempts, passwords, browsers }: 
     return step !== null && spendTotpStep(db, user.id, step)
   }
 
+  /** Counts against each of these unless `look` finds somebody, or fails: a store that is away, or too many at once, is no mistake of theirs. */
+  async function guess(
+    chances: readonly Chance[],
+    look: () => Promise<UserRow | null>,
+  ): Promise<UserRow | null> {
+    attempts.take(...chances)
+    let mistaken = false
+    try {
+      const found = await look()
+      mistaken = found === null
+      return found
+    } finally {
+      if (!mistaken) attempts.back(...chances)
+    }
+  }
+
   /** True as well where there is none, or where it has still to be asked for. */
   async function holdsSecondFactor(
     user: UserRow,
@@ -70,33 +86,23 @@ export function createProof({ db, clock, seal, attempts, passwords, browsers }: 
     async byLogin({ email, password, totp }, visit) {
       const key = emailKey(email)
       const browser = browsers.recognize(key, visit.browser)
-      const chances = asLogin(key, visit.ip, browser)
-      attempts.take(...chances)
-      let mistaken = false
-      try {
-        const user = await selectUserByEmail(db, key)
-        const right = await passwords.verify(password, user?.password ?? null, browser !== null)
-        mistaken = !user || !right || !(await holdsSecondFactor(user, totp, browser))
-        if (mistaken) throw refused()
-        if (user!.totpSecret !== null && totp === undefined) throw new Problem('TOTP_REQUIRED')
-        return user!
-      } finally {
-        // A store that is away, or too many at once, is no mistake of theirs.
-        if (!mistaken) attempts.back(...chances)
-      }
+      const user = await guess(asLogin(key, visit.ip, browser), async () => {
+        const found = await selectUserByEmail(db, key)
+        const right = await passwords.verify(password, found?.password ?? null, browser !== null)
+        return found && right && (await holdsSecondFactor(found, totp, browser)) ? found : null
+      })
+      if (!user) throw refused()
+      if (user.totpSecret !== null && totp === undefined) throw new Problem('TOTP_REQUIRED')
+      return user
     },
 
     async byPassword(userId, path, password) {
-      attempts.take(['login', userId])
-      let mistaken = false
-      try {
-        const user = await selectUser(db, userId)
-        mistaken = !(await passwords.verify(password, user?.password ?? null, true))
-        if (mistaken) throw invalid(path, 'is not your password')
-        return user!
-      } finally {
-        if (!mistaken) attempts.back(['login', userId])
-      }
+      const user = await guess([['login', userId]], async () => {
+        const found = await selectUser(db, userId)
+        return (await passwords.verify(password, found?.password ?? null, true)) ? found : null
+      })
+      if (!user) throw invalid(path, 'is not your password')
+      return user
     },
   }
 }
