@@ -2,6 +2,7 @@ import type { Chat, Contact, GroupMetadata } from 'baileys'
 import type { InboundMessage } from '../provider.ts'
 import type { SessionChat, SessionIo } from '../shared/session.ts'
 import { isGroup, phoneOf } from './jid.ts'
+import { timeOf } from './time.ts'
 
 /** Of one word from the library; a history comes in pieces. */
 const MOST_AT_ONCE = 1_000
@@ -18,14 +19,12 @@ export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
   return {
     chats: (chats: readonly Partial<Chat>[]) =>
       note(
-        chats.map(({ id, name, conversationTimestamp }) =>
-          entry(id, name, Number(conversationTimestamp ?? 0) * 1_000),
-        ),
+        chats.map(({ id, name, conversationTimestamp }) => entry(id, name, timeOf(conversationTimestamp))),
       ),
     contacts: (contacts: readonly Partial<Contact>[]) =>
-      note(contacts.map(({ id, name, notify }) => (name || notify ? entry(id, name ?? notify, 0) : null))),
+      note(contacts.map(({ id, name, notify }) => (name || notify ? entry(id, name ?? notify, null) : null))),
     groups: (groups: readonly Pick<GroupMetadata, 'id' | 'subject'>[]) =>
-      note(groups.map(({ id, subject }) => entry(id, subject, 0))),
+      note(groups.map(({ id, subject }) => entry(id, subject, null))),
     heard: (messages: readonly InboundMessage[]) =>
       note(
         messages.map(({ chatId, from, contact, atMs }) =>
@@ -43,7 +42,7 @@ export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
 function entry(
   jid: string | null | undefined,
   name: string | null | undefined,
-  atMs: number,
+  lastMessageAtMs: number | null,
 ): SessionChat | null {
   const phone = phoneOf(jid)
   if (phone === null && !isGroup(jid ?? '')) return null
@@ -51,6 +50,6 @@ function entry(
     chatId: phone ?? jid!,
     kind: phone === null ? 'group' : 'user',
     name: name || null,
-    lastMessageAtMs: atMs > 0 ? atMs : null,
+    lastMessageAtMs,
   }
 }

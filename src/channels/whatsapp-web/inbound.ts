@@ -2,6 +2,7 @@ import type { proto, WAMessage } from 'baileys'
 import type { InboundMedia, InboundMessage } from '../provider.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import type { Baileys } from './library.ts'
+import { timeOf } from './time.ts'
 
 /** A message from a person, or null for all else that comes by the same way: our own, notices, statuses, channels. */
 export function readInbound(
@@ -33,7 +34,7 @@ export function readInbound(
     buttonTitle: said?.button == null ? null : said.text,
     ...(media.length > 0 && { media }),
     replyTo: replyOf(content),
-    atMs: Number(messageTimestamp ?? 0) > 0 ? Number(messageTimestamp) * 1_000 : null,
+    atMs: timeOf(messageTimestamp),
   }
 }
 

@@ -2,6 +2,7 @@ import type { BinaryNode } from 'baileys'
 import type { Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { attemptIdOf } from './message-id.ts'
+import { timeOf } from './time.ts'
 
 /** By the `type` of a receipt; without one it is of the delivery. What a person's own devices say counts for nothing. */
 const STATUS_OF: Readonly<Record<string, Receipt['status']>> = {
@@ -15,8 +16,7 @@ const STATUS_OF: Readonly<Record<string, Receipt['status']>> = {
 export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
   const status = entryOf(STATUS_OF, attrs['type'] ?? '')
   if (!status || attrs['recipient'] !== undefined) return []
-  const seconds = Number(attrs['t'])
-  const atMs = seconds > 0 ? seconds * 1_000 : null
+  const atMs = timeOf(attrs['t'])
   return [attrs['id'] ?? '', ...listed(content)].flatMap(providerId => {
     const attemptId = attemptIdOf(providerId)
     return attemptId === null
