@@ -1002,6 +1002,21 @@ export interface InboundMediaView {
   sizeBytes: number | null
   path: string | null
 }
+export interface InboundLocation {
+  latitude: number
+  longitude: number
+  name: string | null
+  address: string | null
+}
+export interface InboundCard {
+  id: string | null
+  name: string | null
+  /**
+   * Items: E.164 where it says its country, else as it was written
+   */
+  phones: string[]
+  emails: string[]
+}
 export interface InboundMessageView {
   id: string
   channel: Channel
@@ -1017,6 +1032,11 @@ export interface InboundMessageView {
   button: string | null
   buttonTitle: string | null
   media: InboundMediaView[]
+  location: InboundLocation | null
+  /**
+   * Contact cards that they sent
+   */
+  contacts: InboundCard[]
   replyTo: string | null
   contact: {
     id: string | null

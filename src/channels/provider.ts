@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { BotPlatform } from '../contract/bot-platform.ts'
 import type { AttachmentType, Channel, MessageType } from '../contract/enums.ts'
 import type { InboundReply, InboundRequest } from '../contract/inbound.ts'
+import type { InboundCard, InboundLocation } from '../contract/inbound-message.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
@@ -251,6 +252,10 @@ export type InboundMessage = {
   buttonTitle?: string | null
   /** Files, voice messages, stickers; the most that are kept is 10. */
   media?: readonly InboundMedia[]
+  /** A place. Coordinates that are none, such as NaN, cost the place alone. */
+  location?: InboundLocation | null
+  /** Contact cards; the most that are kept is 20. */
+  contacts?: readonly InboundCard[]
   /** The provider's id of the message that this one answers. */
   replyTo?: string | null
   /** By the provider's word, in ms since the epoch; null when it does not say. */

@@ -1,4 +1,5 @@
 import type { AttachmentType } from './enums.ts'
+import type { InboundCard, InboundLocation } from './inbound-message.ts'
 
 /**
  * What is asked of a platform on which accounts bring their own bots: who a token is, where its updates
@@ -102,6 +103,8 @@ export type BotMessage = {
     sizeBytes: number | null
     reference: string | null
   }[]
+  location: InboundLocation | null
+  contacts: readonly InboundCard[]
 }
 
 /** How a message in a bot's chat is called: platforms number them in each chat anew. */

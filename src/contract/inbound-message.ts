@@ -19,6 +19,29 @@ export const InboundMediaView = Type.Object({
 })
 export type InboundMediaView = Static<typeof InboundMediaView>
 
+/** A place that somebody sent. */
+export const InboundLocation = Type.Object({
+  latitude: Type.Number({ minimum: -90, maximum: 90 }),
+  longitude: Type.Number({ minimum: -180, maximum: 180 }),
+  name: nullable(Type.String()),
+  address: nullable(Type.String()),
+})
+export type InboundLocation = Static<typeof InboundLocation>
+
+/** Somebody whose contact details were sent. */
+export const InboundCard = Type.Object({
+  id: nullable(
+    Type.String({
+      description:
+        'The platform’s id of them, where it says it: `contact.id` of the message is their own card',
+    }),
+  ),
+  name: nullable(Type.String()),
+  phones: Type.Array(Type.String({ description: 'E.164 where it says its country, else as it was written' })),
+  emails: Type.Array(Type.String()),
+})
+export type InboundCard = Static<typeof InboundCard>
+
 /** A message from a person to one of our numbers, sessions or bots; also `data` of `inbound.message`. */
 export const InboundMessageView = Type.Object({
   id: Type.String(),
@@ -40,6 +63,8 @@ export const InboundMessageView = Type.Object({
   ),
   buttonTitle: nullable(Type.String({ description: 'What stands on that button' })),
   media: Type.Array(InboundMediaView),
+  location: nullable(InboundLocation),
+  contacts: Type.Array(InboundCard, { description: 'Contact cards that they sent' }),
   replyTo: nullable(Type.String({ description: 'The provider’s id of the message that this one answers' })),
   contact: nullable(
     Type.Object(

@@ -26,6 +26,7 @@ const NAME = fc.constantFrom(
     'error',
   ],
   ...['message', 'chat', 'date', 'contacts', 'wa_id', 'interactive', 'message_template_id', 'event', 'photo'],
+  ...['location', 'contact', 'venue', 'latitude', 'vcard', 'phones', 'emails', 'name'],
   ...['toString', 'valueOf', 'constructor', '__proto__'],
 )
 const LEAF = fc.constantFrom(

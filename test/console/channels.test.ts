@@ -178,6 +178,29 @@ describe('files that people send', { timeout: 60_000 }, () => {
   })
 })
 
+describe('places and contact cards that people send', { timeout: 60_000 }, () => {
+  it('are told in words, a place with a link to it', async () => {
+    const { page, go } = window
+    const place = { latitude: 37.442162518, longitude: -122.161535, name: `Philz${XSS}` }
+    await writeOfficially({ type: 'location', location: place }, 'wamid.2')
+    const phones = [{ phone: '+1 (415) 555-0829', wa_id: '14155550829' }]
+    const card = { name: { formatted_name: `Barbara${XSS}` }, phones, emails: [{ email: 'b@example.com' }] }
+    await writeOfficially({ type: 'contacts', contacts: [card] }, 'wamid.3')
+    await go('/inbound?channel=official_chatapp')
+    const rows = page.getByRole('table', { name: 'Inbound messages' }).getByRole('row')
+    await rows.filter({ hasText: 'Philz' }).waitFor()
+    await rows.filter({ hasText: 'Barbara' }).click()
+    const talk = page.getByRole('list', { name: 'The conversation' })
+    for (const words of [`Barbara${XSS}`, '+14155550829', 'b@example.com', `Philz${XSS}`])
+      await talk.getByText(words).waitFor()
+    const link = talk.getByRole('link', { name: '37.442163, -122.161535' })
+    expect(await link.getAttribute('href')).toContain('?mlat=37.442162518&mlon=-122.161535#')
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'inbound-place')
+    expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+})
+
 describe('web sessions', { timeout: 60_000 }, () => {
   it('show what links the phone, and go on by themselves when it is linked', async () => {
     const { page, go } = window
@@ -221,7 +244,23 @@ describe('web sessions', { timeout: 60_000 }, () => {
 })
 
 /** A message to a number on WhatsApp Business, told and signed as its provider does. */
-async function writeOfficially(content: object): Promise<void> {
+let official: string | null = null
+
+async function writeOfficially(content: object, id = 'wamid.1'): Promise<void> {
+  official ??= await connectOfficially()
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  const message = { ...wrote(content), id, timestamp }
+  const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
+  const body = JSON.stringify(event({ field: 'messages', value }))
+  const { status } = await server.app.call(`/webhooks/whatsapp-cloud/${official}`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signatureOf(body) },
+    body,
+  })
+  expect(status).toBe(200)
+}
+
+async function connectOfficially(): Promise<string> {
   const { body: made } = await server.app.admin('POST', '/connections', {
     provider: 'whatsapp-cloud',
     name: 'Official',
@@ -229,17 +268,7 @@ async function writeOfficially(content: object): Promise<void> {
     accountId: await demoAccount(),
     config: whatsAppCloudFixture.configFor(meta.url),
   })
-  const { connection } = made['data'] as { connection: { id: string } }
-  const timestamp = String(Math.floor(Date.now() / 1_000))
-  const message = { ...wrote(content), id: 'wamid.1', timestamp }
-  const value = { messaging_product: 'whatsapp', metadata: METADATA, contacts, messages: [message] }
-  const body = JSON.stringify(event({ field: 'messages', value }))
-  const { status } = await server.app.call(`/webhooks/whatsapp-cloud/${connection.id}`, {
-    method: 'POST',
-    headers: { 'x-hub-signature-256': signatureOf(body) },
-    body,
-  })
-  expect(status).toBe(200)
+  return (made['data'] as { connection: { id: string } }).connection.id
 }
 
 async function demoAccount(): Promise<string> {

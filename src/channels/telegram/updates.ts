@@ -1,5 +1,7 @@
 import type { BotChat, BotHappening, BotMessage, BotUpdate } from '../../contract/bot-platform.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
+import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
+import { numberOf, readVcard } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
 
 /** What is asked for; Telegram has many more. */
@@ -50,6 +52,8 @@ function whatOf(message: Fields): BotHappening | null {
     name: nameOf(fieldsOf(message['from'])),
     replyTo: integerOf(fieldsOf(message['reply_to_message'])?.['message_id']),
     media: mediaOf(message),
+    location: locationOf(message),
+    contacts: contactsOf(message),
   }
   return { kind: 'message', start: startOf(text), message: said }
 }
@@ -105,6 +109,8 @@ function readButton(update: Fields): Told | null {
     name: nameOf(fieldsOf(query['from'])),
     replyTo: integerOf(message['message_id']),
     media: [],
+    location: null,
+    contacts: [],
   }
   // The message's own date is that of the question.
   return { chat, atMs: null, what: { kind: 'message', start: null, message: said } }
@@ -188,6 +194,41 @@ function fileOf(type: AttachmentType, file: Fields): BotMessage['media'][number]
     sizeBytes: integerOf(file['file_size']),
     reference: textOf(file['file_id']),
   }
+}
+
+/** A venue is told as a place too. Of one that moves, where it began: the rest comes as edits. */
+function locationOf(message: Fields): InboundLocation | null {
+  const venue = fieldsOf(message['venue'])
+  const place = fieldsOf(message['location']) ?? fieldsOf(venue?.['location'])
+  if (!place) return null
+  return {
+    latitude: degreesOf(place['latitude']),
+    longitude: degreesOf(place['longitude']),
+    name: textOf(venue?.['title']),
+    address: textOf(venue?.['address']),
+  }
+}
+
+function degreesOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN
+}
+
+function contactsOf(message: Fields): InboundCard[] {
+  const contact = fieldsOf(message['contact'])
+  if (!contact) return []
+  const { phones, emails } = readVcard(textOf(contact['vcard']) ?? '', null)
+  const userId = integerOf(contact['user_id'])
+  const phone = textOf(contact['phone_number']) ?? ''
+  // Telegram knows its own people by international numbers, with a plus or without; others' are as somebody wrote them.
+  const known = numberOf(phone, userId === null ? null : phone)
+  return [
+    {
+      id: userId === null ? null : String(userId),
+      name: nameOf(contact),
+      phones: [known, ...phones],
+      emails,
+    },
+  ]
 }
 
 function fieldsOf(value: unknown): Fields | null {

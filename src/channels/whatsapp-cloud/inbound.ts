@@ -1,7 +1,9 @@
 import type { AttachmentType } from '../../contract/enums.ts'
+import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { InboundContact, InboundMedia, InboundMessage } from '../provider.ts'
+import { numberOf } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
-import { asFields, type Fields, textOf, timeOf, wordOf } from './fields.ts'
+import { asFields, type Fields, objectsIn, textOf, timeOf, wordOf } from './fields.ts'
 
 /**
  * A message of a person. What is none, such as news of a changed number, is left out.
@@ -24,6 +26,8 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
     contact: contactOf(from, contacts),
     ...wordsOf(kind, part),
     ...(media && { media: [media] }),
+    ...(kind === 'location' && { location: locationOf(part) }),
+    ...(kind === 'contacts' && { contacts: objectsIn(message['contacts']).map(cardOf) }),
     ...(replyTo !== null && { replyTo }),
     atMs: timeOf(message['timestamp']),
   }
@@ -56,6 +60,8 @@ function wordsOf(kind: string, part: Fields): Words {
     case 'reaction':
       // One that is taken back has no emoji.
       return { text: textOf(part['emoji']), button: null }
+    case 'order':
+      return { text: textOf(part['text']), button: null }
     default:
       return { text: textOf(part['caption']), button: null }
   }
@@ -90,5 +96,32 @@ function mediaOf(kind: string, part: Fields): InboundMedia | null {
     fileName: textOf(part['filename']),
     sizeBytes: null,
     reference: textOf(part['id']),
+  }
+}
+
+function locationOf(part: Fields): InboundLocation {
+  return {
+    latitude: degreesOf(part['latitude']),
+    longitude: degreesOf(part['longitude']),
+    name: textOf(part['name']),
+    address: textOf(part['address']),
+  }
+}
+
+function degreesOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN
+}
+
+/** Of each of the person's numbers WhatsApp says by what id it knows it, if it does. */
+function cardOf(card: Fields): InboundCard {
+  const phones = objectsIn(card['phones']).map(each => ({
+    written: wordOf(each['phone']),
+    waId: textOf(each['wa_id']),
+  }))
+  return {
+    id: phones.find(({ waId }) => waId !== null)?.waId ?? null,
+    name: textOf(asFields(card['name'])['formatted_name']),
+    phones: phones.map(({ written, waId }) => numberOf(written, waId)),
+    emails: objectsIn(card['emails']).map(each => wordOf(each['email'])),
   }
 }

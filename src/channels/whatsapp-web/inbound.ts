@@ -1,5 +1,7 @@
 import type { proto, WAMessage } from 'baileys'
+import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { InboundMedia, InboundMessage } from '../provider.ts'
+import { readVcard } from '../shared/contact-card.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import type { Baileys } from './library.ts'
 import { timeOf } from './time.ts'
@@ -18,7 +20,9 @@ export function readInbound(
   if (key.fromMe || !key.id || !person || !content || (!inGroup && !isPerson(chat))) return null
   const said = readWords(content)
   const media = readMedia(content)
-  if (!said && media.length === 0) return null
+  const location = readLocation(content)
+  const contacts = readCards(content)
+  if (!said && media.length === 0 && !location && contacts.length === 0) return null
   const from = phoneOf(person) ?? phoneOf(inGroup ? key.participantAlt : key.remoteJidAlt)
   return {
     kind: 'message',
@@ -33,6 +37,8 @@ export function readInbound(
     button: said?.button ?? null,
     buttonTitle: said?.button == null ? null : said.text,
     ...(media.length > 0 && { media }),
+    ...(location && { location }),
+    ...(contacts.length > 0 && { contacts }),
     replyTo: replyOf(content),
     atMs: timeOf(messageTimestamp),
   }
@@ -54,7 +60,9 @@ function readWords(content: Content): Words | null {
     content.extendedTextMessage?.text ||
     content.imageMessage?.caption ||
     content.videoMessage?.caption ||
-    content.documentMessage?.caption
+    content.documentMessage?.caption ||
+    content.locationMessage?.comment ||
+    content.liveLocationMessage?.caption
   return text ? { text, button: null } : null
 }
 
@@ -120,6 +128,26 @@ function referenceOf(
     path: file.directPath,
     key: Buffer.from(file.mediaKey).toString('base64'),
   })
+}
+
+/** Of one that moves, where it began: how it goes on is told by another way. */
+function readLocation({
+  locationMessage: place,
+  liveLocationMessage: live,
+}: Content): InboundLocation | null {
+  const found = place ?? live
+  if (!found) return null
+  return {
+    latitude: found.degreesLatitude ?? Number.NaN,
+    longitude: found.degreesLongitude ?? Number.NaN,
+    name: place?.name || null,
+    address: place?.address || null,
+  }
+}
+
+function readCards({ contactMessage: one, contactsArrayMessage: several }: Content): InboundCard[] {
+  const cards = one ? [one] : (several?.contacts ?? [])
+  return cards.map(({ vcard, displayName }) => readVcard(vcard ?? '', displayName || null))
 }
 
 function replyOf(content: Content): string | null {

@@ -38,9 +38,15 @@ export function createKeepInbound({ clock, ids, phones, optOuts }: KeepInboundDe
           : told.channel,
       from,
       text,
+      contacts: told.contacts.map(card => ({ ...card, phones: inE164(card.phones) })),
       conversation: conversationOf({ ...told, from, chatId }, owner),
       keyword: keywordOf({ ...told, text, from, chatId }),
     }
+  }
+
+  /** Each once, however it is written. */
+  function inE164(written: readonly string[]): string[] {
+    return [...new Set(written.map(each => phones.parse(each)?.e164 ?? each))]
   }
 
   async function tell(tx: Db, rows: readonly InboundRow[]): Promise<number> {

@@ -1,5 +1,6 @@
 import type { InboundContact, InboundMedia } from '../../channels/provider.ts'
 import type { Channel } from '../../contract/enums.ts'
+import type { InboundCard, InboundLocation } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -23,6 +24,8 @@ export type InboundRow = {
   button: string | null
   buttonTitle: string | null
   media: readonly InboundMedia[]
+  location: InboundLocation | null
+  contacts: readonly InboundCard[]
   /** The provider's id of the message that this one answers. */
   replyTo: string | null
   contact: InboundContact | null
@@ -52,6 +55,8 @@ type Raw = {
   button: string | null
   button_title: string | null
   media: InboundMedia[] | null
+  location: InboundLocation | null
+  contacts: InboundCard[] | null
   reply_to: string | null
   contact_id: string | null
   contact_name: string | null
@@ -63,7 +68,8 @@ type Raw = {
 }
 
 const COLUMNS = `account_id, id, connection_id, provider, provider_id, channel, sender, recipient, body, button, button_title,
-  media, reply_to, contact_id, contact_name, context_account, chat_id, conversation_key, keyword, sent_at`
+  media, reply_to, contact_id, contact_name, context_account, chat_id, conversation_key, keyword, sent_at,
+  location, contacts`
 
 /** Nobody waits for it. */
 const SWEEP_TIMEOUT_MS = 60_000
@@ -99,11 +105,12 @@ export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promis
   await db.query({
     name: 'inbound_insert',
     text: `insert into inbound_messages (${COLUMNS})
-           select a, i, c, p, pi, ch, f, t, b, bu, bt, m::jsonb, r, ci, cn, ca, chat, ck, k, s
+           select a, i, c, p, pi, ch, f, t, b, bu, bt, m::jsonb, r, ci, cn, ca, chat, ck, k, s, l::jsonb, co::jsonb
              from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                          $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-                         $16::text[], $17::text[], $18::text[], $19::text[], $20::timestamptz[])
-               as x (a, i, c, p, pi, ch, f, t, b, bu, bt, m, r, ci, cn, ca, chat, ck, k, s)`,
+                         $16::text[], $17::text[], $18::text[], $19::text[], $20::timestamptz[],
+                         $21::text[], $22::text[])
+               as x (a, i, c, p, pi, ch, f, t, b, bu, bt, m, r, ci, cn, ca, chat, ck, k, s, l, co)`,
     values: [
       bareArray(rows.map(row => toUuid(row.accountId))),
       bareArray(rows.map(row => toUuid(row.id))),
@@ -125,6 +132,8 @@ export async function insertInbound(db: Db, rows: readonly InboundRow[]): Promis
       textArray(rows.map(row => row.conversation?.key ?? null)),
       bareArray(rows.map(row => row.keyword)),
       timeArray(rows.map(row => row.sentAtMs)),
+      textArray(rows.map(row => row.location && JSON.stringify(row.location))),
+      textArray(rows.map(row => (row.contacts.length === 0 ? null : JSON.stringify(row.contacts)))),
     ],
   })
 }
@@ -244,6 +253,8 @@ function toRow(raw: Raw): InboundRow {
     button: raw.button,
     buttonTitle: raw.button_title,
     media: raw.media ?? [],
+    location: raw.location,
+    contacts: raw.contacts ?? [],
     replyTo: raw.reply_to,
     contact:
       raw.contact_id === null && raw.contact_name === null

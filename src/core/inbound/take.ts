@@ -129,6 +129,8 @@ function joined(parts: readonly PartRow[]): Told {
     button: null,
     buttonTitle: null,
     media: [],
+    location: null,
+    contacts: [],
     replyTo: null,
     sentAtMs: null,
   }

@@ -15,6 +15,8 @@ export function viewInbound(row: InboundRow): InboundMessageView {
     button: row.button,
     buttonTitle: row.buttonTitle,
     media: viewMedia(row),
+    location: row.location,
+    contacts: [...row.contacts],
     replyTo: row.replyTo,
     contact: row.contact,
     keyword: row.keyword,

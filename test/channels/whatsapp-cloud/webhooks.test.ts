@@ -249,7 +249,90 @@ describe('messages', () => {
     ],
     [
       'a place',
-      { type: 'location', location: { latitude: 37.4, longitude: -122 } },
+      {
+        type: 'location',
+        location: {
+          latitude: 37.44216251868683,
+          longitude: -122.16153582049394,
+          name: 'Philz Coffee',
+          address: '101 Forest Ave, Palo Alto, CA 94301',
+          url: 'https://example.com/philz',
+        },
+      },
+      {
+        text: null,
+        button: null,
+        location: {
+          latitude: 37.44216251868683,
+          longitude: -122.16153582049394,
+          name: 'Philz Coffee',
+          address: '101 Forest Ave, Palo Alto, CA 94301',
+        },
+      },
+    ],
+    [
+      'a place that has no name, nor a place',
+      { type: 'location', location: { latitude: '37.4', name: 7 } },
+      {
+        text: null,
+        button: null,
+        location: { latitude: Number.NaN, longitude: Number.NaN, name: null, address: null },
+      },
+    ],
+    [
+      'contact cards',
+      {
+        type: 'contacts',
+        contacts: [
+          {
+            name: { first_name: 'Barbara', last_name: 'Johnson', formatted_name: 'Barbara J. Johnson' },
+            org: { company: 'Social Tsunami' },
+            phones: [
+              { phone: '0171 5550100', type: 'HOME' },
+              { phone: '+1 (415) 555-0829', wa_id: '14155550829', type: 'MOBILE' },
+              { phone: '415 555 0830', wa_id: '14155550830' },
+            ],
+            emails: [{ email: 'barbara@example.com', type: 'WORK' }, { type: 'HOME' }],
+            urls: [{ url: 'https://example.com' }],
+          },
+          { name: 'nobody', phones: 'none' },
+          null,
+        ],
+      },
+      {
+        text: null,
+        button: null,
+        contacts: [
+          {
+            id: '14155550829',
+            name: 'Barbara J. Johnson',
+            phones: ['0171 5550100', '+1 (415) 555-0829', '+14155550830'],
+            emails: ['barbara@example.com', ''],
+          },
+          { id: null, name: null, phones: [], emails: [] },
+        ],
+      },
+    ],
+    [
+      'contact cards that are none',
+      { type: 'contacts', contacts: 7 },
+      { text: null, button: null, contacts: [] },
+    ],
+    [
+      'an order',
+      {
+        type: 'order',
+        order: { catalog_id: '1', text: 'By Friday, please', product_items: [{ quantity: 1 }] },
+      },
+      { text: 'By Friday, please', button: null },
+    ],
+    [
+      'what WhatsApp itself cannot show',
+      {
+        type: 'unsupported',
+        unsupported: { type: 'poll_creation' },
+        errors: [{ code: 131_051, title: 'Message type unknown' }],
+      },
       { text: null, button: null },
     ],
     [

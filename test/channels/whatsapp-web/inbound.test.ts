@@ -48,6 +48,59 @@ test.each([
   await baileys.getMediaKeys(file.mediaKey, as)
 })
 
+const NOTHING = { text: null, button: null, buttonTitle: null }
+const LONDON = { latitude: 51.5074, longitude: -0.1278 }
+const inLondon = { degreesLatitude: 51.5074, degreesLongitude: -0.1278 }
+
+test.each([
+  [
+    'a place',
+    { locationMessage: { ...inLondon, name: 'Charing Cross', address: 'Strand, London' } },
+    { location: { ...LONDON, name: 'Charing Cross', address: 'Strand, London' } },
+  ],
+  [
+    'a place with words',
+    { locationMessage: { ...inLondon, comment: 'Here' } },
+    { text: 'Here', location: { ...LONDON, name: null, address: null } },
+  ],
+  [
+    'a place that moves',
+    { ephemeralMessage: { message: { liveLocationMessage: { ...inLondon, caption: 'On my way' } } } },
+    { text: 'On my way', location: { ...LONDON, name: null, address: null } },
+  ],
+  [
+    'a place that is nowhere',
+    { locationMessage: { name: 'Nowhere' } },
+    { location: { latitude: Number.NaN, longitude: Number.NaN, name: 'Nowhere', address: null } },
+  ],
+  [
+    'a contact card',
+    {
+      contactMessage: { displayName: 'Ada L.', vcard: 'BEGIN:VCARD\nFN:Ada Lovelace\nTEL:+44 20 7946 0000' },
+    },
+    { contacts: [{ id: null, name: 'Ada L.', phones: ['+44 20 7946 0000'], emails: [] }] },
+  ],
+  [
+    'several contact cards',
+    {
+      contactsArrayMessage: {
+        displayName: '2 contacts',
+        contacts: [{ vcard: 'FN:Ada' }, { displayName: 'Bob' }],
+      },
+    },
+    {
+      contacts: [
+        { id: null, name: 'Ada', phones: [], emails: [] },
+        { id: null, name: 'Bob', phones: [], emails: [] },
+      ],
+    },
+  ],
+])('%s comes with what it tells', (_, message, told) => {
+  // As it comes over the line.
+  const bytes = baileys.proto.Message.encode(baileys.proto.Message.fromObject(message)).finish()
+  expect(from(baileys.proto.Message.decode(bytes))).toMatchObject({ ...NOTHING, ...told })
+})
+
 test.each([
   ['a reaction', { reactionMessage: { text: '👍', key: { id: 'A0' } } }],
   [

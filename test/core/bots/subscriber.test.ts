@@ -4,7 +4,8 @@ import { hear, move, type Subscriber } from '../../../src/core/bots/subscriber.t
 
 const NOW = 1_795_000_000_500
 const chat: BotChat = { chatId: '1', userId: '1', username: 'ada', firstName: 'Ada', lastName: null }
-const message = { text: 'Hi', button: null, buttonTitle: null, name: 'Ada', replyTo: null, media: [] }
+const none = { button: null, buttonTitle: null, replyTo: null, media: [], location: null, contacts: [] }
+const message = { text: 'Hi', name: 'Ada', ...none }
 const said: BotHappening = { kind: 'message', start: null, message }
 const start = (payload: string | null): BotHappening => ({ kind: 'message', start: { payload }, message })
 

@@ -74,7 +74,8 @@ const feedOf = (botId: BotId, fence: number | null = null) => ({
 })
 
 function words(id: number, chatId: string): BotUpdate {
-  const message = { text: 'Hi', button: null, buttonTitle: null, name: null, replyTo: null, media: [] }
+  const none = { media: [], location: null, contacts: [] }
+  const message = { text: 'Hi', button: null, buttonTitle: null, name: null, replyTo: null, ...none }
   return {
     id,
     chat: { chatId, userId: chatId, username: null, firstName: null, lastName: null },

@@ -160,6 +160,49 @@ describe('what a message carries', () => {
     expect(pressed).toMatchObject({ text: 'Yes', button: 'confirm:1', buttonTitle: 'Yes', media: [] })
   })
 
+  test('places and contact cards are kept; numbers in E.164 wherever they say their country', async () => {
+    const location = { latitude: -90, longitude: 179.99999999999997, name: 'Pole', address: null }
+    const phones = ['+44 7700 900123', '+447700900123', '07700 900123']
+    const ada = { id: '7000000009', name: 'Ada', phones, emails: ['ada@example.com'] }
+    const nobody = { id: '1', name: null, phones: [''], emails: [] }
+    await take(toBot({ text: null, location }))
+    await take(toBot({ text: null, contacts: [nobody, ada] }))
+    const [cards, place] = await kept()
+    expect(place).toMatchObject({ text: null, location, contacts: [] })
+    expect(cards).toMatchObject({
+      text: null,
+      location: null,
+      contacts: [{ ...ada, phones: ['+447700900123', '07700 900123'] }],
+    })
+  })
+
+  test.each([
+    ['north of the pole', 90.000001, 0],
+    ['beyond the date line', 0, -180.5],
+    ['nowhere', Number.NaN, 0],
+    ['without an end', 0, Number.POSITIVE_INFINITY],
+  ])('a place %s is none, and costs nobody the message', async (_, latitude, longitude) => {
+    await take(toBot({ text: 'Here', location: { latitude, longitude, name: 'X', address: null } }))
+    expect(await kept()).toMatchObject([{ text: 'Here', location: null }])
+  })
+
+  test('places and contact cards are held to their bounds', async () => {
+    const long = `\0${'x'.repeat(1_000)}`
+    const many = Array.from({ length: 15 }, (_, at) => `${at}`)
+    const card = { id: long, name: long, phones: [long, ...many], emails: [long, '\ud800', ...many] }
+    const location = { latitude: 0, longitude: 0, name: long, address: long }
+    await take(toBot({ location, contacts: Array.from({ length: 25 }, () => card) }))
+    const [row] = await kept()
+    expect([row!.location!.name!.length, row!.location!.address!.length]).toEqual([255, 500])
+    expect(row!.contacts).toHaveLength(20)
+    expect(row!.contacts[0]).toEqual({
+      id: 'x'.repeat(100),
+      name: 'x'.repeat(255),
+      phones: many.slice(0, 10),
+      emails: ['\ufffd', ...many.slice(0, 9)],
+    })
+  })
+
   test('is held to its bounds, and to what the store can hold', async () => {
     const long = 'x'.repeat(60_000)
     const media = {

@@ -110,6 +110,8 @@ function messageOf(): Omit<InboundRow, 'id'> {
     button: null,
     buttonTitle: null,
     media: [],
+    location: null,
+    contacts: [],
     replyTo: null,
     contact: null,
     conversation: { accountId: 'bot_1', chatId: '7000000001', key: 'botapp_bot:bot_1:7000000001' },

@@ -208,6 +208,38 @@ describe('calls to the webhook', () => {
     telegram.answer(null)
   })
 
+  test('a place, a venue and a contact are told; one that moves, once', async () => {
+    const bot = await register()
+    const say = (more: object) => tell(bot, words(9_012, '', { text: undefined, ...more }))
+    const location = { latitude: 52.520008, longitude: 13.404954 }
+    await say({ location: { ...location, live_period: 900, heading: 90 } })
+    const moved = { location: { latitude: 52.6, longitude: 13.5, live_period: 900 } }
+    await tell(bot, { edited_message: words(9_012, '', moved).message })
+    await say({ location, venue: { location, title: 'Fernsehturm', address: 'Panoramastraße 1A' } })
+    const vcard = 'BEGIN:VCARD\nFN:Ada\nTEL:+4915112345678\nEMAIL:ada@example.com\nEND:VCARD'
+    await say({
+      contact: {
+        phone_number: '4915112345678',
+        first_name: 'Ada',
+        last_name: 'L.',
+        user_id: 9_012,
+        vcard,
+      },
+    })
+    await say({ contact: { phone_number: '0151 12345679', first_name: 'Bob' } })
+    await say({ location: { latitude: 'x' }, contact: 7 })
+    const NOTHING = { text: null, media: [], location: null, contacts: [] }
+    const phones = ['+4915112345678']
+    const list = await account.read<InboundMessageView[]>('/api/v2/inbound?from=9012')
+    expect(list.toReversed()).toMatchObject([
+      { ...NOTHING, location: { ...location, name: null, address: null } },
+      { ...NOTHING, location: { ...location, name: 'Fernsehturm', address: 'Panoramastraße 1A' } },
+      { ...NOTHING, contacts: [{ id: '9012', name: 'Ada L.', phones, emails: ['ada@example.com'] }] },
+      { ...NOTHING, contacts: [{ id: null, name: 'Bob', phones: ['0151 12345679'], emails: [] }] },
+      NOTHING,
+    ])
+  })
+
   test('a file that nobody waits for any more keeps no other from being read', async () => {
     const bot = await register()
     const document = { file_id: 'slow', file_name: '../../a\u202efdp.exe' }

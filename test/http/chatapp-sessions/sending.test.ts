@@ -1,3 +1,4 @@
+import { proto } from 'baileys'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
 import type { WebhookView } from '../../../src/contract/webhook.ts'
@@ -208,6 +209,27 @@ describe('what comes in', () => {
       async () => receiver.got.map(({ body }) => body['type']),
       types => types.includes('inbound.message'),
     )
+  })
+
+  test('a place and a contact card', async () => {
+    const told = async (id: string, message: object) => {
+      fromAda(id, Buffer.from(proto.Message.encode(proto.Message.fromObject(message)).finish()))
+      const found = await app.until(
+        () => account.read<InboundMessageView[]>('/api/v2/inbound?limit=1'),
+        list => list[0]?.providerMessageId.endsWith(id) ?? false,
+      )
+      return found[0]
+    }
+    const place = { degreesLatitude: 51.5, degreesLongitude: -0.125, name: 'Charing Cross' }
+    expect(await told('IN-P', { locationMessage: place })).toMatchObject({
+      text: null,
+      location: { latitude: 51.5, longitude: -0.125, name: 'Charing Cross', address: null },
+    })
+    const vcard = 'BEGIN:VCARD\nFN:Bob\nTEL;waid=447700900124:07700 900124\nEND:VCARD'
+    expect(await told('IN-C', { contactMessage: { displayName: 'Bob', vcard } })).toMatchObject({
+      text: null,
+      contacts: [{ id: null, name: 'Bob', phones: ['+447700900124'], emails: [] }],
+    })
   })
 
   test('a button that was pressed', async () => {

@@ -114,6 +114,8 @@ describe('what somebody writes', () => {
         button: null,
         buttonTitle: null,
         media: [],
+        location: null,
+        contacts: [],
         replyTo: null,
         contact: null,
         keyword: null,

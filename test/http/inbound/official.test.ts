@@ -157,6 +157,34 @@ describe('a message to an official sender', () => {
     })
   })
 
+  test('that is a place, or contact cards, is listed and told with them', async () => {
+    await app.call('/api/v2/webhooks', {
+      method: 'POST',
+      key: account.liveKey,
+      body: { url: receiver.url(), eventTypes: ['inbound.message'] },
+    })
+    await write({ type: 'location', location: { latitude: 37.44, longitude: -122.16, name: 'Philz Coffee' } })
+    await write({ type: 'location', location: { latitude: 137.44, longitude: -122.16 } })
+    const card = {
+      name: { formatted_name: 'Barbara' },
+      phones: [{ phone: '+1 (415) 555-0829', wa_id: '14155550829' }],
+      emails: [{ email: 'barbara@example.com' }, {}],
+    }
+    await write({ type: 'contacts', contacts: [card, {}] })
+    const got = await inbound()
+    const NOTHING = { text: null, media: [], location: null, contacts: [] }
+    const phones = ['+14155550829']
+    const contacts = [{ id: '14155550829', name: 'Barbara', phones, emails: ['barbara@example.com'] }]
+    const location = { latitude: 37.44, longitude: -122.16, name: 'Philz Coffee', address: null }
+    expect(got).toMatchObject([{ ...NOTHING, contacts }, NOTHING, { ...NOTHING, location }])
+    await app.until(
+      async () => receiver.got.length,
+      length => length === 3,
+    )
+    const told = receiver.got.map(({ body }) => body['data'] as InboundMessageView)
+    expect(new Map(told.map(each => [each.id, each]))).toEqual(new Map(got.map(each => [each.id, each])))
+  })
+
   test('is read alone, by its account alone', async () => {
     await write(text('Hello'))
     const got = await first()

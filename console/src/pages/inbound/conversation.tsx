@@ -7,8 +7,10 @@ import { useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
+import { ContactCard } from './contact-card.tsx'
 import classes from './conversation.module.css'
 import { MediaFile } from './media-file.tsx'
+import { Place } from './place.tsx'
 
 const MOST = 30
 
@@ -54,7 +56,7 @@ export function Conversation({ message, news }: { message: InboundMessageView; n
 }
 
 function Came({ message, opened }: { message: InboundMessageView; opened: boolean }) {
-  const { text, media, button, buttonTitle, receivedAt, id } = message
+  const { text, media, location, contacts, button, buttonTitle, receivedAt, id } = message
   return (
     <li className={classes.came} data-opened={opened || undefined}>
       {buttonTitle !== null && <div className={classes.note}>They pressed</div>}
@@ -63,11 +65,19 @@ function Came({ message, opened }: { message: InboundMessageView; opened: boolea
       {media.map((file, at) => (
         <MediaFile key={file.path ?? `${id} ${at}`} file={file} />
       ))}
+      {location && <Place place={location} />}
+      {eachOnce(contacts).map(([key, card]) => (
+        <ContactCard key={key} card={card} />
+      ))}
       <div className={classes.note}>
         <Time at={receivedAt} />
       </div>
     </li>
   )
+}
+
+function eachOnce<T>(items: readonly T[]): [string, T][] {
+  return [...new Map(items.map(item => [JSON.stringify(item), item]))]
 }
 
 function Went({ message }: { message: Message }) {

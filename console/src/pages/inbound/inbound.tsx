@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { Inbox, Paperclip } from 'lucide-react'
+import { Contact, Inbox, MapPin, Paperclip } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { InboundMessageView } from '../../../../sdk/index.ts'
@@ -15,6 +15,7 @@ import { useFilters } from '../../parts/use-filters.ts'
 import { ChannelFilter, PeriodFilter } from '../../parts/usual-filters.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ConversationPanel } from './conversation-panel.tsx'
+import { coordinatesOf } from './place.tsx'
 import { useInboundChanges } from './use-inbound-changes.ts'
 
 export const INBOUND = '/api/v2/inbound'
@@ -79,8 +80,12 @@ export default function InboundPage({ inboundId }: { inboundId?: string }) {
   )
 }
 
-export function wordsOf({ text, media }: InboundMessageView): string {
-  return text ?? (media.length === 0 ? '' : media.map(file => file.fileName ?? file.type).join(', '))
+/** Their words; where there are none, what came instead. */
+function wordsOf({ text, media, location, contacts }: InboundMessageView): string {
+  if (text !== null) return text
+  const place = location && [location.name ?? location.address ?? coordinatesOf(location)]
+  const people = contacts.map(({ name, phones, emails }) => name ?? phones[0] ?? emails[0])
+  return [...media.map(file => file.fileName ?? file.type), ...(place ?? []), ...people].join(', ')
 }
 
 const COLUMNS: readonly Column<InboundMessageView>[] = [
@@ -94,7 +99,9 @@ const COLUMNS: readonly Column<InboundMessageView>[] = [
     width: 'minmax(96px, 2.6fr)',
     render: message => (
       <>
-        {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}{' '}
+        {message.media.length > 0 && <Paperclip size={13} aria-label="With a file" />}
+        {message.location && <MapPin size={13} aria-label="With a place" />}
+        {message.contacts.length > 0 && <Contact size={13} aria-label="With a contact" />}{' '}
         <bdi>{wordsOf(message)}</bdi>
       </>
     ),
