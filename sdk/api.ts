@@ -55,6 +55,60 @@ export type OtpType = 'copy_code' | 'one_tap' | 'zero_tap'
 export type FraudRule =
   'allowedCountries' | 'numberType' | 'prefix' | 'country' | 'conversion' | 'clientIp' | 'spend' | 'recipient'
 export type BlockAction = 'blocked' | 'monitored'
+export type Listened =
+  | 'message.sent'
+  | 'message.delivered'
+  | 'message.read'
+  | 'message.undelivered'
+  | 'message.failed'
+  | 'message.unknown'
+  | 'message.cancelled'
+  | 'message.expired'
+  | 'verification.sent'
+  | 'verification.verified'
+  | 'verification.failed'
+  | 'verification.superseded'
+  | 'verification.blocked'
+  | 'bulk.queued'
+  | 'bulk.rejected'
+  | 'bulk.running'
+  | 'bulk.paused'
+  | 'bulk.completed'
+  | 'bulk.cancelled'
+  | 'inbound.message'
+  | 'bot.subscriber.started'
+  | 'bot.subscriber.blocked'
+  | 'bot.subscriber.returned'
+  | 'bot.unauthorized'
+  | 'bot.problem'
+  | 'suppression.created'
+  | 'suppression.deleted'
+  | 'sms_sender.approved'
+  | 'sms_sender.rejected'
+  | 'template.pending'
+  | 'template.approved'
+  | 'template.rejected'
+  | 'template.disabled'
+  | 'session.pairing'
+  | 'session.open'
+  | 'session.closed'
+  | 'session.logged_out'
+  | 'wallet.low'
+  | 'webhook.disabled'
+  | 'webhook.test'
+  | 'message.*'
+  | 'verification.*'
+  | 'bulk.*'
+  | 'inbound.*'
+  | 'bot.*'
+  | 'bot.subscriber.*'
+  | 'suppression.*'
+  | 'sms_sender.*'
+  | 'template.*'
+  | 'session.*'
+  | 'wallet.*'
+  | 'webhook.*'
+  | '*'
 export type DisabledReason = 'request' | 'failing' | 'gone'
 export type EventType =
   | 'message.sent'
@@ -2360,49 +2414,7 @@ export interface WebhookWithSecret {
   id: string
   url: string
   description: string
-  eventTypes: (
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'message.undelivered'
-    | 'message.failed'
-    | 'message.unknown'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'verification.sent'
-    | 'verification.verified'
-    | 'verification.failed'
-    | 'verification.superseded'
-    | 'verification.blocked'
-    | 'bulk.queued'
-    | 'bulk.rejected'
-    | 'bulk.running'
-    | 'bulk.paused'
-    | 'bulk.completed'
-    | 'bulk.cancelled'
-    | 'inbound.message'
-    | 'bot.subscriber.started'
-    | 'bot.subscriber.blocked'
-    | 'bot.subscriber.returned'
-    | 'bot.unauthorized'
-    | 'bot.problem'
-    | 'suppression.created'
-    | 'suppression.deleted'
-    | 'sms_sender.approved'
-    | 'sms_sender.rejected'
-    | 'template.pending'
-    | 'template.approved'
-    | 'template.rejected'
-    | 'template.disabled'
-    | 'session.pairing'
-    | 'session.open'
-    | 'session.closed'
-    | 'session.logged_out'
-    | 'wallet.low'
-    | 'webhook.disabled'
-    | 'webhook.test'
-    | '*'
-  )[]
+  eventTypes: Listened[]
   enabled: boolean
   failingSince: string | null
   disabledAt: string | null
@@ -2430,103 +2442,19 @@ export interface WebhookCreate {
   url: string
   description?: string
   /**
-   * `*` is every type, those of later versions included
+   * `*` is every type, `message.*` every one that begins so, those of later versions included
    *
    * @minItems 1
    * @maxItems 50
    */
-  eventTypes?: (
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'message.undelivered'
-    | 'message.failed'
-    | 'message.unknown'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'verification.sent'
-    | 'verification.verified'
-    | 'verification.failed'
-    | 'verification.superseded'
-    | 'verification.blocked'
-    | 'bulk.queued'
-    | 'bulk.rejected'
-    | 'bulk.running'
-    | 'bulk.paused'
-    | 'bulk.completed'
-    | 'bulk.cancelled'
-    | 'inbound.message'
-    | 'bot.subscriber.started'
-    | 'bot.subscriber.blocked'
-    | 'bot.subscriber.returned'
-    | 'bot.unauthorized'
-    | 'bot.problem'
-    | 'suppression.created'
-    | 'suppression.deleted'
-    | 'sms_sender.approved'
-    | 'sms_sender.rejected'
-    | 'template.pending'
-    | 'template.approved'
-    | 'template.rejected'
-    | 'template.disabled'
-    | 'session.pairing'
-    | 'session.open'
-    | 'session.closed'
-    | 'session.logged_out'
-    | 'wallet.low'
-    | 'webhook.disabled'
-    | 'webhook.test'
-    | '*'
-  )[]
+  eventTypes?: Listened[]
   enabled?: boolean
 }
 export interface WebhookView {
   id: string
   url: string
   description: string
-  eventTypes: (
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'message.undelivered'
-    | 'message.failed'
-    | 'message.unknown'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'verification.sent'
-    | 'verification.verified'
-    | 'verification.failed'
-    | 'verification.superseded'
-    | 'verification.blocked'
-    | 'bulk.queued'
-    | 'bulk.rejected'
-    | 'bulk.running'
-    | 'bulk.paused'
-    | 'bulk.completed'
-    | 'bulk.cancelled'
-    | 'inbound.message'
-    | 'bot.subscriber.started'
-    | 'bot.subscriber.blocked'
-    | 'bot.subscriber.returned'
-    | 'bot.unauthorized'
-    | 'bot.problem'
-    | 'suppression.created'
-    | 'suppression.deleted'
-    | 'sms_sender.approved'
-    | 'sms_sender.rejected'
-    | 'template.pending'
-    | 'template.approved'
-    | 'template.rejected'
-    | 'template.disabled'
-    | 'session.pairing'
-    | 'session.open'
-    | 'session.closed'
-    | 'session.logged_out'
-    | 'wallet.low'
-    | 'webhook.disabled'
-    | 'webhook.test'
-    | '*'
-  )[]
+  eventTypes: Listened[]
   enabled: boolean
   failingSince: string | null
   disabledAt: string | null
@@ -2576,54 +2504,12 @@ export interface WebhookUpdate {
   url?: string
   description?: string
   /**
-   * `*` is every type, those of later versions included
+   * `*` is every type, `message.*` every one that begins so, those of later versions included
    *
    * @minItems 1
    * @maxItems 50
    */
-  eventTypes?: (
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'message.undelivered'
-    | 'message.failed'
-    | 'message.unknown'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'verification.sent'
-    | 'verification.verified'
-    | 'verification.failed'
-    | 'verification.superseded'
-    | 'verification.blocked'
-    | 'bulk.queued'
-    | 'bulk.rejected'
-    | 'bulk.running'
-    | 'bulk.paused'
-    | 'bulk.completed'
-    | 'bulk.cancelled'
-    | 'inbound.message'
-    | 'bot.subscriber.started'
-    | 'bot.subscriber.blocked'
-    | 'bot.subscriber.returned'
-    | 'bot.unauthorized'
-    | 'bot.problem'
-    | 'suppression.created'
-    | 'suppression.deleted'
-    | 'sms_sender.approved'
-    | 'sms_sender.rejected'
-    | 'template.pending'
-    | 'template.approved'
-    | 'template.rejected'
-    | 'template.disabled'
-    | 'session.pairing'
-    | 'session.open'
-    | 'session.closed'
-    | 'session.logged_out'
-    | 'wallet.low'
-    | 'webhook.disabled'
-    | 'webhook.test'
-    | '*'
-  )[]
+  eventTypes?: Listened[]
   enabled?: boolean
 }
 export interface DeleteWebhooksById200 {
@@ -2767,52 +2653,12 @@ export interface WebhookReplay {
    */
   to: string
   /**
+   * `*` is every type, `message.*` every one that begins so, those of later versions included
+   *
    * @minItems 1
    * @maxItems 50
    */
-  types?: (
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'message.undelivered'
-    | 'message.failed'
-    | 'message.unknown'
-    | 'message.cancelled'
-    | 'message.expired'
-    | 'verification.sent'
-    | 'verification.verified'
-    | 'verification.failed'
-    | 'verification.superseded'
-    | 'verification.blocked'
-    | 'bulk.queued'
-    | 'bulk.rejected'
-    | 'bulk.running'
-    | 'bulk.paused'
-    | 'bulk.completed'
-    | 'bulk.cancelled'
-    | 'inbound.message'
-    | 'bot.subscriber.started'
-    | 'bot.subscriber.blocked'
-    | 'bot.subscriber.returned'
-    | 'bot.unauthorized'
-    | 'bot.problem'
-    | 'suppression.created'
-    | 'suppression.deleted'
-    | 'sms_sender.approved'
-    | 'sms_sender.rejected'
-    | 'template.pending'
-    | 'template.approved'
-    | 'template.rejected'
-    | 'template.disabled'
-    | 'session.pairing'
-    | 'session.open'
-    | 'session.closed'
-    | 'session.logged_out'
-    | 'wallet.low'
-    | 'webhook.disabled'
-    | 'webhook.test'
-    | '*'
-  )[]
+  types?: Listened[]
   /**
    * From `nextCursor`
    */

@@ -1,6 +1,6 @@
 // Made by "npm run sdk" from the table of routes, and never by hand.
 
-import type { AccountStatus, Actor, AttachmentType, BlockAction, BotProblem, BotState, BulkError, BulkStatus, ButtonType, Channel, ChatKind, DeliveryStatus, DisabledReason, EventType, FraudRule, GuardedType, HeaderType, KeyMode, KeyRole, LedgerType, MessageError, MessageStatus, MessageType, ModuleType, OtpType, PauseReason, Permission, PlanStatus, RowStatus, RuleMode, SendMode, SenderSource, SenderStatus, SessionState, SuppressionSource, TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType, VerificationChannel, VerificationStatus } from './api.ts'
+import type { AccountStatus, Actor, AttachmentType, BlockAction, BotProblem, BotState, BulkError, BulkStatus, ButtonType, Channel, ChatKind, DeliveryStatus, DisabledReason, EventType, FraudRule, GuardedType, HeaderType, KeyMode, KeyRole, LedgerType, Listened, MessageError, MessageStatus, MessageType, ModuleType, OtpType, PauseReason, Permission, PlanStatus, RowStatus, RuleMode, SendMode, SenderSource, SenderStatus, SessionState, SuppressionSource, TemplateCategory, TemplateProvider, TemplateStatus, TemplateSubType, VerificationChannel, VerificationStatus } from './api.ts'
 
 export const ACCOUNT_STATUSES = [
   'active',
@@ -180,6 +180,62 @@ export const LEDGER_TYPES = [
   'capture',
   'release',
 ] as const satisfies readonly LedgerType[]
+
+export const LISTENED = [
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.undelivered',
+  'message.failed',
+  'message.unknown',
+  'message.cancelled',
+  'message.expired',
+  'verification.sent',
+  'verification.verified',
+  'verification.failed',
+  'verification.superseded',
+  'verification.blocked',
+  'bulk.queued',
+  'bulk.rejected',
+  'bulk.running',
+  'bulk.paused',
+  'bulk.completed',
+  'bulk.cancelled',
+  'inbound.message',
+  'bot.subscriber.started',
+  'bot.subscriber.blocked',
+  'bot.subscriber.returned',
+  'bot.unauthorized',
+  'bot.problem',
+  'suppression.created',
+  'suppression.deleted',
+  'sms_sender.approved',
+  'sms_sender.rejected',
+  'template.pending',
+  'template.approved',
+  'template.rejected',
+  'template.disabled',
+  'session.pairing',
+  'session.open',
+  'session.closed',
+  'session.logged_out',
+  'wallet.low',
+  'webhook.disabled',
+  'webhook.test',
+  'message.*',
+  'verification.*',
+  'bulk.*',
+  'inbound.*',
+  'bot.*',
+  'bot.subscriber.*',
+  'suppression.*',
+  'sms_sender.*',
+  'template.*',
+  'session.*',
+  'wallet.*',
+  'webhook.*',
+  '*',
+] as const satisfies readonly Listened[]
 
 export const MESSAGE_ERRORS = [
   'RECIPIENT_REJECTED',

@@ -51,6 +51,31 @@ export type EventType = (typeof EVENT_TYPES)[number]
 /** Every type, those of later versions included. */
 export const ANY_EVENT = '*'
 
+/** `message.*` of `message.sent`; `bot.*` and `bot.subscriber.*` of `bot.subscriber.started`. */
+type FamilyOf<T extends string> = T extends `${infer Word}.${infer Rest}`
+  ? `${Word}.*` | (Rest extends `${string}.${string}` ? `${Word}.${FamilyOf<Rest>}` : never)
+  : never
+export type EventFamily = FamilyOf<EventType>
+
+/** Every type that begins so, those of later versions included. */
+export const EVENT_FAMILIES: readonly EventFamily[] = [...new Set(EVENT_TYPES.flatMap(familiesOf))]
+
+function familiesOf(type: EventType): EventFamily[] {
+  const words = type.split('.')
+  return words.slice(1).map((_, at) => `${words.slice(0, at + 1).join('.')}.*` as EventFamily)
+}
+
+/** What an endpoint may be told to listen to. */
+export const LISTENED = [...EVENT_TYPES, ...EVENT_FAMILIES, ANY_EVENT] as const
+export type Listened = (typeof LISTENED)[number]
+
+/** The types that these words name; null where it is every one. */
+export function typesNamed(listened: readonly Listened[]): EventType[] | null {
+  if (listened.includes(ANY_EVENT)) return null
+  const named = new Set<Listened>(listened)
+  return EVENT_TYPES.filter(type => named.has(type) || familiesOf(type).some(family => named.has(family)))
+}
+
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
@@ -64,10 +89,10 @@ const Url = Type.String({
   description: 'https, at a public address; asked without following redirects',
 })
 const Description = Type.String({ maxLength: 500 })
-const EventTypeList = Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT]), {
+const EventTypeList = Type.Array(oneOf(LISTENED), {
   minItems: 1,
   maxItems: 50,
-  description: '`*` is every type, those of later versions included',
+  description: '`*` is every type, `message.*` every one that begins so, those of later versions included',
 })
 
 export const WebhookCreate = Type.Object({
@@ -91,7 +116,7 @@ export const WebhookView = Type.Object({
   id: Type.String(),
   url: Type.String(),
   description: Type.String(),
-  eventTypes: Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT])),
+  eventTypes: Type.Array(oneOf(LISTENED)),
   enabled: Type.Boolean(),
   failingSince: nullable(IsoTime),
   disabledAt: nullable(IsoTime),
@@ -147,7 +172,7 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>
 export const WebhookReplay = Type.Object({
   from: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that counts' }),
   to: Type.String({ maxLength: 40, description: 'ISO 8601; the first moment that no longer counts' }),
-  types: Type.Optional(Type.Array(oneOf([...EVENT_TYPES, ANY_EVENT]), { minItems: 1, maxItems: 50 })),
+  types: Type.Optional(EventTypeList),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`' })),
 })
 export type WebhookReplay = Static<typeof WebhookReplay>

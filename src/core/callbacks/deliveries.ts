@@ -10,19 +10,22 @@ import {
 import { invalid, Problem } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import {
-  ANY_EVENT,
   type DeliveryQuery,
   type DeliveryView,
   type DeliveryWithPayload,
+  typesNamed,
   type WebhookReplay,
   type WebhookReplayed,
 } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
+import { lookDown } from '../../lib/look-down.ts'
 import {
+  type DeliveryFilter,
   type DeliveryRow,
   type EventRange,
+  endOfDeliveryLook,
   listDeliveries,
   replayEvents,
   selectDelivery,
@@ -48,6 +51,8 @@ export type WebhookDeliveries = {
 
 /** Events that one request queues: more go on with its cursor. */
 const MOST_REPLAYED = 5_000
+/** A page is looked for so long (decision 21). */
+const LOOK_FOR_MS = 80
 
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
   const { db, clock, ids } = deps
@@ -58,12 +63,34 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
     return row
   }
 
+  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  async function look(
+    accountId: AccountId,
+    webhookId: WebhookId,
+    filter: DeliveryFilter,
+    before: number | null,
+    limit: number,
+  ): Promise<{ rows: DeliveryRow[]; downTo: number | null }> {
+    if (filter.status === undefined && filter.eventType === undefined) {
+      return { rows: await listDeliveries(db, accountId, webhookId, filter, before, limit), downTo: null }
+    }
+    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
+      const downTo = await endOfDeliveryLook(db, accountId, webhookId, filter, below)
+      return { rows: await listDeliveries(db, accountId, webhookId, filter, below, left, downTo), downTo }
+    })
+  }
+
   return {
     async list({ account }, webhookId, { limit = DEFAULT_LIMIT, cursor, ...filter }) {
       const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
-      const rows = await listDeliveries(db, account.id, webhook.id, filter, before, limit + 1)
-      return pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
+      const { rows, downTo } = await look(account.id, webhook.id, filter, before, limit + 1)
+      const page = pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
+      // What is older is looked at by the next one.
+      return {
+        ...page,
+        nextCursor: page.nextCursor ?? (downTo === null ? null : writeCursor(String(downTo))),
+      }
     },
 
     async read({ account }, webhookId, deliveryId) {
@@ -117,12 +144,11 @@ function readRange(body: WebhookReplay, webhook: WebhookRow): EventRange {
   const fromMs = readTime(body.from, 'from')
   const toMs = readTime(body.to, 'to')
   if (toMs <= fromMs) throw invalid('to', 'must be later than from')
-  const types = body.types ?? webhook.eventTypes
   return {
     fromMs,
     toMs,
     after: readIdCursor('evt', body.cursor),
-    types: types.includes(ANY_EVENT) ? null : types,
+    types: typesNamed(body.types ?? webhook.eventTypes),
   }
 }
 

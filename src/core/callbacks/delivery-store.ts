@@ -42,31 +42,67 @@ type Raw = {
 const COLUMNS = `id, seq, event_id, event_type, order_key, status, attempts, due_at, last_at, last_status, last_error,
   ended_at, replay_of`
 
-/** The newest first; `before` is the last seq of the page before. */
+/** One statement looks at so many at most: some 20 ms, however rare what is looked for. */
+const MOST_LOOKED_AT = 20_000
+
+export type DeliveryFilter = { status?: DeliveryStatus; eventType?: EventType }
+
+/** The newest first; `before` is the last seq of the page before, `downTo` the last that is looked at. */
 export async function listDeliveries(
   db: Db,
   accountId: AccountId,
   webhookId: WebhookId,
-  filter: { status?: DeliveryStatus; eventType?: EventType },
+  filter: DeliveryFilter,
   before: number | null,
   limit: number,
+  downTo: number | null = null,
 ): Promise<DeliveryRow[]> {
+  const way = wayTo(filter)
   const { rows } = await db.query<Raw>({
-    name: 'deliveries_list',
+    name: `deliveries_list_${way}`,
     text: `select ${COLUMNS} from deliveries
-      where account_id = $1 and target_id = $2 and seq < coalesce($3::bigint, 9223372036854775807)
-        and ($4::text is null or status = $4) and ($5::text is null or event_type = $5)
-      order by seq desc limit $6`,
+      where ${WAYS[way]} and seq >= $4 and ($5::text is null or status = $5) and ($6::text is null or event_type = $6)
+      order by seq desc limit $7`,
     values: [
-      toUuid(accountId),
-      toUuid(webhookId),
-      before,
+      ...placeOf(accountId, webhookId, before),
+      downTo ?? 0,
       filter.status ?? null,
       filter.eventType ?? null,
       limit,
     ],
   })
   return rows.map(toRow)
+}
+
+/** How far down one statement looks; null when it is to the end. */
+export async function endOfDeliveryLook(
+  db: Db,
+  accountId: AccountId,
+  webhookId: WebhookId,
+  filter: DeliveryFilter,
+  before: number | null,
+): Promise<number | null> {
+  const way = wayTo(filter)
+  const { rows } = await db.query<{ seq: number }>({
+    name: `deliveries_end_${way}`,
+    text: `select seq from deliveries where ${WAYS[way]} order by seq desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values: placeOf(accountId, webhookId, before),
+  })
+  return rows.length === 2 ? rows[0]!.seq : null
+}
+
+/** What is read to find them: all of an endpoint's, or those that ended badly, which have an index of their own. */
+const WAYS = {
+  all: 'account_id = $1 and target_id = $2 and seq < $3',
+  bad: "account_id = $1 and target_id = $2 and seq < $3 and status in ('failed', 'cancelled')",
+} as const
+
+function wayTo({ status }: DeliveryFilter): keyof typeof WAYS {
+  return status === 'failed' || status === 'cancelled' ? 'bad' : 'all'
+}
+
+function placeOf(accountId: AccountId, webhookId: WebhookId, before: number | null) {
+  return [toUuid(accountId), toUuid(webhookId), before ?? Number.MAX_SAFE_INTEGER]
 }
 
 export async function selectDelivery(

@@ -1,4 +1,4 @@
-import { ANY_EVENT, type DisabledReason, EVENT_TYPES, type EventType } from '../../contract/webhook.ts'
+import { type DisabledReason, EVENT_TYPES, type Listened } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
@@ -10,7 +10,7 @@ export type WebhookRow = {
   id: WebhookId
   url: string
   description: string
-  eventTypes: (EventType | typeof ANY_EVENT)[]
+  eventTypes: Listened[]
   enabled: boolean
   failingSince: number | null
   disabledAt: number | null
@@ -146,11 +146,14 @@ export async function deleteWebhook(db: Db, accountId: AccountId, id: WebhookId)
   return rowCount === 1
 }
 
-/** What the enabled endpoints of an account listen to, `*` spelled out: $1 is every type of this version. */
+/** What the enabled endpoints of an account listen to, `*` and families spelled out: $1 is every type of this version. */
 const UNION = `coalesce((
   select array_agg(distinct t.type order by t.type)
-    from webhook_endpoints e,
-         lateral unnest(case when '${ANY_EVENT}' = any (e.event_types) then $1::text[] else e.event_types end) as t (type)
+    from webhook_endpoints e, lateral (
+           select g.type from unnest(e.event_types) as g (type) where g.type not like '%*'
+           union all
+           select k.type from unnest($1::text[]) as k (type) where e.event_types && event_names(k.type)
+         ) t
    where e.account_id = a.id and e.enabled), '{}')`
 
 /** Makes the account's event rows those that somebody listens to; in the transaction of every change of an endpoint. */
@@ -162,13 +165,13 @@ export async function refreshEventTypes(db: Db, accountId: AccountId): Promise<v
   })
 }
 
-/** The same for the accounts whose `*` stood for fewer types when an earlier version spelled it out; how many. */
+/** The same for the accounts whose `*` or family stood for fewer types when an earlier version spelled it out; how many. */
 export async function refreshAnyEvent(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'webhook_refresh_any',
     text: `update accounts a set event_types = ${UNION}
-      where a.id in (select account_id from webhook_endpoints where enabled and '${ANY_EVENT}' = any (event_types))
-        and not a.event_types @> $1`,
+      where a.id in (select account_id from webhook_endpoints where enabled and array_to_string(event_types, ' ') like '%*%')
+        and not a.event_types @> ${UNION}`,
     values: [textArray(EVENT_TYPES)],
   })
   return rowCount ?? 0

@@ -12,6 +12,7 @@ import {
   ANY_EVENT,
   type DeliveryView,
   type DisabledReason,
+  type Listened,
   type WebhookCreate,
   type WebhookUpdate,
   type WebhookView,
@@ -65,7 +66,7 @@ export type Webhooks = {
     reason: Exclude<DisabledReason, 'request'>,
     url?: string,
   ): Promise<boolean>
-  /** Lets `*` stand for the event types of this version; at the start of a node. */
+  /** Lets `*` and families stand for the event types of this version; at the start of a node. */
   refresh(): Promise<void>
 }
 
@@ -110,7 +111,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         id,
         url: body.url,
         description: body.description ?? '',
-        eventTypes: [...new Set<WebhookRow['eventTypes'][number]>(body.eventTypes ?? [ANY_EVENT])],
+        eventTypes: [...new Set<Listened>(body.eventTypes ?? [ANY_EVENT])],
         failingSince: null,
         previousUntil: null,
         ...standing(enabled, clock.now()),

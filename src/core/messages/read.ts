@@ -5,6 +5,7 @@ import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
+import { lookDown } from '../../lib/look-down.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'
 import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
@@ -74,16 +75,11 @@ export function createMessages(deps: MessagesDeps): Messages {
       const { rows, cut } = await listMessages(db, accountId, filter, before, limit)
       return { rows, downTo: cut ? rows.at(-1)!.id : null }
     }
-    const rows: MessageRow[] = []
-    const untilMs = clock.monotonic() + LOOK_FOR_MS
-    for (let below = before; ; ) {
+    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
       const downTo = await endOfLook(db, accountId, filter, below)
-      const found = await listMessages(db, accountId, filter, below, limit - rows.length, downTo)
-      rows.push(...found.rows)
-      if (found.cut) return { rows, downTo: rows.at(-1)!.id }
-      if (downTo === null || rows.length >= limit || clock.monotonic() >= untilMs) return { rows, downTo }
-      below = downTo
-    }
+      const { rows, cut } = await listMessages(db, accountId, filter, below, left, downTo)
+      return { rows, downTo: cut ? rows.at(-1)!.id : downTo, cut }
+    })
   }
 
   return {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endOfDeliveryLook, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
 import {
   type Claimed,
   claimDeliveries,
   finishDeliveries,
   giveBackDeliveries,
+  type WebhookId,
 } from '../../../src/core/callbacks/store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { type AccountId, type Id, toUuid } from '../../../src/lib/ids.ts'
@@ -21,6 +23,7 @@ let database: TestDatabase
 let db: Database
 let world: CallbackWorld
 let accountId: AccountId
+let webhookId: WebhookId
 let targetUuid: string
 
 beforeAll(async () => {
@@ -30,7 +33,8 @@ beforeAll(async () => {
   const caller = await world.newAccount()
   accountId = caller.account.id
   const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
-  targetUuid = toUuid(id as Id<'whk'>)
+  webhookId = id as Id<'whk'>
+  targetUuid = toUuid(webhookId)
   await leaveUncounted()
 })
 afterAll(async () => {
@@ -51,13 +55,13 @@ async function leaveUncounted(): Promise<void> {
   })
 }
 
-async function tellMany(): Promise<void> {
+async function tellMany(count = TOLD): Promise<void> {
   await db.query({
     name: 'tell_many',
     text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, status, due_at, ended_at)
       select $1, uuid_at(now()), 'endpoint', $2, gen_random_uuid(), 'message.sent', 'delivered', now(), now()
-        from generate_series(1, ${TOLD})`,
-    values: [toUuid(accountId), targetUuid],
+        from generate_series(1, $3::integer)`,
+    values: [toUuid(accountId), targetUuid, count],
   })
 }
 
@@ -107,4 +111,29 @@ test('a delivery costs as much behind thousands of others as it did as the first
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
   await tellMany()
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+}, 60_000)
+
+test('a page of deliveries reads no more than a stretch of them, however rare what it asks for', async () => {
+  await tellMany(30_000)
+  const failed = `update deliveries set status = 'failed' where seq = (select min(seq) from deliveries)`
+  await db.query({ name: 'fail_the_first', text: failed })
+  await tellMany(30_000)
+
+  let found = 0
+  const listFailed = async (tx: Db) => {
+    const filter = { status: 'failed' } as const
+    expect(await endOfDeliveryLook(tx, accountId, webhookId, filter, null)).toBeNull()
+    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51)).length
+  }
+  expect(await rowsRead(listFailed)).toBeLessThan(20)
+  expect(found).toBe(1)
+
+  const filter = { eventType: 'wallet.low' } as const
+  let downTo: number | null = null
+  const listRare = async (tx: Db) => {
+    downTo = await endOfDeliveryLook(tx, accountId, webhookId, filter, null)
+    found = (await listDeliveries(tx, accountId, webhookId, filter, null, 51, downTo)).length
+  }
+  expect(await rowsRead(listRare)).toBeLessThan(45_000)
+  expect([found, downTo]).toEqual([0, expect.any(Number)])
 }, 60_000)

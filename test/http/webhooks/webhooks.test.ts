@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { DeliveryView, WebhookView, WebhookWithSecret } from '../../../src/contract/webhook.ts'
+import {
+  type DeliveryView,
+  EVENT_TYPES,
+  type WebhookView,
+  type WebhookWithSecret,
+} from '../../../src/contract/webhook.ts'
 import { type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import {
   type Answer,
@@ -218,6 +223,45 @@ describe('webhook endpoints', () => {
     await call('DELETE', `/${two.id}`)
     expect(await storedBySending()).toEqual([])
   })
+
+  test('listen to families of types, and show them as they were given', async () => {
+    const told = await create({ eventTypes: ['message.*', 'bot.subscriber.*'] })
+    const other = await create({ url: receiver.url('/other'), eventTypes: ['bulk.*', 'sms_sender.approved'] })
+    expect(told.eventTypes).toEqual(['message.*', 'bot.subscriber.*'])
+    expect((await call('GET', `/${told.id}`)).body['data']).toMatchObject({ eventTypes: told.eventTypes })
+    await account.send({ to: '+12025550142', text: 'Hi', messageType: 'utility' })
+    await settled(told.id, 2)
+    expect(receiver.got.map(({ path }) => path)).toEqual(['/hook', '/hook'])
+    const { rows } = await app.db.query<{ types: string[] }>({
+      name: 'heard_types',
+      text: 'select event_types as types from accounts where id = $1',
+      values: [toUuid(account.id as `acc_${string}`)],
+    })
+    const families = ['message.', 'bot.subscriber.', 'bulk.']
+    const named = EVENT_TYPES.filter(type => families.some(family => type.startsWith(family)))
+    expect(rows[0]!.types).toEqual([...named, 'sms_sender.approved'].sort())
+
+    // What it listens to, and no more, comes with a replay.
+    const range = {
+      from: new Date(app.now() - 60_000).toISOString(),
+      to: new Date(app.now() + 1).toISOString(),
+    }
+    const replay = async (id: string, types?: string[]) =>
+      (await call('POST', `/${id}/replay`, { ...range, ...(types && { types }) })).body['data']
+    expect(await replay(other.id)).toEqual({ queued: 0 })
+    expect(await replay(other.id, ['message.*'])).toEqual({ queued: 2 })
+    expect(await replay(told.id)).toEqual({ queued: 2 })
+    await settled(told.id, 4)
+  })
+
+  test.each(['message', 'message*', 'message.sent.*', 'subscriber.*', '.*', '**', 'messages.*'])(
+    'have no family %s',
+    async type => {
+      const refused = await call('POST', '', { url: receiver.url('/hook'), eventTypes: [type] })
+      expect(refused.status).toBe(400)
+      expect(faultPaths(refused)).toEqual(['eventTypes[0]'])
+    },
+  )
 })
 
 describe('events', () => {

@@ -1,9 +1,9 @@
 import { Checkbox, Modal, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
-import type { WebhookView, WebhookWithSecret } from '../../../../sdk/index.ts'
+import type { Listened, WebhookView, WebhookWithSecret } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { type ApiForm, ApiForm as FormAround, useApiForm } from '../../parts/api-form.tsx'
-import { ANY, EVENT_GROUPS, type Listened } from './event-types.ts'
+import { ANY, EVENT_GROUPS } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
 
 type Props = {

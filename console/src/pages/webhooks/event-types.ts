@@ -1,6 +1,5 @@
-import { EVENT_TYPES as ALL, type EventType, type WebhookCreate } from '../../../../sdk/index.ts'
+import { EVENT_TYPES as ALL, type EventType, LISTENED, type Listened } from '../../../../sdk/index.ts'
 
-export type Listened = NonNullable<WebhookCreate['eventTypes']>[number]
 export const ANY = '*' satisfies Listened
 
 /** Sent when somebody asks for it, whatever an endpoint listens to. */
@@ -27,6 +26,17 @@ export const EVENT_TYPES: readonly EventType[] = ALL.filter(type => type !== TES
 /** What may have been delivered. */
 export const DELIVERED_TYPES: readonly EventType[] = ALL
 
-export const EVENT_GROUPS = Object.entries(SUBJECTS)
-  .map(([subject, title]) => [title, EVENT_TYPES.filter(type => type.startsWith(`${subject}.`))] as const)
-  .filter(([, types]) => types.length > 0)
+/** By subject, what may be ticked: all of it, or single types. */
+export const EVENT_GROUPS = Object.entries(SUBJECTS).map(
+  ([subject, title]) =>
+    [title, LISTENED.filter(word => word !== TEST && word.startsWith(`${subject}.`)).sort(byFamily)] as const,
+)
+
+/** A family stands before its types. */
+function byFamily(one: Listened, other: Listened): number {
+  return Number(isFamily(other)) - Number(isFamily(one))
+}
+
+export function isFamily(word: Listened): boolean {
+  return word.endsWith('.*')
+}

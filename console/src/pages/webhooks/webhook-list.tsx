@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
-import { ANY } from './event-types.ts'
+import { ANY, isFamily } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
 import { SecretShown } from './secret-shown.tsx'
 
@@ -100,5 +100,6 @@ export function EndpointState({ webhook: { enabled, failingSince } }: { webhook:
 
 export function listensTo({ eventTypes }: WebhookView): string {
   if (eventTypes.includes(ANY)) return 'Everything'
-  return eventTypes.length === 1 ? eventTypes[0]! : `${eventTypes.length} types of events`
+  if (eventTypes.length === 1) return eventTypes[0]!
+  return `${eventTypes.length} ${eventTypes.some(isFamily) ? 'kinds' : 'types'} of events`
 }
