@@ -296,7 +296,6 @@ describe('the bind', () => {
   it.each([
     ['a length of zero', Buffer.alloc(16)],
     ['text', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-    ['a deliver_sm that is cut short', Buffer.from('00000014000000050000000000000001' + '41424344', 'hex')],
   ])('ends on %s', async (_name, bytes) => {
     const { smsc, test } = await open()
     smsc.write(bytes)
@@ -315,6 +314,27 @@ describe('the bind', () => {
     expect(smsc.acknowledgements).toEqual([status])
     smsc.send('enquire_link')
     await smsc.commanded('enquire_link_resp')
+  })
+
+  it.each([
+    ['deliver_sm', '00000005', '41424344', 'deliver_sm_resp'],
+    ['deliver_sm without a body', '00000005', '', 'deliver_sm_resp'],
+    [
+      'deliver_sm whose text is shorter than it says',
+      '00000005',
+      '000101313200010132330000000000000000000009414243',
+      'deliver_sm_resp',
+    ],
+    ['data_sm', '00000103', '41424344', 'data_sm_resp'],
+  ])('refuses a %s that is cut short, and lives on', async (_name, command, body, response) => {
+    const { smsc, test } = await open()
+    const length = (16 + body.length / 2).toString(16).padStart(8, '0')
+    smsc.write(Buffer.from(`${length}${command}0000000000000007${body}`, 'hex'))
+    await smsc.commanded(response)
+    smsc.write(receiptPdu('id:1 stat:DELIVRD', Buffer.alloc(0)))
+    await smsc.acknowledged(2)
+    expect(smsc.acknowledgements).toEqual([0x02, 0x00])
+    expect(test.states.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
   it('takes the id of an answer that does not end with a NUL', async () => {

@@ -11,7 +11,7 @@ import {
 
 /**
  * Reads SMPP 3.4. Nothing here throws, whatever the bytes are: a PDU that does
- * not hold what its command promises is `malformed`, and the session ends with it.
+ * not hold what its command promises is `malformed`.
  * Optional parameters are read as far as they go: centres leave octets behind the
  * text, and one that ended the session for that would meet the same PDU in the next.
  */

@@ -231,7 +231,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
 
   function take(frame: Buffer): boolean {
     const pdu = readPdu(frame)
-    if (pdu.kind === 'malformed' || state === 'closed') return false
+    if (state === 'closed') return false
     received++
     return isResponse(pdu.command) ? takeResponse(pdu) : takeRequest(pdu)
   }
@@ -280,6 +280,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       case COMMAND.deliverSm:
       case COMMAND.dataSm:
         if (pdu.kind === 'message') takeDelivery(pdu)
+        else refuse(pdu, STATUS.invalidCommandLength, 'smpp: a delivery that is cut short was refused')
         return true
       case COMMAND.enquireLink:
         return answer(COMMAND.enquireLink, pdu.sequence)
@@ -320,12 +321,14 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   function takeDelivery(pdu: Extract<Pdu, { kind: 'message' }>): void {
     const hasText = !pdu.tlvsCut || pdu.message.body.length > 0
     if (hasText) deliver(pdu.command, pdu.sequence, pdu)
-    else refuseCut(pdu)
+    else
+      refuse(pdu, STATUS.invalidTlvs, 'smpp: a delivery whose optional parameters are cut short was refused')
   }
 
-  function refuseCut(pdu: Pdu): void {
-    log.warn({}, 'smpp: a delivery whose optional parameters are cut short was refused')
-    writeIdResponse(writer, responseTo(pdu.command), STATUS.invalidTlvs, pdu.sequence, '')
+  /** For good, and for this one alone: were it to end the bind, the centre would bring it to every bind after it. */
+  function refuse(pdu: Pdu, status: number, words: string): void {
+    log.warn({ sequence: pdu.sequence }, words)
+    writeIdResponse(writer, responseTo(pdu.command), status, pdu.sequence, '')
     flushSoon()
   }
 

@@ -3,6 +3,7 @@ import type { Outcome, RejectCode } from '../provider.ts'
 /** The command statuses that the code names. */
 export const STATUS = {
   ok: 0x00,
+  invalidCommandLength: 0x02,
   invalidCommand: 0x03,
   bindFailed: 0x0d,
   invalidPassword: 0x0e,
