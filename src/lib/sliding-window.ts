@@ -12,8 +12,8 @@ export type SlidingWindow = {
    */
   freeInMs(togetherMs?: number): number
   take(): void
-  /** A place was used: it is free again a window later. */
-  used(): void
+  /** A place was used, now or a little before: it is free again a window after that. */
+  used(atMs?: number): void
   /** A place was not used after all. */
   back(): void
   resize(places: number): void
@@ -58,9 +58,11 @@ export function createSlidingWindow(clock: Clock, places: number, windowMs: numb
     take() {
       taken++
     },
-    used() {
+    used(atMs = clock.monotonic()) {
       taken--
-      uses.push(clock.monotonic())
+      let at = uses.length
+      while (at > head && uses[at - 1]! > atMs) at--
+      uses.splice(at, 0, atMs)
     },
     back() {
       taken--

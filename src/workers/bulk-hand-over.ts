@@ -8,6 +8,7 @@ import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
 import type { AcceptRow } from '../core/messages/hot-store.ts'
 import type { Prepared } from '../core/messages/prepare.ts'
+import type { Leaving } from '../core/outbox/dispatch-port.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
@@ -66,8 +67,7 @@ const SHORT_REST_MS = 1_000
 type OnItsWay = {
   /** It has a place at its connection, or will wait for one. */
   placed(): void
-  /** It is accepted and goes to its provider, or this node knows no more of it. */
-  left(): void
+  leaving: Leaving
 }
 
 /** Makes a row of a lane the message that it is; never rejects. */
@@ -103,9 +103,9 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
         row.begun = message.begun && row.begun !== false
         return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
       }
-      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, way.left)
+      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, way.leaving)
       // It leaves by the store.
-      if (verdict.kind === 'known') way.left()
+      if (verdict.kind === 'known') way.leaving.left(null)
       return await conclude(known, row, prepared, verdict)
     } catch (error) {
       // What it carries is gone: what was stored of it before, if anything, stays as it is.

@@ -5,6 +5,7 @@ import type { RowAsk, StoredRow } from '../core/bulk/row-store.ts'
 import { type Cancel, pause } from '../lib/clock.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
+import { createArrivals } from './bulk-arrivals.ts'
 import type { BulkGate } from './bulk-gate.ts'
 import { createHandOver, type HandOverDeps, type PauseWhy, RETRY_MS } from './bulk-hand-over.ts'
 import {
@@ -73,6 +74,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   const window = createSlidingWindow(clock, 0, WINDOW_MS)
   // The first one to hold the lane need not wait for anybody's last rows.
   const opensAtMs = clock.monotonic() + (fence > 1 ? TAKE_OVER_MS : 0)
+  const arrivals = createArrivals(clock, deps.isCrowded)
   let underWay = 0
   let landed: (() => void) | null = null
   let stopped = false
@@ -226,7 +228,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     known.inFlight.push(row.n)
     const turn = takeTurn(known)
     const placed = deps.room.setOut(known.towards ?? null)
-    const done = await send(known, row, account!, { placed, left: turn.left })
+    const done = await send(known, row, account!, { placed, leaving: turn.leaving })
     placed()
     if (done !== 'sent') turn.back()
     if (done === 'again') putBack(known, row)
@@ -239,18 +241,19 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     runSoon()
   }
 
-  /** A place of the account and of the job, which is free again a window after the row left. */
+  /** A place of the account and of the job, which is free again a window after the row was at its provider. */
   function takeTurn(known: JobInHand) {
     const windows = [window, known.window]
     let isOver = false
     for (const each of windows) each.take()
+    function used(atMs?: number): void {
+      if (isOver) return
+      isOver = true
+      for (const each of windows) each.used(atMs)
+      runSoon()
+    }
     return {
-      left() {
-        if (isOver) return
-        isOver = true
-        for (const each of windows) each.used()
-        runSoon()
-      },
+      leaving: arrivals.follow(used),
       back() {
         if (isOver) return
         isOver = true

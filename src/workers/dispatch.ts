@@ -196,8 +196,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     inFlight++
     const open = lane?.open ?? links.get(item.connectionId)
     circuits.started(item.connectionId)
-    item.left?.()
+    item.leaving?.left(item.connectionId)
     const outcome = open ? await ask(open, item, attempt) : NO_LINK
+    item.leaving?.answered()
     circuits.ended(item.connectionId, outcome)
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message')
@@ -234,7 +235,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   /** Unless it came back meanwhile, by a word that was late. */
   function letGo(item: OutboxItem): void {
-    item.left?.()
+    item.leaving?.left(null)
     if (inHand.get(item.id) === item) inHand.delete(item.id)
   }
 

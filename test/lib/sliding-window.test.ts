@@ -56,6 +56,21 @@ test('a place counts from when it was used, not from when it was taken', () => {
   expect(window.freeInMs()).toBe(0)
 })
 
+test('uses may be told late, and out of their order', () => {
+  const time = createTime()
+  const window = createSlidingWindow(time.clock, 2, WINDOW_MS)
+  window.take()
+  window.take()
+  time.pass(500)
+  window.used(400)
+  window.used(100)
+  expect(window.freeInMs()).toBe(600)
+  time.pass(600)
+  expect(window.freeInMs()).toBe(0)
+  window.take()
+  expect(window.freeInMs()).toBe(300)
+})
+
 test('places that get free closely behind each other are free together', () => {
   const time = createTime()
   const window = createSlidingWindow(time.clock, 5, WINDOW_MS)

@@ -2,7 +2,7 @@ import { conversationKeyOf } from '../../contract/conversation.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
-import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
+import type { Admission, Dispatch, Leaving, OutboxItem } from '../outbox/dispatch-port.ts'
 import { type StoredContent, type StoredContext, sealWords, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
 import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
@@ -36,13 +36,13 @@ type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['
  */
 export type AcceptMessage = {
   (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
-  /** The same by another way to accept: one that stores with the message what it belongs to. `left` is told when it leaves (OutboxItem.left). */
+  /** The same by another way to accept: one that stores with the message what it belongs to. `leaving` is told when it leaves (OutboxItem.leaving). */
   <Verdict extends { kind: string }>(
     id: MessageId,
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<Verdict>,
-    left?: () => void,
+    leaving?: Leaving,
   ): Promise<Verdict>
 }
 
@@ -54,7 +54,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
-    left?: () => void,
+    leaving?: Leaving,
   ) {
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
     const content = contentToStore(prepared, attachment)
@@ -72,11 +72,11 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {
       const item = toItem(id, prepared, content)
-      if (left) item.left = left
+      if (leaving) item.leaving = leaving
       dispatch.push(item, admission.kind === 'begin')
     }
     // Nobody here knows when.
-    else left?.()
+    else leaving?.left(null)
     return verdict
   }
 

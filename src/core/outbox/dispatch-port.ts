@@ -12,10 +12,18 @@ export type OutboxItem = {
   recipient: string
   sender: string | null
   content: StoredContent
-  /** Told when it goes to its provider, or this node lets go of it; maybe more than once. */
-  left?: () => void
+  /** Whoever wants to know when it leaves. */
+  leaving?: Leaving
   /** Since when a node holds it until there is a place, by the monotonic clock in ms: what was looked up for it is as old. */
   heldAtMs?: number
+}
+
+/** What is told of a message on its way out, maybe more than once. */
+export type Leaving = {
+  /** It goes to the provider behind this connection; null: this node lets go of it, or never had it. */
+  left(connectionId: ConnectionId | null): void
+  /** Its provider has said something: whatever it took, it took before. */
+  answered(): void
 }
 
 /** What accepting may do with a message that is due now. */
