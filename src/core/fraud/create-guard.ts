@@ -90,7 +90,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
       for (const { tally } of known.keys.places) maturing.note(tally, send.nowMs, nowMs, 'sends')
       maturing.note(known.keys.account, send.nowMs, nowMs, 'sends')
     }
-    for (const breach of known.watched) void blocks.record(send, breach, 'monitored')
+    for (const breach of oneOfEach(known.watched)) void blocks.record(send, breach, 'monitored')
     if (!watched || !known.turn) return
     const breach = tooLate(known.turn, known.turn.windowMinutes * MINUTE_MS)
     void blocks.record(send, breach, 'monitored')
@@ -162,4 +162,11 @@ function tooLate({ sends, windowMinutes }: Turn, retryAfterMs: number): Breach {
 /** What is judged by how many of its codes are confirmed. */
 function judgedOf({ places, account }: Keys): TallyKey[] {
   return [...places.map(({ tally }) => tally), account]
+}
+
+/** A rule refuses a send once, however many ranges that lie in each other break it: the narrowest says why. */
+function oneOfEach(breaches: readonly Breach[]): Iterable<Breach> {
+  const first = new Map<Breach['rule'], Breach>()
+  for (const breach of breaches) if (!first.has(breach.rule)) first.set(breach.rule, breach)
+  return first.values()
 }

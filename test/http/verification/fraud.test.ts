@@ -311,6 +311,21 @@ describe('other rules', () => {
     expect(await blocks('?action=blocked')).toEqual([])
   })
 
+  test('a rule that only watches lists a code once, however many ranges around it break the rule', async () => {
+    await settings({ prefix: { mode: 'monitor', unverified: 5 } })
+    for (let n = 0; n < 12; n++) expect((await live(`+13055560${100 + n}`)).status).toBe(200)
+    // What is listed stands in line: behind the last one's there is nothing of theirs.
+    await settings({ prefix: { mode: 'off' }, allowedCountries: { mode: 'monitor', countries: [] } })
+    expect((await live('+13055560199')).status).toBe(200)
+    const watched = await app.until(
+      () => blocks('?action=monitored&limit=100'),
+      list => list.some(({ rule }) => rule === 'allowedCountries'),
+    )
+    const byPrefix = watched.filter(({ rule }) => rule === 'prefix').map(({ to }) => to)
+    expect(byPrefix.length).toBeGreaterThan(0)
+    expect(byPrefix).toEqual([...new Set(byPrefix)])
+  })
+
   test('whoever listens is told of what is blocked, and not of what is only watched', async () => {
     const receiver = await startReceiver()
     try {
