@@ -13,12 +13,13 @@ export type Arrivals = {
   follow(used: (atMs?: number) => void): Leaving
 }
 
-/** Whoever has not answered so long after the usual is not waited for, in ms: the job would stand still with its provider. */
-const MOST_LATE_MS = 500
-/** Of a provider that takes so long each time it is not known when it has a message, and waiting for it would cost the pace. */
-const SLOW_MS = 400
-/** What is usual is the quickest answer of late: each slower one moves it so much of the way. */
-const FORGETS = 1 / 16
+/** Whoever has not answered so long after the usual is not waited for, in ms: a slow answer may have come in time, and costs the pace. */
+const MOST_LATE_MS = 100
+/** A provider that takes so long each time is not waited for: a place would be taken for all of its second. */
+const SLOW_MS = 750
+/** What is usual is what the quicker half of the answers takes: each moves it so much of the way, a slower one less. */
+const DOWN = 1 / 4
+const UP = 1 / 16
 
 /** `isBusy`: so many rows go that none is followed; they count from when they leave. */
 export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
@@ -26,7 +27,8 @@ export function createArrivals(clock: Clock, isBusy: () => boolean): Arrivals {
 
   function learn(connectionId: ConnectionId, tookMs: number): void {
     const usual = usualMs.get(connectionId) ?? tookMs
-    usualMs.set(connectionId, tookMs < usual ? tookMs : usual + (tookMs - usual) * FORGETS)
+    const way = Math.min(tookMs - usual, MOST_LATE_MS) * (tookMs < usual ? DOWN : UP)
+    usualMs.set(connectionId, usual + way)
   }
 
   return {
