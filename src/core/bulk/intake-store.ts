@@ -1,7 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
 
 /** The job that a key stands for. */
@@ -101,24 +101,29 @@ const INCOMPLETE = (why: string, now: string) =>
   `status = 'rejected', key = null, node = null, total = 0, error_code = 'INTAKE_INCOMPLETE', error_message = ${why},
    ended_at = ${now}::timestamptz`
 
-/** The same for whatever dead nodes were taking in, and for what this node does not know of (any more). */
-export async function rejectAbandoned(
-  db: Db,
-  node: number,
-  atWork: readonly JobId[],
-  nowMs: number,
-): Promise<number> {
-  const { rowCount } = await db.query({
+/** What dead nodes were taking in, and all that this node has under way by the store's word. */
+export async function findAccepting(db: Db, node: number): Promise<{ id: JobId; isOwn: boolean }[]> {
+  const { rows } = await db.query<{ id: string; isOwn: boolean }>({
+    name: 'bulk_accepting',
+    text: `select j.id, j.node = $1 as "isOwn" from bulk_jobs j
+            where j.status = 'accepting' and j.ended_at is null
+              and (j.node = $1 or not exists (select 1 from nodes n where n.id = j.node))`,
+    values: [node],
+  })
+  return rows.map(({ id, isOwn }) => ({ id: fromUuid('job', id), isOwn }))
+}
+
+/** The same as for one, for jobs that nobody takes in any more. */
+export async function rejectAbandoned(db: Db, ids: readonly JobId[], nowMs: number): Promise<void> {
+  await db.query({
     name: 'bulk_reject_abandoned',
     text: `with gone as (
-             update bulk_jobs j set ${INCOMPLETE('$3', '$4')}
-              where j.status = 'accepting' and j.ended_at is null
-                and (j.node = $1 and j.id <> all ($2::uuid[]) or not exists (select 1 from nodes n where n.id = j.node))
+             update bulk_jobs set ${INCOMPLETE('$2', '$3')}
+              where status = 'accepting' and ended_at is null and id = any ($1::uuid[])
              returning account_id, id)
            insert into bulk_sweeps (account_id, job_id) select account_id, id from gone on conflict do nothing`,
-    values: [node, atWork.map(toUuid), 'the server that took it in went away', toIso(nowMs)],
+    values: [ids.map(toUuid), 'the server that took it in went away', toIso(nowMs)],
   })
-  return rowCount ?? 0
 }
 
 /** Removes a job as if it had never been: its request was refused after its rows had begun to come. */

@@ -9,6 +9,7 @@ import { COPY_ROWS, type CopyBuffer, createCopyBuffer } from './copy-buffer.ts'
 import { createIdentity } from './identity.ts'
 import {
   dropAccepting,
+  findAccepting,
   findByKey,
   finishIntake,
   insertAccepting,
@@ -269,10 +270,14 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
     }
   }
 
-  return {
-    take,
-    sweep: async () => void (await rejectAbandoned(db, deps.node(), [...atWork], clock.now())),
+  /** A job is at work before it is in the store: what the store has is looked up first, or one that begins meanwhile is lost. */
+  async function sweep(): Promise<void> {
+    const accepting = await findAccepting(db, deps.node())
+    const lost = accepting.filter(({ id, isOwn }) => !(isOwn && atWork.has(id))).map(({ id }) => id)
+    if (lost.length > 0) await rejectAbandoned(db, lost, clock.now())
   }
+
+  return { take, sweep }
 }
 
 function checkSubscription({ account }: Caller): void {

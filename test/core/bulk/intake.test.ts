@@ -116,6 +116,35 @@ test('a job of a dead node is rejected by whoever looks', async () => {
   expect(await read()).toMatchObject({ status: 'rejected' })
 })
 
+test('a job that begins while a sweep waits for the store is not given up', async () => {
+  const caller = createCaller()
+  const { promise: answers, resolve: answer } = Promise.withResolvers<void>()
+  let waits: Promise<void> | null = answers
+  const busy: TestDatabase['db'] = {
+    ...database.db,
+    async query(query) {
+      const turn = waits
+      waits = null
+      await turn
+      return database.db.query(query)
+    },
+  }
+  const intake = createBulkIntake({ db: busy, clock: systemClock, ids, seal, node: () => NODE })
+  const swept = intake.sweep()
+  const { promise: rest, resolve: goOn } = Promise.withResolvers<void>()
+  async function* slow(): AsyncGenerator<BulkPiece> {
+    yield { parts: [RATE, rows(40, 'x'.repeat(60_000))], bytes: 1_000 }
+    await rest
+  }
+  const taking = intake.take({ caller, key: 'k', pieces: slow() })
+  const read = async () => (await listJobs(database.db, caller.account.id, {}, null, 10))[0]
+  while (((await read())?.total ?? 0) === 0);
+  answer()
+  await swept
+  goOn()
+  expect((await taking).job).toMatchObject({ status: 'validating', total: 40 })
+})
+
 test('rows that are stored behind the sweep that gave their job up are swept, too', async () => {
   const caller = createCaller()
   while ((await sweepRows(database.db, 10_000)) > 0);
