@@ -8,6 +8,7 @@ import {
   planFault,
   toMessage,
 } from '../../console/src/pages/bulk/plan.ts'
+import { readSheet } from '../../console/src/pages/bulk/read-sheet.ts'
 import { createSheet } from '../../console/src/pages/bulk/sheet.ts'
 
 const PLAN: Plan = {
@@ -99,6 +100,45 @@ describe('a row', () => {
     ['+12025550123', '', 'has no words'],
   ])('%j, %j is told: %s', (to, text, message) => {
     expect(faultsOf([to, text], PLAN).map(fault => fault.message)).toEqual([message])
+  })
+})
+
+describe('a CSV file', () => {
+  const read = async (bytes: Uint8Array<ArrayBuffer> | string) => {
+    const sheet = await readSheet(new File([bytes], 'people.csv'), () => {})
+    return [sheet.names, ...sheet.rows]
+  }
+  const MARK = '\ufeff'
+
+  it.each([
+    ['with a mark, semicolons and quotes', `${MARK}To;Text\r\n+1;"Grüße; ""Ada"",\r\nhere"\r\n`],
+    [
+      'as old Excel writes Unicode',
+      Buffer.from(`${MARK}To\tText\r\n+1\t"Grüße; ""Ada"",\r\nhere"`, 'utf16le'),
+    ],
+  ])('%s is read', async (_, bytes) => {
+    const expected = [
+      ['To', 'Text'],
+      ['+1', 'Grüße; "Ada",\r\nhere'],
+    ]
+    expect(await read(bytes as string)).toEqual(expected)
+  })
+
+  it('whose letters are not in UTF-8 is refused: people would get others', async () => {
+    await expect(read(Buffer.from('To;Text\r\n+1;Grüße\r\n', 'latin1'))).rejects.toThrow('not in UTF-8')
+  })
+
+  it('keeps its letters, however long it is', async () => {
+    const text = 'ü'.repeat(6_000_000)
+    expect(await read(`To,Text\n+1,x${text}\n+2,${text}\n`)).toEqual([
+      ['To', 'Text'],
+      ['+1', `x${text}`],
+      ['+2', text],
+    ])
+  })
+
+  it('with a quotation mark that is never closed is refused: the rest of it would be one cell', async () => {
+    await expect(read('to,text\n+1,hi\n+2,"open\n+3,hi\n')).rejects.toThrow('row 3 is never closed')
   })
 })
 

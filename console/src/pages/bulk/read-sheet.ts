@@ -1,16 +1,15 @@
-import { separatorOf } from '../../parts/csv-separator.ts'
+import { BadCsv, readCsv } from '../../parts/read-csv.ts'
 import { createSheet, type Sheet } from './sheet.ts'
 
 /** More than anybody sends from a browser; larger files go by the command line. */
 const MOST_ROWS = 1_000_000
-const PROGRESS_EVERY_ROWS = 5_000
 
 /** A file that cannot be read, and why, for people. */
 export class BadFile extends Error {}
 
 /** Reads a CSV (of whatever separator) or XLSX file; the first row names the columns. */
 export async function readSheet(file: File, onRows: (rows: number) => void): Promise<Sheet> {
-  const all = isExcel(file) ? await readExcel(file) : await readCsv(file, onRows)
+  const all = isExcel(file) ? await readExcel(file) : await readText(file, onRows)
   const rows: string[][] = []
   const lines: number[] = []
   for (const [at, row] of all.entries()) {
@@ -32,33 +31,20 @@ function isExcel({ name, type }: File): boolean {
   return /\.xlsx$/i.test(name) || type === 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 }
 
-async function readCsv(file: File, onRows: (rows: number) => void): Promise<string[][]> {
-  const { default: papa } = await import('papaparse')
-  const delimiter = await separatorOf(file)
-  return new Promise((resolve, reject) => {
-    const rows: string[][] = []
-    let toldAt = 0
-    papa.parse<string[]>(file, {
-      delimiter,
-      chunk({ data }, parser) {
-        for (const row of data) rows.push(row)
-        if (rows.length > MOST_ROWS) {
-          parser.abort()
-          reject(
-            new BadFile(
-              `The file has more than ${MOST_ROWS.toLocaleString()} rows. Send it by the command line: posthorn bulk send.`,
-            ),
-          )
-        }
-        if (rows.length - toldAt >= PROGRESS_EVERY_ROWS) {
-          toldAt = rows.length
-          onRows(rows.length)
-        }
-      },
-      complete: () => resolve(rows),
-      error: () => reject(new BadFile('The file cannot be read as CSV.')),
+async function readText(file: File, onRows: (rows: number) => void): Promise<string[][]> {
+  try {
+    return await readCsv(file, rows => {
+      if (rows > MOST_ROWS) {
+        throw new BadFile(
+          `The file has more than ${MOST_ROWS.toLocaleString()} rows. Send it by the command line: posthorn bulk send.`,
+        )
+      }
+      onRows(rows)
     })
-  })
+  } catch (error) {
+    if (error instanceof BadFile) throw error
+    throw new BadFile(error instanceof BadCsv ? error.message : 'The file cannot be read as CSV.')
+  }
 }
 
 async function readExcel(file: File): Promise<string[][]> {

@@ -1,5 +1,5 @@
 import type { ErrorDetail, Posthorn, PriceInput, PriceRow } from '../../../../../sdk/index.ts'
-import { separatorOf } from '../../../parts/csv-separator.ts'
+import { BadCsv, readCsv } from '../../../parts/read-csv.ts'
 import { saveCsv } from '../../../parts/save-file.ts'
 import { toCsv } from '../../bulk/csv.ts'
 
@@ -44,8 +44,9 @@ export type PriceList = { prices: PriceInput[]; lines: number[] }
 
 /** Rejects with `BadPrices`. What a price may be is for the API to say. */
 export async function readPriceFile(file: File): Promise<PriceList> {
-  const { default: papa } = await import('papaparse')
-  const { data } = papa.parse<string[]>(await file.text(), { delimiter: await separatorOf(file) })
+  const data = await readCsv(file).catch(error => {
+    throw error instanceof BadCsv ? new BadPrices([{ line: null, text: error.message }]) : error
+  })
   const [head = { cells: [] }, ...rows] = data
     .map((cells, at) => ({ cells, line: at + 1 }))
     .filter(({ cells }) => cells.some(cell => cell.trim() !== ''))
