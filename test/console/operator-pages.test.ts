@@ -242,6 +242,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Save the connection' }).click()
     await page.getByText('Mail of ours is changed').waitFor()
     expect(await page.getByText('It has a value').count()).toBe(0)
+    expect(await page.getByText('The connection works').count()).toBe(0)
     const connections = await server.app.admin('GET', '/connections')
     expect((connections.body['data'] as object[])[0]).toMatchObject({ name: 'Mail of ours', secretsSet: [] })
     expect(await findBarriers(page)).toEqual([])

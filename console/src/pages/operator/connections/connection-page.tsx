@@ -87,7 +87,11 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
               key={JSON.stringify({ ...connection, state: null, enabled: null })}
               provider={provider}
               connection={connection}
-              onDone={({ name }) => tellDone(`${name} is changed; its links open anew.`)}
+              onDone={({ name }) => {
+                tellDone(`${name} is changed; its links open anew.`)
+                // What was tested was the one before.
+                test.reset()
+              }}
             />
           )}
         </Card>
