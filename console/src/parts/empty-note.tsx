@@ -22,7 +22,7 @@ export function EmptyNote({
           {title}
         </Title>
         {text !== undefined && (
-          <Text c="dimmed" component="div">
+          <Text c="dimmed" component="div" style={{ textWrap: 'balance' }}>
             {text}
           </Text>
         )}

@@ -1,4 +1,5 @@
 import { Skeleton } from '@mantine/core'
+import type { CSSProperties } from 'react'
 import { Link } from 'wouter'
 import classes from './figure.module.css'
 import type { Tone } from './status-badge.tsx'
@@ -19,11 +20,16 @@ export function Figure({
   href?: string
   format?: (value: number) => string
 }) {
+  const text = value === undefined ? null : format(value)
   const content = (
     <>
       <span className={classes.label}>{label}</span>
-      <span className={classes.value} data-tone={tone}>
-        {value === undefined ? <Skeleton h={26} w={64} /> : format(value)}
+      <span
+        className={classes.value}
+        data-tone={tone}
+        style={{ '--ph-characters': text?.length ?? 1 } as CSSProperties}
+      >
+        {text ?? <Skeleton h={26} w={64} />}
       </span>
       <span className={classes.note}>{note ?? '\u00a0'}</span>
     </>
