@@ -121,6 +121,7 @@ export function fieldOf(path: string): string {
 }
 
 const FIELDS: Readonly<Record<string, string>> = {
+  content: 'text',
   'content.text': 'text',
   'content.subject': 'subject',
   'content.otpCode': 'otpCode',
