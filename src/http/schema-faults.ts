@@ -111,10 +111,16 @@ function messageOf({ keyword, params, message }: SchemaFault): string {
     case 'format':
       return FORMATS[params['format'] as string] ?? `must be a well-formed ${params['format']}`
     case 'pattern':
-      return `must match ${String(params['pattern'])}`
+      return PATTERNS[params['pattern'] as string] ?? `must match ${params['pattern']}`
     default:
       return message
   }
+}
+
+/** What people type, who read no patterns. */
+const PATTERNS: Record<string, string> = {
+  '^[0-9]{6}$': 'must be six digits',
+  '^([01][0-9]|2[0-3]):[0-5][0-9]$': 'must be a time of day, such as 21:30',
 }
 
 const FORMATS: Record<string, string> = {

@@ -94,6 +94,8 @@ describe('the way in', { timeout: 60_000 }, () => {
     const { page, go } = window
     await go('/send')
     await page.getByLabel('To', { exact: true }).fill('+12025550177')
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.locator('textarea:focus[aria-invalid="true"]').waitFor()
     await page.getByRole('textbox', { name: 'Text' }).fill('A long text that nobody wants to type twice')
     await page.getByText('It would go', { exact: true }).waitFor()
     const send = page.getByRole('button', { name: 'Send to the sandbox' })
@@ -122,7 +124,11 @@ describe('the way in', { timeout: 60_000 }, () => {
     await dialog.getByRole('img', { name: 'The secret, for your authenticator app' }).waitFor()
     await takePicture(page, 'second-factor')
     const secret = (await dialog.getByText(/^[A-Z2-7]{16,}/).textContent())!.trim()
-    await dialog.getByLabel('Code').fill(new TOTP({ secret: Secret.fromBase32(secret) }).generate())
+    await dialog.getByLabel('Code').fill('12')
+    await dialog.getByRole('button', { name: 'Turn it on' }).click()
+    await dialog.getByText('Must be six digits').waitFor()
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate()
+    await dialog.getByLabel('Code').fill(`${code.slice(0, 3)} ${code.slice(3)}`)
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
     const codes = (await dialog.getByRole('region', { name: 'Recovery codes' }).textContent())!.split('\n')
     // They are shown this once.

@@ -18,7 +18,8 @@ export function ConfirmCode({
   const { refresh } = useSession()
   const form = useApiForm({
     initial: { code: '' },
-    send: body => api.post('/api/console/totp/confirm', { body }),
+    // As authenticators show it: three and three.
+    send: ({ code }) => api.post('/api/console/totp/confirm', { body: { code: code.replaceAll(/\s/g, '') } }),
     onDone({ data }) {
       refresh(data.session)
       onDone(data.recoveryCodes)
