@@ -130,10 +130,14 @@ function BlockAction({ block: { action } }: { block: BlockView }) {
 }
 
 const COLUMNS: readonly Column<BlockView>[] = [
-  { title: 'Done', width: '120px', render: block => <BlockAction block={block} /> },
-  { title: 'Recipient', width: 'minmax(130px, 1fr)', render: ({ to }) => <bdi className="ph-num">{to}</bdi> },
-  { title: 'Rule', width: '140px', wideOnly: true, render: ({ rule }) => RULES[rule] },
-  { title: 'Why', width: 'minmax(180px, 2.4fr)', wideOnly: true, render: ({ reason }) => reason },
+  { title: 'Done', width: '104px', render: block => <BlockAction block={block} /> },
+  {
+    title: 'Recipient',
+    width: 'minmax(112px, 0.8fr)',
+    render: ({ to }) => <bdi className="ph-num">{to}</bdi>,
+  },
+  { title: 'Rule', width: '130px', wideOnly: true, render: ({ rule }) => RULES[rule] },
+  { title: 'Why', width: 'minmax(180px, 2.6fr)', wideOnly: true, render: ({ reason }) => reason },
   { title: 'Country', width: '110px', wideOnly: true, render: ({ country }) => regionName(country) },
-  { title: 'When', width: '100px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'When', width: '86px', align: 'end', render: ({ createdAt }) => <Time at={createdAt} /> },
 ]
