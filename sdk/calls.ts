@@ -22,11 +22,11 @@ export type Init<O> = Path<O> & Query<O> & Body<O> & Extras
 
 type Extras = {
   /** Makes a repetition safe, and with it the client's own retries. */
-  idempotencyKey?: string
-  headers?: Record<string, string>
-  signal?: AbortSignal
+  idempotencyKey?: string | undefined
+  headers?: Record<string, string> | undefined
+  signal?: AbortSignal | undefined
   /** Instead of JSON. */
-  parseAs?: 'text' | 'blob'
+  parseAs?: 'text' | 'blob' | undefined
 }
 
 type Path<O> = O extends { parameters: { path: infer P } } ? { path: P } : { path?: never }

@@ -11,14 +11,14 @@ export * from './words.ts'
 
 export type PosthornOptions = RetryOptions & {
   /** Where the server is, such as `https://messages.example.com`; in a browser, by default where the page came from. */
-  baseUrl?: string
+  baseUrl?: string | undefined
   /** `ph_live_…` or `ph_test_…`, for `/api/v2`. */
-  apiKey?: string
+  apiKey?: string | undefined
   /** For `/api/admin`. */
-  operatorToken?: string
+  operatorToken?: string | undefined
   /** More headers of every request, asked for anew each time. */
-  headers?: (request: Request) => Record<string, string>
-  fetch?: (request: Request) => Promise<Response>
+  headers?: ((request: Request) => Record<string, string>) | undefined
+  fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
 export type Posthorn = { [M in Method]: Call<M> }

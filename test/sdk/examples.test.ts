@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'posthorn-examples-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+// An app may be stricter than we are: with `exactOptionalPropertyTypes` a setting that is not there,
+// as of `process.env`, is no string.
+it('the examples of docs/sdk.md pass the strictest compiler', () => {
+  const guide = readFileSync(join(ROOT, 'docs/sdk.md'), 'utf8')
+  const examples = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code)
+  expect(examples.length).toBeGreaterThan(1)
+  writeFileSync(
+    join(dir, 'app.ts'),
+    [...examples, 'declare const verificationId: string, code: string', 'export { sent }'].join('\n'),
+  )
+  writeFileSync(
+    join(dir, 'tsconfig.json'),
+    JSON.stringify({
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: {
+        exactOptionalPropertyTypes: true,
+        lib: ['es2024', 'esnext.disposable', 'esnext.array'],
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        types: ['node'],
+        typeRoots: [join(ROOT, 'node_modules/@types')],
+        paths: { 'posthorn/sdk': [join(ROOT, 'sdk/index.ts')] },
+      },
+      include: ['app.ts'],
+    }),
+  )
+  const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', dir], {
+    encoding: 'utf8',
+  })
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+}, 60_000)
