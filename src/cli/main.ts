@@ -12,8 +12,9 @@ export async function runCli(words: readonly string[]): Promise<number> {
 }
 
 async function dispatch(words: readonly string[]): Promise<number> {
-  const [first] = words
-  if (first === undefined || first === 'help' || first === '--help' || first === '-h') return help()
+  const [first, second] = words
+  if (first === 'help' && second !== undefined) return dispatch([...words.slice(1), '--help'])
+  if (first === undefined || first === 'help' || isHelp(first)) return help()
   if (first === '--version' || first === '-v') return version()
   // Commands have one word or two, as in `account create`.
   for (const length of [2, 1]) {
@@ -21,26 +22,34 @@ async function dispatch(words: readonly string[]): Promise<number> {
     if (!Object.hasOwn(COMMANDS, name)) continue
     const { load, alone } = COMMANDS[name]!
     const rest = words.slice(length)
-    if (alone && (rest[0] === '--help' || rest[0] === '-h')) return usage(name)
+    if (alone && isHelp(rest[0])) return usage(name)
     if (alone && rest.length > 0)
       throw misuse(`posthorn ${name} takes no arguments: it is set by the environment.`)
     const { run } = await load()
     return run(rest)
   }
-  throw unknownCommand(first)
+  const family = Object.keys(COMMANDS).filter(name => name.startsWith(`${first} `))
+  if (family.length > 0 && isHelp(second)) return list(`${first} <command>`, family)
+  throw unknownCommand(first, family)
 }
 
-function unknownCommand(first: string): Refusal {
-  const family = Object.keys(COMMANDS).filter(name => name.startsWith(`${first} `))
+function isHelp(word: string | undefined): boolean {
+  return word === '--help' || word === '-h'
+}
+
+function unknownCommand(first: string, family: readonly string[]): Refusal {
   const hint = family.length === 0 ? 'posthorn help lists them' : `there are ${family.join(', ')}`
   return misuse(`There is no command "${first}"; ${hint}.`)
 }
 
 function help(): number {
-  const names = Object.keys(COMMANDS)
+  return list('<command>', Object.keys(COMMANDS))
+}
+
+function list(called: string, names: readonly string[]): number {
   const width = Math.max(...names.map(name => name.length))
   const lines = names.map(name => `  ${name.padEnd(width)}  ${COMMANDS[name]!.summary}`)
-  process.stdout.write(`Usage: posthorn <command> [options]\n\n${lines.join('\n')}\n`)
+  process.stdout.write(`Usage: posthorn ${called} [options]\n\n${lines.join('\n')}\n`)
   return 0
 }
 

@@ -50,6 +50,32 @@ describe('the command line', () => {
     expect(await posthorn([name, '--help'])).toEqual(told)
   })
 
+  it.each([
+    ['verify', '--help'],
+    ['verify', '-h'],
+    ['help', 'verify'],
+  ])('lists the commands of a family: %s %s', async (...words) => {
+    const { out, err, code } = await posthorn(words)
+    expect([err, code]).toEqual(['', 0])
+    expect(out).toMatch(
+      /^Usage: posthorn verify <command> \[options\]\n\n {2}verify start +\S.*\n {2}verify resend .*\n {2}verify check .*\n$/,
+    )
+  })
+
+  it('tells how a command is called after help, too, and refuses one that there is not', async () => {
+    expect(await posthorn(['help', 'verify', 'check'])).toEqual(await posthorn(['verify', 'check', '--help']))
+    expect(await posthorn(['help', 'migrate'])).toEqual({
+      out: 'Usage: posthorn migrate\n',
+      err: '',
+      code: 0,
+    })
+    expect(await posthorn(['help', 'constructor'])).toEqual({
+      out: '',
+      err: 'posthorn: There is no command "constructor"; posthorn help lists them.\n',
+      code: 2,
+    })
+  })
+
   it('refuses wrong settings in one line', async () => {
     const { out, err, code } = await posthorn(['serve'], { PORT: 'http', POSTHORN_SANDBOX: 'maybe' })
     expect([out, code]).toEqual(['', 2])
