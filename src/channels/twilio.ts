@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../contract/form.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
 import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
 import { jsonOf } from './http/inbound.ts'
@@ -11,23 +12,26 @@ import { readCallback, withAttempt } from './twilio/receipts.ts'
 
 const BASE_URL = 'https://api.twilio.com'
 
+const Sid = (kind: string) =>
+  inForm(`^${kind}[0-9a-fA-F]{32}$`, `must be ${kind} and 32 digits of base 16 (0 to 9, a to f)`)
+
 const Config = Type.Object(
   {
     accountSid: Type.String({
-      pattern: '^AC[0-9a-fA-F]{32}$',
+      ...Sid('AC'),
       description: 'The account, from the console.',
     }),
     authToken: Secret('The account’s primary auth token; it also proves that receipts are Twilio’s.', 100),
     apiKeySid: Type.Optional(
       Type.String({
-        pattern: '^SK[0-9a-fA-F]{32}$',
+        ...Sid('SK'),
         description: 'An API key to send with instead of the token.',
       }),
     ),
     apiKeySecret: Type.Optional(Secret('The API key’s secret.', 100)),
     messagingServiceSid: Type.Optional(
       Type.String({
-        pattern: '^MG[0-9a-fA-F]{32}$',
+        ...Sid('MG'),
         description: 'Chooses the sender of messages that name none.',
       }),
     ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../contract/form.ts'
 import { countSms } from '../lib/sms-parts.ts'
 import type { Answer, HttpRequest } from './http/client.ts'
 import { BaseUrl, LINE_FIELDS, laneOf, pathOf, Secret, Sender } from './http/config.ts'
@@ -17,7 +18,10 @@ const LONGEST_CALLBACK = 100
 
 const Config = Type.Object(
   {
-    apiKey: Type.String({ pattern: '^[A-Za-z0-9]{1,32}$', description: 'The account’s API key.' }),
+    apiKey: Type.String({
+      ...inForm('^[A-Za-z0-9]{1,32}$', 'must be letters and digits alone, at most 32'),
+      description: 'The account’s API key.',
+    }),
     apiSecret: Secret('The account’s API secret.', 100),
     signatureSecret: Type.Optional(
       Secret(

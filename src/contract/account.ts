@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CHANNEL_ORDERS, CHANNELS, KEY_MODES, PERMISSIONS, VERIFICATION_CHANNELS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { inForm } from './form.ts'
 import { OfficialSender } from './official.ts'
 import { SmsSenderView } from './sender.ts'
 
@@ -21,7 +22,10 @@ export const PoolView = Type.Object({
 export type PoolView = Static<typeof PoolView>
 
 const TimeOfDay = (description: string) =>
-  Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
+  Type.String({
+    ...inForm('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time of day, such as 21:30'),
+    description,
+  })
 
 /** The part of every day in which marketing waits, by the clocks of the recipient's country. */
 export const QuietHoursView = Type.Object({

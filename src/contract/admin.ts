@@ -11,6 +11,7 @@ import {
 import { ActorView } from './actor.ts'
 import { CHANNELS, KEY_MODES, KEY_ROLES, MESSAGE_TYPES, PERMISSIONS, SEND_MODES } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { inForm } from './form.ts'
 import { SENDER_STATUSES } from './sender.ts'
 import { WalletView } from './wallet.ts'
 
@@ -153,7 +154,10 @@ export const PriceInput = Type.Object({
     Type.String({ minLength: 1, maxLength: 2, description: 'ISO 3166-1 alpha-2, or `*` for any' }),
   ),
   prefix: Type.Optional(
-    Type.String({ pattern: '^\\+?[1-9][0-9]{0,14}$', description: 'First digits of an E.164 number' }),
+    Type.String({
+      ...inForm('^\\+?[1-9][0-9]{0,14}$', 'must be the first digits of an E.164 number, such as +4915'),
+      description: 'First digits of an E.164 number',
+    }),
   ),
   messageType: Type.Optional(Type.Enum([...MESSAGE_TYPES, '*'] as const)),
   price: Amount,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KEY_ROLES, PERMISSIONS } from './enums.ts'
 import { IsoTime, nullable } from './envelope.ts'
+import { inForm } from './form.ts'
 
 /** How people come in: `/api/console`. Everything else they do goes over the public and the operator's API. */
 
@@ -110,7 +111,10 @@ export const TotpStart = Type.Object({
 export type TotpStart = Static<typeof TotpStart>
 
 export const TotpConfirm = Type.Object({
-  code: Type.String({ pattern: '^[0-9]{6}$', description: 'What the authenticator shows' }),
+  code: Type.String({
+    ...inForm('^[0-9]{6}$', 'must be six digits'),
+    description: 'What the authenticator shows',
+  }),
 })
 
 export const TotpDone = Type.Object({

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from './form.ts'
 
 export const SENDER_STATUSES = ['pending', 'approved', 'rejected'] as const
 export type SenderStatus = (typeof SENDER_STATUSES)[number]
@@ -33,7 +34,10 @@ export const SmsSenderRequest = Type.Object({
   webhookSecret: Type.Optional(
     Type.String({
       // It travels in a header: visible ASCII, spaces inside alone.
-      pattern: '^[!-~](?:[ -~]*[!-~])?$',
+      ...inForm(
+        '^[!-~](?:[ -~]*[!-~])?$',
+        'must be letters, digits and signs of ASCII, without a space at either end',
+      ),
       maxLength: 256,
       description: 'Required with `webhookUrl`; never returned',
     }),

@@ -1,3 +1,5 @@
+import { PATTERN_FAULT } from '../contract/form.ts'
+
 /** One fault as the validator reports it: where in the value, and where in the schema. */
 export type SchemaFault = {
   keyword: string
@@ -12,11 +14,12 @@ export type Explained = { steps: (string | number)[]; message: string }
 
 /**
  * What the faults of one value mean to whoever sent it: one message a place,
- * the alternatives of a union told as one ("must be a string or an array").
+ * the alternatives of a union told as one ("must be a string or an array"), and
+ * a pattern in the words that `schema` has for it.
  */
-export function explain(faults: readonly SchemaFault[], value: unknown): Explained[] {
+export function explain(faults: readonly SchemaFault[], value: unknown, schema: object): Explained[] {
   const told = new Map<string, Explained>()
-  for (const { pointer, message } of withoutUnions(faults).flatMap(describe)) {
+  for (const { pointer, message } of withoutUnions(faults).flatMap(fault => describe(fault, schema))) {
     if (!told.has(pointer)) told.set(pointer, { steps: stepsOf(pointer, value), message })
   }
   return [...told.values()]
@@ -64,7 +67,7 @@ function allowedValues(fault: SchemaFault): unknown[] {
 }
 
 /** One fault may stand for several places: each missing property is one. */
-function describe(fault: SchemaFault): { pointer: string; message: string }[] {
+function describe(fault: SchemaFault, schema: object): { pointer: string; message: string }[] {
   if (fault.keyword === 'required') {
     const names = fault.params['requiredProperties'] as string[]
     return names.map(name => ({
@@ -72,10 +75,10 @@ function describe(fault: SchemaFault): { pointer: string; message: string }[] {
       message: 'is required',
     }))
   }
-  return [{ pointer: fault.instancePath, message: messageOf(fault) }]
+  return [{ pointer: fault.instancePath, message: messageOf(fault, schema) }]
 }
 
-function messageOf({ keyword, params, message }: SchemaFault): string {
+function messageOf({ keyword, params, message, schemaPath }: SchemaFault, schema: object): string {
   const limit = params['limit'] as number
   switch (keyword) {
     case 'type':
@@ -111,16 +114,19 @@ function messageOf({ keyword, params, message }: SchemaFault): string {
     case 'format':
       return FORMATS[params['format'] as string] ?? `must be a well-formed ${params['format']}`
     case 'pattern':
-      return PATTERNS[params['pattern'] as string] ?? `must match ${params['pattern']}`
+      return wordsAt(schema, schemaPath) ?? `must match ${params['pattern']}`
     default:
       return message
   }
 }
 
-/** What people type, who read no patterns. */
-const PATTERNS: Record<string, string> = {
-  '^[0-9]{6}$': 'must be six digits',
-  '^([01][0-9]|2[0-3]):[0-5][0-9]$': 'must be a time of day, such as 21:30',
+/** What the part of a schema at `path`, a pointer with its `#`, says of its pattern; null where it says nothing. */
+function wordsAt(schema: object, path: string): string | null {
+  let at: unknown = schema
+  for (const part of path.split('/').slice(1))
+    at = (at as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')]
+  const words = (at as Record<string, unknown> | undefined)?.[PATTERN_FAULT]
+  return typeof words === 'string' ? words : null
 }
 
 const FORMATS: Record<string, string> = {

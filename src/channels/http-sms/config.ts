@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
 import { LINE_FIELDS, Sender } from '../http/config.ts'
 import { faultOf } from './check.ts'
 
@@ -11,7 +12,13 @@ const Fields = (description: string) =>
   })
 
 /** The host stands as it is: placeholders may only come behind it. */
-const GATEWAY_URL = { maxLength: 2_000, pattern: '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$' }
+const GATEWAY_URL = {
+  maxLength: 2_000,
+  ...inForm(
+    '^https?://[^\\s/?#@{}]+(?:/[^\\s#]*)?$',
+    'must be an http or https URL whose host has no placeholder, such as https://example.com/send',
+  ),
+}
 
 const Request = Type.Object(
   {
@@ -104,7 +111,10 @@ const CALL = {
     Type.Object(
       {
         status: Type.Integer({ minimum: 200, maximum: 299 }),
-        contentType: Type.String({ maxLength: 100, pattern: '^[\\x20-\\x7e]+$' }),
+        contentType: Type.String({
+          maxLength: 100,
+          ...inForm('^[\\x20-\\x7e]+$', 'must be a media type, such as text/plain'),
+        }),
         body: Type.String({ maxLength: 1_000 }),
       },
       { additionalProperties: false, description: 'What the gateway wants to hear.' },
@@ -168,7 +178,9 @@ const Shape = Type.Object(
     probe: Type.Optional(Probe),
     secrets: Type.Optional(
       Type.Record(
-        Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' }),
+        Type.String(
+          inForm('^[A-Za-z][A-Za-z0-9_]{0,63}$', 'must be letters, digits and _, a letter first, at most 64'),
+        ),
         Type.String({ minLength: 1, maxLength: 4_000 }),
         { description: 'By name; in a template {{secret.name}}.' },
       ),

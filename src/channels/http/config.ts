@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
+import { SENDER_FAULT } from '../shared/sms.ts'
 
 /** Requests under way at once where the operator does not say. */
 export const CONNECTIONS = 20
@@ -22,18 +24,27 @@ export const LINE_FIELDS = {
 export const BaseUrl = (usual: string) =>
   Type.String({
     maxLength: 500,
-    pattern: '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
+    ...inForm(
+      '^https?://[^\\s/?#@]+(?:/[^\\s?#]*)?$',
+      'must be an http or https URL without a query, such as https://example.com/path',
+    ),
     description: `For a region of its own or a proxy. Absent: ${usual}.`,
   })
 
 export const Secret = (description: string, maxLength = 500) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$', description, format: 'password' })
+  Type.String({
+    minLength: 1,
+    maxLength,
+    ...inForm('^[\\x21-\\x7e]+$', 'must be letters, digits and signs of ASCII, without spaces'),
+    description,
+    format: 'password',
+  })
 
 /** The sender of messages that name none. */
 export const Sender = Type.String({
   minLength: 1,
   maxLength: 20,
-  pattern: '^\\+?[A-Za-z0-9 ._-]+$',
+  ...inForm('^\\+?[A-Za-z0-9 ._-]+$', SENDER_FAULT),
   description: 'The sender of messages that name none.',
 })
 

@@ -3,6 +3,9 @@ import type { Outcome, Outgoing, ProviderPolicy } from '../provider.ts'
 import { rejected } from './outcome.ts'
 import { PLAIN_TEXT } from './policy.ts'
 
+/** Of what can stand neither as a number nor as a name above an SMS. */
+export const SENDER_FAULT = 'must be a number, or a name of letters a to z, digits, spaces, dots, _ and -'
+
 export const SMS_POLICY: ProviderPolicy = {
   ...PLAIN_TEXT,
   supportsUserSender: true,

@@ -1,4 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
+import { SENDER_FAULT } from '../shared/sms.ts'
+
+const ASCII = inForm('^[\\x20-\\x7e]*$', 'must be letters, digits and signs of ASCII')
 
 const DEFAULTS = {
   systemType: '',
@@ -27,16 +31,21 @@ export const smppConfig = Type.Object(
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 2775 }),
     systemId: Type.String({
       maxLength: 15,
-      pattern: '^[\\x20-\\x7e]*$',
+      ...ASCII,
       description: 'The account at the centre.',
     }),
     password: Type.String({
       maxLength: 64,
-      pattern: '^[\\x20-\\x7e]*$',
+      ...ASCII,
       description: 'SMPP 3.4 allows 8 characters; many centres take more.',
     }),
     systemType: Type.Optional(
-      Type.String({ maxLength: 12, pattern: '^[\\x20-\\x7e]*$', default: DEFAULTS.systemType }),
+      Type.String({
+        maxLength: 12,
+        ...ASCII,
+        default: DEFAULTS.systemType,
+        description: 'What kind of system we are, where the centre asks for it.',
+      }),
     ),
     tls: Type.Optional(Type.Boolean({ default: false, description: 'TLS with a verified certificate.' })),
     tlsCa: Type.Optional(
@@ -73,12 +82,17 @@ export const smppConfig = Type.Object(
       Type.Integer({ minimum: 1, maximum: 100_000, description: 'Absent: no limit.' }),
     ),
     serviceType: Type.Optional(
-      Type.String({ maxLength: 5, pattern: '^[\\x20-\\x7e]*$', default: DEFAULTS.serviceType }),
+      Type.String({
+        maxLength: 5,
+        ...ASCII,
+        default: DEFAULTS.serviceType,
+        description: 'The service at the centre, where it has several.',
+      }),
     ),
     sourceAddress: Type.Optional(
       Type.String({
         maxLength: 20,
-        pattern: '^\\+?[A-Za-z0-9 ._-]*$',
+        ...inForm('^\\+?[A-Za-z0-9 ._-]*$', SENDER_FAULT),
         default: DEFAULTS.sourceAddress,
         description: 'The sender of messages that name none; empty leaves it to the centre.',
       }),

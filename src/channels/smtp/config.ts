@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
 
 export const CONNECTIONS = 5
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
+
+const DNS_NAME = inForm('^[A-Za-z0-9._-]+$', 'must be letters a to z, digits, dots, _ and -')
 
 export const Config = Type.Object(
   {
@@ -22,14 +25,18 @@ export const Config = Type.Object(
     from: Type.String({
       minLength: 3,
       maxLength: 400,
-      pattern: '^[^\\r\\n]+@[^\\r\\n]+$',
+      ...inForm('^[^\\r\\n]+@[^\\r\\n]+$', 'must be an e-mail address, or `Name <address>`'),
       description: 'The sender of every mail: an address, or `Name <address>`.',
     }),
     dkim: Type.Optional(
       Type.Object(
         {
-          domainName: Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._-]+$' }),
-          keySelector: Type.String({ maxLength: 255, pattern: '^[A-Za-z0-9._-]+$' }),
+          domainName: Type.String({ maxLength: 255, ...DNS_NAME, description: 'Such as example.com.' }),
+          keySelector: Type.String({
+            maxLength: 255,
+            ...DNS_NAME,
+            description: 'The name of the key, which stands in the DNS at <selector>._domainkey.<domain>.',
+          }),
           privateKey: Type.String({ minLength: 1, maxLength: 16_384, description: 'RSA, PEM.' }),
         },
         { additionalProperties: false, description: 'Signs every mail for this domain.' },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
 import { BaseUrl, LINE_FIELDS, pathOf, Secret } from '../http/config.ts'
 
 export const BASE_URL = 'https://graph.facebook.com'
@@ -7,7 +8,8 @@ const VERSION = 'v25.0'
 
 /** One word of a path. Graph's own are numbers; what stands in for Graph, at `baseUrl`, may have others. */
 export const GRAPH_ID = '^[A-Za-z0-9_-]{1,64}$'
-const GraphId = (description: string) => Type.String({ pattern: GRAPH_ID, description })
+const GraphId = (description: string) =>
+  Type.String({ ...inForm(GRAPH_ID, 'must be an id of letters, digits, _ and -, at most 64'), description })
 
 export const Config = Type.Object(
   {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { inForm } from '../../contract/form.ts'
 
 const DEFAULTS = {
   socketUrl: 'wss://web.whatsapp.com/ws/chat',
@@ -15,7 +16,7 @@ export const webConfig = Type.Object(
     socketUrl: Type.Optional(
       Type.String({
         maxLength: 2_048,
-        pattern: '^wss?://[^\\s/]+',
+        ...inForm('^wss?://[^\\s/]+', 'must be a URL that begins with wss:// or ws://'),
         default: DEFAULTS.socketUrl,
         description: 'Where sessions connect to.',
       }),

@@ -16,6 +16,7 @@ export type Config = Record<string, unknown>
 export type Explain = (
   faults: ReturnType<typeof Value.Errors>,
   value: unknown,
+  schema: TSchema,
 ) => { steps: (string | number)[]; message: string }[]
 
 /** The given fields over what was there; null clears one. */
@@ -33,7 +34,7 @@ export function mergeConfig(before: Config, given: Config): Config {
 export function checkConfig(schema: TSchema, config: Config, explain: Explain, faults: Faults): Config {
   const known = Value.Clean(schema, Value.Clone(config)) as Config
   const whole = withDefaults(schema, known)
-  for (const { steps, message } of explain(Value.Errors(schema, whole), whole))
+  for (const { steps, message } of explain(Value.Errors(schema, whole), whole, schema))
     faults.add(joinPath(['config', ...steps]), message)
   return known
 }

@@ -37,7 +37,7 @@ export function choicesOf({ enum: words, anyOf }: Schema): string[] | null {
 }
 
 /** Written large by everybody. */
-const SHORT = /\b(?:ca|dkim|http|id|ip|json|npi|sms|tls|ton|url|xml)\b/gi
+const SHORT = /\b(?:ca|dkim|http|id|ip|json|npi|sid|sms|tls|ton|url|xml)\b/gi
 
 /** `systemId` is "System ID". */
 export function labelOf(name: string): string {

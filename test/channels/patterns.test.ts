@@ -1,0 +1,31 @@
+import { Value } from 'typebox/value'
+import { describe, expect, it } from 'vitest'
+import { createRegistry } from '../../src/channels/registry.ts'
+import { PATTERN_FAULT } from '../../src/contract/form.ts'
+import { explain } from '../../src/http/schema-faults.ts'
+
+const PROVIDERS = [...createRegistry({ key: 'sandbox', config: {} } as never).values()]
+
+describe('the patterns of a configuration', () => {
+  it.each(PROVIDERS.map(({ key, config }) => [key, config] as const))(
+    'say in words what they ask for: %s',
+    (_, config) => {
+      expect(patternsIn(config).filter(schema => typeof schema[PATTERN_FAULT] !== 'string')).toEqual([])
+    },
+  )
+
+  it('are told of in these words', () => {
+    const { config } = PROVIDERS.find(({ key }) => key === 'twilio')!
+    const value = { accountSid: 'ACxyz', authToken: 'with a space' }
+    expect(explain(Value.Errors(config, value), value, config)).toEqual([
+      { steps: ['accountSid'], message: 'must be AC and 32 digits of base 16 (0 to 9, a to f)' },
+      { steps: ['authToken'], message: 'must be letters, digits and signs of ASCII, without spaces' },
+    ])
+  })
+})
+
+function patternsIn(schema: unknown): Record<string, unknown>[] {
+  if (schema === null || typeof schema !== 'object') return []
+  const own = 'pattern' in schema && typeof schema.pattern === 'string' ? [{ ...schema }] : []
+  return [...own, ...Object.values(schema).flatMap(patternsIn)]
+}
