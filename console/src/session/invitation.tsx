@@ -1,10 +1,11 @@
-import { Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Skeleton, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type InvitationPreview, PosthornError } from '../../../sdk/index.ts'
 import { useApi } from '../api/context.tsx'
 import { faultOf } from '../api/fault.ts'
 import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
+import { SecretInput } from '../parts/secret-input.tsx'
 import { Door } from './door.tsx'
 import { NoServer, whileItFails } from './no-server.tsx'
 import type { Session } from './session.ts'
@@ -76,7 +77,7 @@ function Accept({
     <Door title={titleOf(preview)} lead={preview.email}>
       <ApiForm form={form} submitLabel={preview.kind === 'reset' ? 'Set password' : 'Join'} fullWidth>
         {isNew && <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />}
-        <PasswordInput
+        <SecretInput
           label={known ? 'Your password' : 'New password'}
           description={
             known ? 'Of the login that you have already' : 'At least 10 characters; a sentence is fine'

@@ -1,8 +1,9 @@
-import { Anchor, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { PosthornError } from '../../../sdk/index.ts'
 import { useApi } from '../api/context.tsx'
 import { ApiForm, useApiForm } from '../parts/api-form.tsx'
+import { SecretInput } from '../parts/secret-input.tsx'
 import { Door } from './door.tsx'
 import type { Session } from './session.ts'
 
@@ -69,7 +70,7 @@ export function LoginForm({
               Signed in as <b>{email}</b>
             </Text>
           )}
-          <PasswordInput
+          <SecretInput
             label="Password"
             autoComplete="current-password"
             {...(email !== '' && { autoFocus: true, 'data-autofocus': true })}

@@ -1,6 +1,7 @@
-import { PasswordInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useApi } from '../api/context.tsx'
 import { ApiForm, useApiForm } from '../parts/api-form.tsx'
+import { SecretInput } from '../parts/secret-input.tsx'
 import { Door } from './door.tsx'
 import type { Session } from './session.ts'
 
@@ -25,14 +26,14 @@ export function SetupPage({
       <ApiForm form={form} submitLabel="Create login" fullWidth>
         <TextInput label="Your name" autoComplete="name" autoFocus {...getInputProps('name')} />
         <TextInput label="E-mail" type="email" autoComplete="username" {...getInputProps('email')} />
-        <PasswordInput
+        <SecretInput
           label="Password"
           description="At least 10 characters; a sentence is fine"
           autoComplete="new-password"
           {...getInputProps('password')}
         />
         {asksForToken && (
-          <PasswordInput
+          <SecretInput
             label="Operator token"
             description="This server can be reached from elsewhere: it is in operator-token of its data directory, or what POSTHORN_OPERATOR_TOKEN says"
             autoComplete="off"

@@ -1,8 +1,9 @@
-import { Modal, PasswordInput, Text } from '@mantine/core'
+import { Modal, Text } from '@mantine/core'
 import type { BotView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { SecretInput } from '../../parts/secret-input.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 import { BOTS } from './paths.ts'
@@ -33,7 +34,7 @@ function RegisterForm({ title, onMade }: Pick<Props, 'title' | 'onMade'>) {
   })
   return (
     <ApiForm form={form} submitLabel={title}>
-      <PasswordInput
+      <SecretInput
         label="Token"
         description={
           mode === 'test'

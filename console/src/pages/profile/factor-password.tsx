@@ -1,7 +1,8 @@
-import { PasswordInput, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { TotpStart } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { SecretInput } from '../../parts/secret-input.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
@@ -15,7 +16,7 @@ export function StartFactor({ onStart }: { onStart: (start: TotpStart) => void }
   })
   return (
     <ApiForm form={form} submitLabel="Go on">
-      <PasswordInput
+      <SecretInput
         label="Password"
         autoComplete="current-password"
         data-autofocus
@@ -40,7 +41,7 @@ export function EndFactor({ onDone }: { onDone: () => void }) {
   return (
     <ApiForm form={form} submitLabel="Turn it off" danger>
       <Text>Your password alone will open your login again. The recovery codes end with it.</Text>
-      <PasswordInput
+      <SecretInput
         label="Password"
         autoComplete="current-password"
         data-autofocus

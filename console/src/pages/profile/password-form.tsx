@@ -1,6 +1,6 @@
-import { PasswordInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { SecretInput } from '../../parts/secret-input.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { useSession } from '../../session/context.tsx'
 
@@ -19,12 +19,12 @@ export function PasswordForm() {
   const { getInputProps } = form.fields
   return (
     <ApiForm form={form} submitLabel="Change the password">
-      <PasswordInput
+      <SecretInput
         label="Current password"
         autoComplete="current-password"
         {...getInputProps('currentPassword')}
       />
-      <PasswordInput
+      <SecretInput
         label="New password"
         description="At least 10 characters; a sentence is fine"
         autoComplete="new-password"

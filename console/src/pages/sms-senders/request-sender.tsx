@@ -1,7 +1,8 @@
-import { Modal, PasswordInput, Text, TextInput } from '@mantine/core'
+import { Modal, Text, TextInput } from '@mantine/core'
 import { useApi } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
+import { SecretInput } from '../../parts/secret-input.tsx'
 import { tellDone } from '../../parts/toast.tsx'
 import { SMS_SENDERS } from './paths.ts'
 
@@ -53,7 +54,7 @@ function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
         {...getInputProps('webhookUrl')}
       />
       {(values.webhookUrl !== '' || values.webhookSecret !== '') && (
-        <PasswordInput
+        <SecretInput
           label="Secret"
           description="Signs the call, so that you know who calls. Never shown again."
           autoComplete="off"

@@ -5,7 +5,6 @@ import {
   Input,
   Group as MantineGroup,
   NumberInput,
-  PasswordInput,
   Select,
   Stack,
   Switch,
@@ -15,6 +14,7 @@ import {
 } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
+import { SecretInput } from '../../../parts/secret-input.tsx'
 import { choicesOf, type Drawn, kindOf, labelOf, type Schema, toDrawn } from './schema.ts'
 
 /** The form in which the drawn fields stand, whatever else it has. */
@@ -186,7 +186,7 @@ function Field(props: FieldProps) {
     case 'text': {
       if (!secret) return <TextInput {...common} placeholder={preset} {...fields.getInputProps(path)} />
       return (
-        <PasswordInput
+        <SecretInput
           {...common}
           autoComplete="new-password"
           placeholder={stands ? '••••••••' : undefined}
