@@ -4,6 +4,7 @@ import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type ErrorDetail, PosthornError } from '../../../sdk/index.ts'
 import { type Fault, faultOf } from '../api/fault.ts'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 export type ApiForm<V extends Record<string, unknown>> = {
   fields: UseFormReturnType<V>
@@ -36,12 +37,14 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
   const fields = useForm<V>({ mode: 'controlled', initialValues: options.initial })
   const [fault, setFault] = useState<Fault | null>(null)
   const [busy, setBusy] = useState(false)
+  const keepFocus = useKeptFocus(busy)
 
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault()
     if (busy) return
     // Another form of the page may have fields of the same names.
     const within = event?.currentTarget ?? document
+    keepFocus()
     setBusy(true)
     setFault(null)
     fields.clearErrors()

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { faultOf } from '../api/fault.ts'
 import { FaultNote } from './api-form.tsx'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 /**
  * Asks before something that cannot be taken back. `typed` must be typed first,
@@ -28,6 +29,7 @@ export function ConfirmDialog({
   danger?: boolean
 }) {
   const [busy, setBusy] = useState(false)
+  const keepFocus = useKeptFocus(busy)
   const [error, setError] = useState<unknown>(null)
   const [typing, setTyping] = useState('')
 
@@ -43,6 +45,7 @@ export function ConfirmDialog({
   }
 
   async function confirm(): Promise<void> {
+    keepFocus()
     setBusy(true)
     setError(null)
     try {

@@ -69,6 +69,7 @@ export function ConnectionForm({
     onError(error) {
       if (!(error instanceof BadJson)) return false
       form.fields.setFieldError(error.path, error.message)
+      document.querySelector<HTMLElement>(`[data-path="${CSS.escape(error.path)}"]`)?.focus()
       return true
     },
     onDone(done) {
