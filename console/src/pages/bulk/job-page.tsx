@@ -81,7 +81,7 @@ function Live({ state }: { state: LiveState }) {
 function Running({ job }: { job: BulkJob }) {
   const samples = useRate(job)
   const { counts, total, messagesPerSecond: rate } = job
-  const left = secondsLeft(job)
+  const left = secondsLeft(job, samples)
   return (
     <Card>
       <Stack gap="md">

@@ -1,5 +1,8 @@
 import type { BulkJob, BulkStatus } from '../../../../sdk/index.ts'
 
+/** Messages that became settled in one second. */
+export type RateSample = { atMs: number; perSecond: number }
+
 export const ENDED: ReadonlySet<BulkStatus> = new Set(['completed', 'rejected', 'cancelled'])
 
 /** Nothing of it changes any more: what was on its way when it was cancelled still counts. */
@@ -7,9 +10,19 @@ export function isOver({ status, counts }: BulkJob): boolean {
   return ENDED.has(status) && (status !== 'cancelled' || counts.pending === 0)
 }
 
-/** At its own pace, were nothing else under way; null where it does not move. */
-export function secondsLeft({ status, counts, messagesPerSecond }: BulkJob): number | null {
+/** So long without a row that was settled, a job does not move: even the slowest settles one a second. */
+const STILL_SECONDS = 5
+
+/**
+ * At its own pace, were nothing else under way; null where it is not seen to move, by `samples`, one
+ * a second: rows may wait for another job, for the end of quiet hours, or for a provider's word for hours.
+ */
+export function secondsLeft(
+  { status, counts, messagesPerSecond }: BulkJob,
+  samples: readonly RateSample[],
+): number | null {
   if (status !== 'running' || messagesPerSecond === null) return null
+  if (!samples.slice(-STILL_SECONDS).some(({ perSecond }) => perSecond > 0)) return null
   return Math.ceil(counts.pending / messagesPerSecond)
 }
 

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
+import type { RateSample } from './pace.ts'
 import classes from './rate-chart.module.css'
-import type { RateSample } from './use-rate.ts'
 
 const WIDTH = 600
 const HEIGHT = 80

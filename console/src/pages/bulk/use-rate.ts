@@ -1,9 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { BulkJob } from '../../../../sdk/index.ts'
-import { ENDED } from './pace.ts'
-
-/** Messages that became settled in one second. */
-export type RateSample = { atMs: number; perSecond: number }
+import { ENDED, type RateSample } from './pace.ts'
 
 const EVERY_MS = 1_000
 const KEPT = 120
