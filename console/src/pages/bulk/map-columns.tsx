@@ -21,6 +21,8 @@ const CATEGORY_OF: Partial<Record<string, TemplateView['category']>> = {
   email_user: 'email',
 }
 
+const NOT_USED = 'none'
+
 /** What each column says, and what is the same for all rows. */
 export function MapColumns({ sheet, plan, onPlan }: Props) {
   return (
@@ -44,7 +46,9 @@ export function MapColumns({ sheet, plan, onPlan }: Props) {
 
 function Columns({ sheet, plan, onPlan }: Props) {
   const places = Array.from({ length: plan.template?.places ?? 0 }, (_, at) => at + 1)
+  // As a choice of its own: a cross to clear it would leave no room on a phone for what is chosen.
   const options = [
+    { value: NOT_USED, label: 'Not used' },
     { value: 'to', label: 'Recipient' },
     ...(plan.template === null
       ? [
@@ -62,7 +66,8 @@ function Columns({ sheet, plan, onPlan }: Props) {
 
   /** A target is one column's: it leaves the one that had it. */
   function choose(at: number, value: string | null): void {
-    const target: Target = value === null ? null : /^\d+$/.test(value) ? Number(value) : (value as Target)
+    const target: Target =
+      value === null || value === NOT_USED ? null : /^\d+$/.test(value) ? Number(value) : (value as Target)
     onPlan({
       ...plan,
       columns: plan.columns.map((known, column) =>
@@ -77,7 +82,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
         <Table.Tr>
           <Table.Th>Column</Table.Th>
           <Table.Th>Says</Table.Th>
-          <Table.Th w={160}>Is</Table.Th>
+          <Table.Th>Is</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -87,7 +92,7 @@ function Columns({ sheet, plan, onPlan }: Props) {
             <Table.Td fw={550}>
               <bdi>{name}</bdi>
             </Table.Td>
-            <Table.Td maw={240}>
+            <Table.Td w="100%" maw={0}>
               {sheet.first.slice(0, 2).map((row, line) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the first two rows
                 <div key={line} className="ph-truncate" style={{ color: 'var(--ph-quiet)' }}>
@@ -98,15 +103,11 @@ function Columns({ sheet, plan, onPlan }: Props) {
             <Table.Td>
               <Select
                 aria-label={`What ${name} is`}
-                placeholder="Not used"
                 size="xs"
-                clearable
+                w={128}
+                allowDeselect={false}
                 data={options}
-                value={
-                  plan.columns[at] === null || plan.columns[at] === undefined
-                    ? null
-                    : String(plan.columns[at])
-                }
+                value={String(plan.columns[at] ?? NOT_USED)}
                 onChange={value => choose(at, value)}
               />
             </Table.Td>

@@ -9,6 +9,7 @@ import { MapColumns } from './map-columns.tsx'
 import type { OpenSheet } from './open-sheet.ts'
 import { guessColumns, lostPlus, type Plan, planFault } from './plan.ts'
 import { RunJob } from './run-job.tsx'
+import classes from './wizard.module.css'
 
 const STEPS = ['File', 'Columns', 'Rows', 'Run'] as const
 
@@ -64,7 +65,7 @@ export default function Wizard() {
           size="sm"
           mb="lg"
           wrap={false}
-          classNames={{ stepBody: 'ph-wide-only' }}
+          classNames={{ step: classes.step, stepBody: classes.name }}
         >
           {STEPS.map((label, at) => (
             <Stepper.Step key={label} label={label} allowStepSelect={at < step} />
