@@ -35,7 +35,7 @@ export function MediaFile({ file }: { file: InboundMediaView }) {
   return (
     <div className={classes.file}>
       <Paperclip size={15} aria-hidden />
-      <div style={{ minWidth: 0 }}>
+      <div className={classes.fileName}>
         <Text size="sm" fw={500} truncate>
           <bdi>{name}</bdi>
         </Text>
