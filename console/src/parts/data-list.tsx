@@ -12,6 +12,8 @@ export type Column<R> = {
   width: string
   render: (row: R) => ReactNode
   align?: 'end'
+  /** Breaks there instead of being cut; a row has room for two lines. */
+  breaksOnPhone?: boolean
   /** Left out where the screen is narrow. */
   wideOnly?: boolean
 }
@@ -131,7 +133,12 @@ export function DataList<R>({
                   onKeyDown={event => onRowKey(event, onOpen && (() => onOpen(row)))}
                 >
                   {shown.map(column => (
-                    <span key={column.title} role="cell" data-align={column.align}>
+                    <span
+                      key={column.title}
+                      role="cell"
+                      data-align={column.align}
+                      data-breaks={column.breaksOnPhone}
+                    >
                       {column.render(row)}
                     </span>
                   ))}

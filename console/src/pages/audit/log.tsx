@@ -6,7 +6,6 @@ import type { PagedRead } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
-import { NameCell } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { Time } from '../../parts/time.tsx'
@@ -93,8 +92,18 @@ export function AuditLog<E extends AuditEntry>({
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { title: 'Who', width: 'minmax(70px, 1.1fr)', render: ({ actor }) => <NameCell name={actor.name} /> },
-  { title: 'Did', width: 'minmax(150px, 1.5fr)', render: ({ action }) => actionInWords(action) },
+  {
+    title: 'Who',
+    width: 'minmax(70px, 1.1fr)',
+    breaksOnPhone: true,
+    render: ({ actor }) => <bdi style={{ fontWeight: 500 }}>{actor.name}</bdi>,
+  },
+  {
+    title: 'Did',
+    width: 'minmax(110px, 1.5fr)',
+    breaksOnPhone: true,
+    render: ({ action }) => actionInWords(action),
+  },
   {
     title: 'To',
     width: 'minmax(170px, 1.5fr)',

@@ -73,16 +73,25 @@ const COLUMNS: readonly Column<DeliveryView>[] = [
   {
     title: 'Event',
     width: 'minmax(110px, 1.4fr)',
-    render: ({ eventType, replayOf }) => (
-      <>
-        <span className="ph-mono">{eventType}</span>
-        {replayOf !== null && (
-          <Text span size="xs" c="dimmed" ml={8}>
-            replay
-          </Text>
-        )}
-      </>
-    ),
+    breaksOnPhone: true,
+    render({ eventType, replayOf }) {
+      // Where it has to break, it breaks there.
+      const dot = eventType.lastIndexOf('.') + 1
+      return (
+        <>
+          <span className="ph-mono">
+            {eventType.slice(0, dot)}
+            <wbr />
+            {eventType.slice(dot)}
+          </span>
+          {replayOf !== null && (
+            <Text span size="xs" c="dimmed" ml={8}>
+              replay
+            </Text>
+          )}
+        </>
+      )
+    },
   },
   { title: 'Answer', width: 'minmax(120px, 1.4fr)', wideOnly: true, render: answerOf },
   {
