@@ -10,7 +10,10 @@ export type Clock = {
   now(): number
   /** Milliseconds that never run backwards; only differences mean anything. */
   monotonic(): number
-  /** Calls `run` once after `delayMs`. A pending timer does not keep the process alive. */
+  /**
+   * Calls `run` once after `delayMs`, and after what had come in by then. A pending timer does not keep the
+   * process alive.
+   */
   after(delayMs: number, run: () => void): Cancel
 }
 
@@ -22,9 +25,20 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS))
+    let due: NodeJS.Immediate | undefined
+    // A process that stood still, frozen or busy, finds its timers run out before it has read what came in
+    // meanwhile: one look later, an answer that lies there is no silence.
+    const timer = setTimeout(
+      () => {
+        due = setImmediate(run)
+      },
+      Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS),
+    )
     timer.unref()
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(timer)
+      clearImmediate(due)
+    }
   },
 }
 
