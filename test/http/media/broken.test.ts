@@ -204,4 +204,31 @@ describe('a store that fails', () => {
       await app.stop()
     }
   })
+
+  it('shows no byte behind the length of a file: it would pass for the next answer', async () => {
+    const more = Buffer.from('HTTP/1.1 200 OK\r\n\r\n')
+    const app = await startTestApp({
+      files: {
+        async write(_, bytes) {
+          for await (const _ of bytes);
+        },
+        read: () => Promise.resolve(Readable.from([png(), more])),
+        remove: () => Promise.resolve(),
+      },
+    })
+    try {
+      const account = await app.createAccount()
+      const { previewUrl } = await uploadFile(app, account.testKey, png())
+      const { hostname, port, pathname, search } = new URL(previewUrl, app.url)
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: test\r\n\r\n`)
+      const got: Buffer[] = []
+      socket.on('data', chunk => got.push(chunk))
+      await once(socket, 'close')
+      expect(Buffer.concat(got).toString('latin1')).not.toContain(more.toString('latin1'))
+    } finally {
+      await app.stop()
+    }
+  })
 })
