@@ -198,6 +198,23 @@ describe('vonage', () => {
     expect(readReceipt(unsigned, proof).kind).toBe('unauthorized')
   })
 
+  test.each([
+    ['without', DLR],
+    ['with', { ...DLR, t: 'receipt-token' }],
+  ])('a signature %s the token of our address, which stands among the fields by GET', (_, signed) => {
+    const proof = { secret: 's', method: 'sha256' } as const
+    const fields: Record<string, string> = signed
+    const names = Object.keys(fields).sort()
+    const sig = createHmac('sha256', 's')
+      .update(names.map(name => `&${name}=${fields[name]}`).join(''))
+      .digest('hex')
+    const asked = (more: Record<string, string>) =>
+      call({ method: 'GET', query: `t=receipt-token&${form({ ...DLR, sig, ...more })}` })
+    expect(receipts(readReceipt(asked({}), proof))).toMatchObject([{ providerId: '0A1' }])
+    expect(readReceipt(asked({ status: 'failed' }), proof).kind).toBe('unauthorized')
+    expect(readReceipt(asked({ sig: '' }), proof).kind).toBe('unauthorized')
+  })
+
   test.each<[string, InboundRequest]>([
     ['by GET', call({ method: 'GET', query: form({ ...DLR, t: 'receipt-token' }) })],
     ['as a form', call({ query: 't=receipt-token', headers: FORM, body: form(DLR) })],

@@ -3,7 +3,7 @@ import { sameText } from '../../lib/same-text.ts'
 import type { InboundAnswer } from '../provider.ts'
 
 /** The query's name for the token of providers that do not sign. Short: some limit the whole address. */
-const TOKEN_FIELD = 't'
+export const TOKEN_FIELD = 't'
 
 export const UNAUTHORIZED: InboundAnswer = { kind: 'unauthorized' }
 
