@@ -353,6 +353,21 @@ describe('http-sms', () => {
     expect(read({ ...asked, headers: JSON_TYPE }, hmac!).kind).toBe('unauthorized')
   })
 
+  test('ids that are longer than a double stay apart', () => {
+    const body =
+      '{"reports": [{"id": 9223372036854775801, "state": "DELIVERED"}, {"id": -9223372036854775802, "state": "FAILED", "reason": {"code": 0.12345678901234567}}, {"id": "9223372036854775803 \\"9223372036854775804", "state": "FAILED"}, {"id": 9007199254740991, "state": "FAILED"}]}'
+    const byToken: Form = { ...hmac!, proof: { by: 'token' } }
+    const asked = call({ headers: JSON_TYPE, query: 't=receipt-token', body })
+    expect(receipts(read(asked, byToken))).toMatchObject([
+      { providerId: '9223372036854775801' },
+      { providerId: '-9223372036854775802', providerCode: '0.12345678901234566' },
+      { providerId: '9223372036854775803 "9223372036854775804' },
+      { providerId: '9007199254740991' },
+    ])
+    const broken = call({ ...asked, body: '{"reports": [{9223372036854775801: 1}]}' })
+    expect(read(broken, byToken).kind).toBe('malformed')
+  })
+
   const line: Form = {
     format: 'query',
     id: 'id',

@@ -149,6 +149,11 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'unknown' },
   },
   {
+    name: 'a number that is longer than a double as the id',
+    answer: { status: 200, body: '{"message": {"id": 9223372036854775801, "state": "QUEUED"}}' },
+    outcome: { kind: 'accepted', providerId: '9223372036854775801' },
+  },
+  {
     name: '503, which this gateway documents as not taken',
     answer: json(503, {}),
     outcome: { kind: 'retry', providerCode: 'HTTP 503' },

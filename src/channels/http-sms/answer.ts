@@ -4,6 +4,7 @@ import { quotable, type Verdict, verdictOfMeaning, verdictOfStatus } from '../ht
 import type { Outgoing } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import type { AnswerForm } from './config.ts'
+import { parseJson } from './json.ts'
 import { textAt } from './path.ts'
 
 /** Expressions look at no more of an answer than this. */
@@ -62,7 +63,7 @@ function notTaken({ status }: Answer, named: string | undefined): Verdict {
 }
 
 const readJson: Reader = ({ body }) => {
-  const value = parse(body)
+  const value = parseJson(body)
   return rule => (rule === undefined ? null : textAt(value, rule))
 }
 
@@ -75,14 +76,6 @@ function createTextReader(form: AnswerForm): Reader {
       const match = rule === undefined ? null : expressions.get(rule)!.exec(text)
       return match === null ? null : (match[1] ?? match[0])
     }
-  }
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
-import { bearsToken, formOf, jsonOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
+import { bearsToken, formOf, malformed, timeOf, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundAnswer } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'
+import { parseJson } from './json.ts'
 import { textAt, valueAt } from './path.ts'
 
 type Form = ReceiptForm | MessageForm
@@ -52,8 +53,9 @@ function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
     const fields = form.format === 'query' ? new URLSearchParams(request.query) : formOf(request)
     return [name => (name === undefined ? null : fields.get(name))]
   }
-  const json = jsonOf(request.body)
-  const items = json && (form.items === undefined ? [json] : valueAt(json, form.items))
+  const json = parseJson(request.body)
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return null
+  const items = form.items === undefined ? [json] : valueAt(json, form.items)
   if (!Array.isArray(items)) return null
   return items.map(item => (path: string | undefined) => (path === undefined ? null : textAt(item, path)))
 }
