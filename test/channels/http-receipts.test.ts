@@ -404,6 +404,10 @@ describe('http-sms', () => {
     const authorization = `Basic ${Buffer.from(`gw:${secrets['hook']}`).toString('base64')}`
     const asked = call({ headers: { ...FORM, authorization }, body: form({ id: 'a', stat: '2' }) })
     expect(receipts(read(asked, basic))).toMatchObject([{ status: 'undelivered' }])
+    const lower = { ...FORM, authorization: authorization.replace('Basic', 'basic') }
+    expect(read({ ...asked, headers: lower }, basic).kind).toBe('taken')
+    const other = { ...FORM, authorization: authorization.replace('Basic', 'Bearer') }
+    expect(read({ ...asked, headers: other }, basic).kind).toBe('unauthorized')
     expect(read({ ...asked, headers: FORM }, basic).kind).toBe('unauthorized')
   })
 })

@@ -41,7 +41,9 @@ function isProved(
   const secret = secrets[proof.secret]!
   if (proof.by === 'basic') {
     const pair = Buffer.from(`${proof.user}:${secret}`).toString('base64')
-    return sameText(request.headers['authorization'] ?? '', `Basic ${pair}`)
+    // The scheme in whatever letters (RFC 7617).
+    const given = /^basic +(.*)$/i.exec(request.headers['authorization'] ?? '')?.[1] ?? ''
+    return sameText(given, pair)
   }
   const signature = createHmac(proof.algorithm, secret).update(request.body).digest(proof.encoding)
   const given = request.headers[proof.header.toLowerCase()] ?? ''
