@@ -2,11 +2,12 @@ drop function if exists claim_due;
 
 -- Takes rows that are due and that nobody holds: scheduled, retried, left by a dead
 -- node. Each connection gives at most its own limit, so that a resting one never
--- stands before the others. What is begun stays: it may have left already.
+-- stands before the others. What is begun stays: it may have left already. A message of
+-- a bulk job is for the node that holds its account's lane, and names its job until that has ended.
 create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[])
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
-  connection_id uuid, sender text, content json, secret bytea)
+  connection_id uuid, sender text, content json, bulk_job_id uuid, secret bytea)
 language sql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -21,13 +22,20 @@ as $$
                lateral (
                  select q.account_id, q.message_id from outbox q
                   where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
+                    and (q.bulk_row is null or not exists (
+                      select 1 from bulk_lanes l join nodes n on n.id = l.node
+                       where l.account_id = q.account_id and l.node <> p_node))
                   order by q.due_at limit c.n for update skip locked
                ) d
       ) due
      where o.account_id = due.account_id and o.message_id = due.message_id
-    returning o.account_id, o.message_id, o.connection_id, o.secret
+    returning o.account_id, o.message_id, o.connection_id, o.bulk_row, o.secret
   )
   select m.account_id, m.id, m.attempt, m.channel, m.message_type, m.recipient,
-         t.connection_id, m.sender, m.content, t.secret
+         t.connection_id, m.sender, m.content,
+         case when t.bulk_row is not null then (
+           select j.id from bulk_jobs j
+            where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
+         t.secret
     from taken t join messages m on m.account_id = t.account_id and m.id = t.message_id
 $$;

@@ -1,13 +1,14 @@
 drop function if exists give_back;
 
--- Gives back what a node holds and has not begun.
-create function give_back(p_node bigint, p_account uuid[], p_id uuid[]) returns void
+-- Gives back what a node holds and has not begun; what has a time in p_due is due then.
+create function give_back(p_node bigint, p_account uuid[], p_id uuid[], p_due timestamptz[]) returns void
 language sql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 as $$
-  update outbox o set owner = null from unnest(p_account, p_id) as i (account_id, id)
+  update outbox o set owner = null, due_at = coalesce(i.due_at, o.due_at)
+    from unnest(p_account, p_id, p_due) as i (account_id, id, due_at)
    where o.account_id = i.account_id and o.message_id = i.id and o.owner = p_node and not o.begun
 $$;

@@ -12,7 +12,7 @@ import type { Leaving } from '../core/outbox/dispatch-port.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
-import { type JobInHand, type RowInHand, WINDOW_MS } from './bulk-job.ts'
+import type { JobInHand, RowInHand } from './bulk-job.ts'
 
 export type HandOverDeps = {
   clock: Clock
@@ -103,7 +103,10 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
         row.begun = message.begun && row.begun !== false
         return deps.accept.add({ ...message, bulkJobId: id, n: row.n, fence, retried })
       }
-      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, way.leaving)
+      const verdict = await deps.acceptMessage<BulkVerdict>(row.tried, prepared, null, add, {
+        bulkJobId: id,
+        leaving: way.leaving,
+      })
       // It leaves by the store.
       if (verdict.kind === 'known') way.leaving.left(null)
       return await conclude(known, row, prepared, verdict)
@@ -158,8 +161,6 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
     const untilMs = deps.restsUntil(connectionId, accountId)
     const leftMs = untilMs - clock.now()
     if (leftMs <= 0) return false
-    // What it threw back leaves once that is over, maybe as much as goes in a second: a window of its own.
-    known.nextMs = clock.monotonic() + leftMs + WINDOW_MS
     if (leftMs >= SHORT_REST_MS) lane.halt(known, { reason: 'provider_rate_limit', untilMs })
     else lane.haltFor(known, leftMs)
     return true

@@ -20,6 +20,7 @@ import {
   takeRows,
   WINDOW_MS,
 } from './bulk-job.ts'
+import { createReturns, RETURN_MS, type Returning } from './bulk-returns.ts'
 import type { BulkRoom } from './bulk-room.ts'
 
 /** An account's lane, as long as this node holds it: its jobs share the ceiling in the order of their creation. */
@@ -29,6 +30,8 @@ export type BulkLane = {
   update(jobs: readonly SendingJob[], account: AccountSnapshot): void
   /** Hands over what may go now, and goes on by itself. */
   run(): void
+  /** A message of one of its jobs that is to leave again: in its turn, before the rows that never left. */
+  comeBack(id: JobRef['id'], returning: Returning): void
   /** Rows that it has due in a second. */
   duePerSecond(): number
   /** How its jobs stand, to be written down. */
@@ -75,6 +78,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   // The first one to hold the lane need not wait for anybody's last rows.
   const opensAtMs = clock.monotonic() + (fence > 1 ? TAKE_OVER_MS : 0)
   const arrivals = createArrivals(clock, deps.isCrowded)
+  const returns = createReturns(clock)
   let underWay = 0
   let landed: (() => void) | null = null
   let stopped = false
@@ -118,10 +122,12 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       wakeIn(closedMs)
       return
     }
+    returns.serve(mayReturn, known => takeTurn(known).leaving)
+    const returning = new Set(returns.waiting())
     const dealt = deal()
     let isIn = false
     for (const { known, share } of dealt) {
-      if (!hasTurn({ known, share })) continue
+      if (!hasTurn({ known, share }) || returning.has(known)) continue
       while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
         if (!deps.gate.tryEnter(isIn)) {
           deps.gate.wait(run)
@@ -133,7 +139,21 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
       }
       refill(known)
     }
-    planNext(dealt)
+    planNext(dealt, returning)
+  }
+
+  function comeBack(id: JobRef['id'], returning: Returning): void {
+    const known = jobs.get(id)
+    const perSecond = known && mayReturn(known) !== 'later' ? Math.min(ceiling, known.job.perSecond!) : 0
+    if (perSecond === 0) returning.later(clock.now() + RETURN_MS)
+    else returns.add(known!, returning, perSecond)
+    runSoon()
+  }
+
+  /** Whatever its share is: it was its row's turn before. */
+  function mayReturn(known: JobInHand): 'go' | 'wait' | 'later' {
+    if (stopped || ceiling === 0 || !order.includes(known)) return 'later'
+    return freeInMs(known, true) === 0 ? 'go' : 'wait'
   }
 
   /** When a row of it may go by its own rate and by the account's, or together with others of its second; in ms from now. */
@@ -176,10 +196,11 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   }
 
   /** When the first of the waiting rows may go, should nothing happen before. */
-  function planNext(dealt: readonly Dealt[]): void {
+  function planNext(dealt: readonly Dealt[], returning: ReadonlySet<JobInHand>): void {
     let nextMs = Number.POSITIVE_INFINITY
+    for (const known of returning) nextMs = Math.min(nextMs, freeInMs(known, true))
     for (const { known, share } of dealt) {
-      if (!hasTurn({ known, share }) || known.waiting.length === 0) continue
+      if (!hasTurn({ known, share }) || known.waiting.length === 0 || returning.has(known)) continue
       if (known.waitsForRoom || isFindingItsWay(known)) continue
       const dueMs = known.nextMs - clock.monotonic()
       nextMs = Math.min(nextMs, Math.max(freeInMs(known), dueMs))
@@ -310,6 +331,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     accountId,
     update,
     run,
+    comeBack,
     duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
     turns,
     // Rows that are still to leave are known here alone: whoever had the lane next would let its own leave with them.
@@ -317,6 +339,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     async stop() {
       stopped = true
       cancelNext()
+      returns.drain()
       if (underWay > 0) await new Promise<void>(resolve => (landed = resolve))
     },
   }

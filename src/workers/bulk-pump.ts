@@ -16,6 +16,7 @@ import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createBulkGate } from './bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
+import { RETURN_MS } from './bulk-returns.ts'
 import { createBulkRoom } from './bulk-room.ts'
 import type { Dispatcher } from './dispatch.ts'
 
@@ -34,7 +35,7 @@ export type BulkPumpDeps = Omit<
 > & {
   db: Database
   /** Places of connections, and word of those that are free again. */
-  connections: Pick<Dispatcher, 'placesAt' | 'onPlace'>
+  connections: Pick<Dispatcher, 'placesAt' | 'onPlace' | 'onReturn'>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -76,6 +77,11 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   })
   const room = createBulkRoom(deps.connections.placesAt)
   deps.connections.onPlace(room.freed)
+  deps.connections.onReturn(({ accountId, bulkJobId }, returning) => {
+    const lane = lanes.get(accountId)
+    if (lane) lane.comeBack(bulkJobId, returning)
+    else returning.later(clock.now() + RETURN_MS)
+  })
   /** Rows that each lane has due in a second, and their sum. */
   const due = new Map<AccountId, number>()
   let duePerSecond = 0

@@ -11,6 +11,7 @@ import { type AskDeps, createAsk } from './ask.ts'
 import { createBegin } from './begin.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDue, type DueDeps } from './due.ts'
+import { createJobTurns, isOfJob, type TurnOf } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createMislaid } from './mislaid.ts'
 
@@ -27,6 +28,8 @@ export type Dispatcher = Dispatch & {
   placesAt(connectionId: ConnectionId): number
   /** Calls `wake` when there may be a place again. */
   onPlace(wake: (connectionId: ConnectionId) => void): void
+  /** Who says when a message of a bulk job that leaves by the outbox, or again, may do so. */
+  onReturn(turnOf: TurnOf): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
   neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
   /** Brings the lanes in step with the open links. */
@@ -76,6 +79,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const inHand = createPassingMap<MessageId, OutboxItem>()
   /** Connections that may have more that is due than they had room for at the last look. */
   const hungry = new Set<ConnectionId>()
+  const turns = createJobTurns(deps)
   const mislaid = createMislaid({ db, log: deps.log, node: deps.node, inHand, giveUp })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let placeFreed: (connectionId: ConnectionId) => void = () => {}
@@ -102,7 +106,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     inHand.set(item.id, item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
-      item.heldAtMs = clock.monotonic()
+      item.heldAtMs ??= clock.monotonic()
       lane.hold(item)
       pump(lane)
     } else void returnItems([item])
@@ -132,9 +136,25 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const room = lookedAt.filter(each => each.limit > 0)
     const { rows, items, endOthers } = await claim(stopping ? [] : room)
     noteHungry(lookedAt, rows)
-    for (const item of items) push(item, false)
+    for (const item of items) takeAgain(item)
     await endOthers()
     return rows.length
+  }
+
+  /** What leaves by the outbox, or leaves again. */
+  function takeAgain(item: OutboxItem): void {
+    if (stopping || !isOfJob(item)) {
+      push(item, false)
+      return
+    }
+    inHand.set(item.id, item)
+    turns.ask(item, {
+      go: () => push(item, false),
+      putOff(dueAtMs) {
+        letGo(item)
+        wakeAt(dueAtMs)
+      },
+    })
   }
 
   /** Whoever got less than it asked for has had all that is due. */
@@ -225,7 +245,10 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   async function end(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
     try {
       const conclusion = await conclude.attempt(item, attempt, outcome)
-      if (conclusion.kind === 'moved') return push(conclusion.item, false)
+      if (conclusion.kind === 'moved') {
+        takeAgain(conclusion.item)
+        return
+      }
       if (conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
     } catch (error) {
       deps.log.warn({ err: error, messageId: item.id }, 'an outcome could not be written down; it is unknown')
@@ -297,6 +320,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     onPlace(wake) {
       placeFreed = wake
     },
+    onReturn: turns.onReturn,
     async neverMade(message) {
       try {
         const conclusion = await conclude.neverMade(message, 1)

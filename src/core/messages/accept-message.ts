@@ -2,7 +2,7 @@ import { conversationKeyOf } from '../../contract/conversation.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, AssetId, MessageId } from '../../lib/ids.ts'
-import type { Admission, Dispatch, Leaving, OutboxItem } from '../outbox/dispatch-port.ts'
+import type { Admission, Dispatch, OutboxItem } from '../outbox/dispatch-port.ts'
 import { type StoredContent, type StoredContext, sealWords, withoutSecret } from '../outbox/stored-content.ts'
 import type { Accept } from './accept.ts'
 import { assetGone, type CarriedAsset, carriedAssets } from './assets.ts'
@@ -36,15 +36,18 @@ type StoredAttachmentId = NonNullable<NonNullable<StoredContent['attachment']>['
  */
 export type AcceptMessage = {
   (id: MessageId, prepared: Prepared, claim: KeyClaim | null): Promise<AcceptVerdict>
-  /** The same by another way to accept: one that stores with the message what it belongs to. `leaving` is told when it leaves (OutboxItem.leaving). */
+  /** The same by another way to accept: one that stores with the message what it belongs to. `ofJob`: it is a row of a bulk job. */
   <Verdict extends { kind: string }>(
     id: MessageId,
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<Verdict>,
-    leaving?: Leaving,
+    ofJob?: OfJob,
   ): Promise<Verdict>
 }
+
+/** What a message of a bulk job is accompanied by. */
+type OfJob = Required<Pick<OutboxItem, 'bulkJobId' | 'leaving'>>
 
 export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   const { clock, accept, dispatch } = deps
@@ -54,7 +57,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     prepared: Prepared,
     claim: KeyClaim | null,
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
-    leaving?: Leaving,
+    ofJob?: OfJob,
   ) {
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
     const content = contentToStore(prepared, attachment)
@@ -72,11 +75,11 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {
       const item = toItem(id, prepared, content)
-      if (leaving) item.leaving = leaving
+      if (ofJob) Object.assign(item, ofJob)
       dispatch.push(item, admission.kind === 'begin')
     }
     // Nobody here knows when.
-    else leaving?.left(null)
+    else ofJob?.leaving.left(null)
     return verdict
   }
 

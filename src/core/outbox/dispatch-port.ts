@@ -1,5 +1,5 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
-import type { AccountId, ConnectionId, MessageId } from '../../lib/ids.ts'
+import type { AccountId, ConnectionId, Id, MessageId } from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
 /** A message on its way out, as a node holds it. */
@@ -12,6 +12,8 @@ export type OutboxItem = {
   recipient: string
   sender: string | null
   content: StoredContent
+  /** The job that it is of, unless that has ended: it leaves at the job's pace. */
+  bulkJobId?: Id<'job'>
   /** Whoever wants to know when it leaves. */
   leaving?: Leaving
   /** Since when a node holds it until there is a place, by the monotonic clock in ms: what was looked up for it is as old. */

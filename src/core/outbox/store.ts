@@ -2,7 +2,14 @@ import type { Channel, MessageType } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import {
+  type AccountId,
+  type ConnectionId,
+  fromUuid,
+  type Id,
+  type MessageId,
+  toUuid,
+} from '../../lib/ids.ts'
 import type { StoredContent } from './stored-content.ts'
 
 /** Frees what dead nodes held, at most `limit` of it; begun attempts become unknown until `deadlineMs`. */
@@ -29,6 +36,8 @@ export type ClaimedRow = {
   recipient: string
   sender: string | null
   content: StoredContent
+  /** The job that it is of, unless that has ended. */
+  bulkJobId?: Id<'job'>
   /** Sealed text of an OTP. */
   secret: Buffer | null
 }
@@ -42,6 +51,7 @@ type RawClaim = {
   recipient: string
   sender: string | null
   content: StoredContent
+  bulk_job_id: string | null
   secret: Buffer | null
 }
 
@@ -71,24 +81,26 @@ export async function claimDue(
     recipient: row.recipient,
     sender: row.sender,
     content: row.content,
+    ...(row.bulk_job_id !== null && { bulkJobId: fromUuid('job', row.bulk_job_id) }),
     secret: row.secret,
   }))
 }
 
-/** Gives rows back that this node holds and has not begun. */
+/** Gives rows back that this node holds and has not begun; with a time, they are due then. */
 export async function giveBack(
   db: Db,
   node: number,
-  items: readonly { accountId: AccountId; id: MessageId }[],
+  items: readonly { accountId: AccountId; id: MessageId; dueAtMs?: number }[],
 ): Promise<void> {
   if (items.length === 0) return
   await db.query({
     name: 'give_back',
-    text: 'select give_back($1,$2,$3)',
+    text: 'select give_back($1,$2,$3,$4)',
     values: [
       node,
       bareArray(items.map(item => toUuid(item.accountId))),
       bareArray(items.map(item => toUuid(item.id))),
+      bareArray(items.map(item => (item.dueAtMs === undefined ? null : toIso(item.dueAtMs)))),
     ],
   })
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BULK_ROWS, type BulkAcceptRow } from '../../../src/core/bulk/accept-store.ts'
+import { claimDue } from '../../../src/core/outbox/store.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -41,6 +42,7 @@ async function setUp(balance = 1_000) {
   )
   return {
     put,
+    id: job.id,
     row: (n: number, more: Partial<BulkAcceptRow> = {}): BulkAcceptRow => ({
       ...acceptRow(
         { accountId: job.accountId, id: ids.next('msg'), connectionId, dueAt: clock.now() },
@@ -106,4 +108,28 @@ test('nothing goes by a lane that is another node’s, nor for a job that has en
   await put('t_cancel', `update bulk_jobs set status = 'cancelled' where account_id = $1 and id = $2`)
   expect(await accept(row(0), row(1))).toEqual(['over', 'over'])
   expect(await messages()).toEqual([])
+})
+
+test('what waits in the outbox is for the node that holds the lane, and for any where none does', async () => {
+  const { put, id, row, accept } = await setUp()
+  const waits = { owned: false, begun: false, status: 'queued' } as const
+  const claim = (node: number) =>
+    claimDue(database.db, node, clock.now(), [{ connectionId, limit: 10 }]).then(rows =>
+      rows.map(each => each.bulkJobId),
+    )
+  expect(await accept(row(0, waits), row(1, waits))).toEqual(['accepted', 'accepted'])
+  await put(
+    't_alive',
+    `insert into nodes (id, host) overriding system value select $3, 'here' where $1::uuid <> $2`,
+    [NODE],
+  )
+  expect(await claim(NODE + 1)).toEqual([])
+  expect(await claim(NODE)).toEqual([id, id])
+  await put('t_back', 'update outbox set owner = null where account_id = $1 and $2::uuid is not null')
+  await put('t_left', 'update bulk_lanes set node = null where account_id = $1 and $2::uuid is not null')
+  expect(await claim(NODE + 1)).toEqual([id, id])
+  // What is left of a job that has ended keeps nobody's pace.
+  await put('t_back', 'update outbox set owner = null where account_id = $1 and $2::uuid is not null')
+  await put('t_end', 'update bulk_jobs set ended_at = now() where account_id = $1 and id = $2')
+  expect(await claim(NODE)).toEqual([undefined, undefined])
 })
