@@ -76,14 +76,25 @@ export function createInboundDoor(
   { botDoor }: BotRooms,
   isWanted: (provider: string, id: ConnectionId) => Promise<boolean>,
 ): InboundDoor {
+  /** Null where there is none. */
+  async function findLink(provider: string, connectionId: string) {
+    if (!isId('cnn', connectionId)) return null
+    const open = links.hearing(connectionId)
+    // One that is being opened by this node: the provider comes again.
+    if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
+    return open?.provider === provider ? open : null
+  }
+
   return {
+    async awaits(provider, connectionId) {
+      if (provider === BOTS) return botDoor.awaits(connectionId)
+      return (await findLink(provider, connectionId))?.link.receive !== undefined
+    },
+
     async receive(provider, connectionId, request) {
       if (provider === BOTS) return botDoor.receive(connectionId, request)
-      if (!isId('cnn', connectionId)) return { kind: 'unknown' }
-      const open = links.hearing(connectionId)
-      // One that is being opened by this node: the provider comes again.
-      if (!open && (await isWanted(provider, connectionId))) throw new Problem('SERVICE_UNAVAILABLE')
-      if (open?.provider !== provider || !open.link.receive) return { kind: 'unknown' }
+      const open = await findLink(provider, connectionId)
+      if (!open?.link.receive) return { kind: 'unknown' }
       const answer = await open.link.receive(request)
       if (answer.kind !== 'taken') return answer
       await inbox.take(open, answer.inbound)

@@ -16,6 +16,11 @@ export type InboundReply = { status: number; contentType: string; body: string }
 /** The door through which providers' calls come in. */
 export type InboundDoor = {
   /**
+   * Whether there is anybody here whom such a call could be for. Throws SERVICE_UNAVAILABLE where they
+   * are still being opened.
+   */
+  awaits(provider: string, connectionId: string): Promise<boolean>
+  /**
    * Hands a call to the connection's link, and resolves once all that it says is
    * stored. `unknown`: no such connection here, or one that takes no calls.
    * Throws DatabaseUnavailable where it cannot be stored.

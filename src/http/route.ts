@@ -102,8 +102,11 @@ export type RouteSpec<S extends RouteSchema, A extends RouteAuth> = {
   faults?: 'refused' | 'handed over'
   /** All fields of the body may be absent, and so may the body. */
   bodyOptional?: boolean
-  /** Takes a body of any type, and hands over its bytes as they came: for what is signed. */
-  rawBody?: boolean
+  /**
+   * Takes a body of any type, and hands over its bytes as they came: for what is signed. What nobody awaits
+   * is a 404 before a byte of it is read: its sender is anybody.
+   */
+  rawBody?: { isAwaited(params: Readonly<Record<string, string>>): Promise<boolean> }
   /** Takes a JSON body of this schema, which the handler reads itself, as it comes in. */
   streamed?: { body: TSchema }
   /** Takes multipart/form-data too, or alone. */

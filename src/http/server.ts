@@ -7,6 +7,7 @@ import Fastify, {
 } from 'fastify'
 import type { TObject } from 'typebox'
 import type { Caller } from '../contract/caller.ts'
+import { Problem } from '../contract/errors.ts'
 import type { Attempts } from '../core/people/attempts.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
@@ -64,6 +65,8 @@ export type ServerDeps = {
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
+/** Of whoever has still to say who they are: nothing else bounds how many of them send at once. */
+const STRANGERS_BODY_LIMIT_BYTES = 16_384
 const MAX_HEADER_BYTES = 16_384
 const MAX_PARAM_LENGTH = 256
 /** Longer than a load balancer keeps an idle connection, so that it is never the server that cuts first. */
@@ -212,7 +215,8 @@ function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: G
     url: route.url,
     // A copy: Fastify writes into it.
     schema: { ...route.schema },
-    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    bodyLimit:
+      route.bodyLimit ?? ('public' in route.auth ? STRANGERS_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES),
     onRequest: gates,
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),
@@ -255,10 +259,20 @@ function keepToCaller(reply: FastifyReply): void {
   reply.header('Cache-Control', 'no-store')
 }
 
+/** Throws NOT_FOUND for a body that nobody would read. */
+async function requireAwaited(
+  { params }: FastifyRequest,
+  { isAwaited }: NonNullable<Route['rawBody']>,
+): Promise<void> {
+  if (!(await isAwaited(params as Record<string, string>))) throw new Problem('NOT_FOUND')
+}
+
 /** Key, then rate limit, then permission: all of it before a byte of the body is read. */
 function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[] {
   const { auth } = route
   if ('public' in auth) {
+    const { rawBody } = route
+    if (rawBody) return [gate(request => requireAwaited(request, rawBody))]
     return auth.sameSite ? [gate(request => requireSameSite(request, deps.people))] : []
   }
   if ('session' in auth) {

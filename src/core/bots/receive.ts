@@ -7,6 +7,8 @@ import type { BotTokens } from './tokens.ts'
 import type { BotUpdates } from './updates.ts'
 
 export type BotDoor = {
+  /** Whether it is a bot of ours. */
+  awaits(botId: string): Promise<boolean>
   /** A call of the platform for a bot; resolves once it is stored. */
   receive(botId: string, request: InboundRequest): ReturnType<InboundDoor['receive']>
 }
@@ -18,6 +20,8 @@ export function createBotDoor(deps: {
   updates: BotUpdates
 }): BotDoor {
   return {
+    awaits: async botId => (await deps.tokens.find(botId)) !== null,
+
     async receive(botId, request) {
       const bot = request.method === 'POST' ? await deps.tokens.find(botId) : null
       if (!bot) return { kind: 'unknown' }

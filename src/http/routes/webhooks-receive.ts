@@ -24,7 +24,7 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
     method,
     url: '/webhooks/:provider/:connectionId',
     auth: { public: true },
-    rawBody: true,
+    rawBody: { isAwaited: ({ provider, connectionId }) => inbound.awaits(provider!, connectionId!) },
     bodyLimit: MOST_BYTES,
     schema: {
       summary: 'Receive a call from a provider',

@@ -66,6 +66,14 @@ describe('the first visit', () => {
     }
   })
 
+  test.each(['setup', 'login', 'invitations/read', 'invitations/accept'])(
+    '%s takes no more of a stranger than 16 KiB: whoever sends it fills no memory',
+    async path => {
+      const answer = await openBrowser(app).call('POST', `/api/console/${path}`, { more: 'x'.repeat(16_384) })
+      expect([answer.status, answer.body['code']]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    },
+  )
+
   test.each([
     [{ ...ROOT, email: 'nobody' }, 'email'],
     [{ ...ROOT, email: 'a@b\r\nBcc: c@d.example' }, 'email'],

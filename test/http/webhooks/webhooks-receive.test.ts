@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Links } from '../../../src/channels/links.ts'
 import { createInboundDoor } from '../../../src/compose/link-io.ts'
@@ -203,8 +205,23 @@ describe('who is let in', () => {
     const isWanted = async (provider: string) => provider === 'twilio'
     const door = createInboundDoor(links, {} as never, {} as never, isWanted)
     const receive = (provider: string) => door.receive(provider, connectionId, {} as InboundRequest)
+    await expect(door.awaits('twilio', connectionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    expect(await door.awaits('vonage', connectionId)).toBe(false)
     await expect(receive('twilio')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(await receive('vonage')).toEqual({ kind: 'unknown' })
+  })
+
+  test.each([
+    ['a connection that is none', () => 'twilio/cnn_00000000000000000000000000'],
+    ['what is no id', () => 'twilio/x'],
+    ['a connection of another provider', () => `vonage/${connectionId}`],
+    ['a bot that is none', () => 'botapp/bot_00000000000000000000000000'],
+  ])('a call for %s is refused before its body comes: strangers fill no memory', async (_, path) => {
+    const socket = connectTo(Number(new URL(app.url).port), '127.0.0.1')
+    socket.write(`POST /webhooks/${path()} HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\nx`)
+    const [answer] = await app.during(once(socket, 'data'))
+    socket.destroy()
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /)
   })
 
   test('more than 3 MiB: 413', async () => {
@@ -223,7 +240,10 @@ describe('who is let in', () => {
 describe('what the link is handed', () => {
   async function through(receive: (request: InboundRequest) => ReturnType<InboundDoor['receive']>) {
     const deps = {
-      inbound: { receive: (_: string, __: string, request: InboundRequest) => receive(request) },
+      inbound: {
+        awaits: async () => true,
+        receive: (_: string, __: string, request: InboundRequest) => receive(request),
+      },
       publicUrl: PUBLIC_URL,
     }
     return startFrame({ routes: [webhooksReceive(deps), webhooksReceiveByGet(deps)] })
