@@ -27,18 +27,34 @@ function prettyLine(line: string): string {
   const words = [
     styleText('gray', String(time).slice(11, 23)),
     styleText(colour, String(level).padEnd(5)),
-    String(message ?? ''),
+    harmless(String(message ?? '')),
     ...Object.entries(rest).map(([key, value]) => styleText('gray', `${key}=${compact(value)}`)),
   ]
   return `${words.join(' ')}\n${stackOf(err)}`
 }
 
 function compact(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return harmless(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** Words may be a provider's, or anybody's: they begin no line of their own, and tell the terminal nothing. */
+function harmless(text: string): string {
+  return text.replace(/\p{Cc}/gu, control => SHORT[control] ?? `\\u${hexOf(control)}`)
+}
+
+/** As JSON has them. */
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function hexOf(control: string): string {
+  return control.charCodeAt(0).toString(16).padStart(4, '0')
 }
 
 function stackOf(error: unknown): string {
   const { stack, message } = (error ?? {}) as { stack?: string; message?: string }
   const text = stack ?? message
-  return text === undefined ? '' : `${text.replace(/^/gm, '    ')}\n`
+  if (text === undefined) return ''
+  return text
+    .split('\n')
+    .map(line => `    ${harmless(line)}\n`)
+    .join('')
 }

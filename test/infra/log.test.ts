@@ -82,6 +82,17 @@ describe('the log', () => {
     expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful port=8080\n {4}Error: too bad\n/)
   })
 
+  it('lets nobody whose words are told write to the terminal: no line of their own, no sequence', () => {
+    const { log, lines } = capture({ pretty: true })
+    const words = 'no\u001b]0;title\u0007\u001b[2K\r\n08:00:00.000 info  forged\u009b2J\u007f\tè'
+    log.warn({ detail: words, given: { words }, err: new Error(words) }, words)
+    const [head, ...stack] = stripVTControlCharacters(lines[0]!).split('\n')
+    const shown = 'no\\u001b]0;title\\u0007\\u001b[2K\\r\\n08:00:00.000 info  forged\\u009b2J\\u007f\\tè'
+    expect(head).toContain(` ${shown} detail=${shown} given={"words":"${shown}"}`)
+    expect(stack[0]).toBe('    Error: no\\u001b]0;title\\u0007\\u001b[2K\\r')
+    expect(stack[1]).toMatch(/^ {4}08:00:00\.000 info {2}forged\\u009b2J\\u007f\\tè$/)
+  })
+
   /** Logs two lines when its input ends, the last of them fatal, and leaves. */
   function startLogging() {
     const script = `
