@@ -178,6 +178,8 @@ export type TemplateState = {
   status: 'pending' | 'approved' | 'rejected' | 'disabled'
   /** Why it was rejected or disabled, in the provider's words. */
   reason: string | null
+  /** What the provider takes it for; absent where it does not say, or has no such kinds. */
+  subType?: 'utility' | 'marketing'
 }
 
 /** What became of a template that was put before the provider. */
@@ -289,7 +291,10 @@ export type InboundMediaRequest = { accountId: string; to: string; reference: st
 export type InboundPart = { reference: number; number: number; total: number }
 
 /** The provider's word on a template, unasked. */
-export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateState }
+export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateWord }
+
+/** `status` is null where the word is about something else, and it stands as before. */
+export type TemplateWord = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }
 
 /** What a provider found out, by a send, of a sender that an account brought along: a bot and its chats. */
 export type SenderUpdate = {

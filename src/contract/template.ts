@@ -182,6 +182,9 @@ export type TemplateEventData = {
   name: string
   language: string | null
   category: TemplateCategory
+  subType: TemplateSubType
+  /** Another one where the provider has turned it into something else; null for one that is new. */
+  previousSubType: TemplateSubType | null
   status: TemplateStatus
   previousStatus: TemplateStatus | null
   reason: string | null

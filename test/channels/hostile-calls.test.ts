@@ -84,7 +84,8 @@ describe('no call makes its reader throw', () => {
 
   test('of WhatsApp', () => {
     const lists = fc.record({ statuses: fc.array(said), messages: fc.array(said), contacts: said })
-    const template = object.map(value => ({ field: 'message_template_status_update', value }))
+    const field = fc.constantFrom('message_template_status_update', 'template_category_update')
+    const template = fc.record({ field, value: object })
     fc.assert(
       fc.property(fc.oneof(lists.map(messagesChange), template, object as fc.Arbitrary<object>), change => {
         readCall(signed(event(change)), WHATSAPP)

@@ -9,7 +9,7 @@ import { uploadSample } from './media.ts'
 const PAGE_ITEMS = 100
 const MOST_PAGES = 20
 
-const STATE_FIELDS = 'id,name,language,status,rejected_reason'
+const STATE_FIELDS = 'id,name,language,status,category,rejected_reason'
 const ID = new RegExp(GRAPH_ID)
 
 /** The templates of one WhatsApp Business Account. */
@@ -45,7 +45,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   async function existing(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
     const { name, language } = template
     try {
-      const item = await look(name, language, `${STATE_FIELDS},category,components`, signal)
+      const item = await look(name, language, `${STATE_FIELDS},components`, signal)
       if (!item) {
         return { kind: 'unavailable', detail: 'WhatsApp has the template, but does not show it yet.' }
       }
@@ -233,7 +233,16 @@ function stateOf(item: Record<string, unknown>, name: string, language: string):
     language,
     status: statusOf(item['status']) ?? 'pending',
     reason,
+    ...subTypeOf(item['category']),
   }
+}
+
+/** What WhatsApp may turn a template into by itself; a code's stays a code's. */
+const SUB_TYPES = { UTILITY: 'utility', MARKETING: 'marketing' } as const
+
+export function subTypeOf(category: unknown): Pick<TemplateState, 'subType'> {
+  const subType = typeof category === 'string' ? entryOf(SUB_TYPES, category) : undefined
+  return subType ? { subType } : {}
 }
 
 /** Of a list and of the events that tell of a change; what changes nothing for sends is not there. */

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { sameText } from '../../lib/same-text.ts'
 import { jsonOf, malformed, UNAUTHORIZED } from '../http/inbound.ts'
-import type { Inbound, InboundAnswer, Receipt, RejectCode } from '../provider.ts'
+import type { Inbound, InboundAnswer, Receipt, RejectCode, TemplateWord } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 import { asFields, type Fields, objectsIn, textOf, timeOf, withPlus, wordOf } from './fields.ts'
 import { readMessage } from './inbound.ts'
-import { reasonOf, statusOf } from './templates.ts'
+import { reasonOf, statusOf, subTypeOf } from './templates.ts'
 
 export type WebhookConfig = {
   phoneNumberId: string
@@ -58,6 +58,8 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
       return isOurs(value, config) ? readMessages(value) : []
     case 'message_template_status_update':
       return wordOf(entry['id']) === config.businessAccountId ? readTemplate(value, entry) : []
+    case 'template_category_update':
+      return wordOf(entry['id']) === config.businessAccountId ? readCategory(value, entry) : []
     default:
       // Quality, limits, account news: read from the number itself when it is time.
       return []
@@ -134,21 +136,41 @@ function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
 }
 
 function readTemplate(value: Fields, entry: Fields): Inbound[] {
-  const { event, message_template_name: name, message_template_language: language } = value
-  const id = wordOf(value['message_template_id'])
+  const { event, message_template_category: category } = value
   const status = statusOf(event)
-  if (!status || typeof name !== 'string' || typeof language !== 'string' || id === '') return []
+  if (!status) return []
   const reason =
     reasonOf(asFields(value['rejection_info'])['reason']) ??
     reasonOf(value['reason']) ??
     reasonOf(asFields(value['other_info'])['description'])
+  const word = { status, reason: status === 'approved' ? null : reason, ...subTypeOf(category) }
+  return tellOf(value, entry, String(event), word)
+}
+
+/** `new_category` is what it is by now, also where another one is announced beside it for tomorrow. */
+function readCategory(value: Fields, entry: Fields): Inbound[] {
+  const { new_category: category } = value
+  const told = subTypeOf(category)
+  if (!told.subType) return []
+  return tellOf(value, entry, String(category), { status: null, reason: null, ...told })
+}
+
+function tellOf(
+  value: Fields,
+  entry: Fields,
+  said: string,
+  word: Pick<TemplateWord, 'status' | 'reason' | 'subType'>,
+): Inbound[] {
+  const { message_template_name: name, message_template_language: language } = value
+  const id = wordOf(value['message_template_id'])
+  if (typeof name !== 'string' || typeof language !== 'string' || id === '') return []
   const state = {
     // A number of seventeen digits does not come through JSON as it was written.
     providerTemplateId: Number.isSafeInteger(Number(id)) ? id : '',
     name,
-    language,
-    status,
-    reason: status === 'approved' ? null : reason,
+    // WhatsApp's own examples of calls write en-US for what its templates have as en_US.
+    language: language.replaceAll('-', '_'),
+    ...word,
   }
-  return [{ kind: 'template', eventId: `${id}:${event}:${wordOf(entry['time'])}`, state }]
+  return [{ kind: 'template', eventId: `${id}:${said}:${wordOf(entry['time'])}`, state }]
 }

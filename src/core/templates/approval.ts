@@ -1,6 +1,6 @@
 import type { TemplateOutcome, TemplateState } from '../../channels/provider.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { TemplateStatus } from '../../contract/template.ts'
+import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts'
 import type { Db } from '../../infra/db.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
@@ -10,11 +10,14 @@ import { type Approvers, approverUnavailable } from './official.ts'
 import { toOfficial } from './official-form.ts'
 import { selectOfficial } from './official-store.ts'
 import type { TemplateDraft } from './spec.ts'
+import { subTypeAfter } from './transitions.ts'
 
 /** How an official template stands at its provider, and what it is called there. */
 type Found = {
   status: TemplateStatus
   reason: string | null
+  /** What the provider takes it for at once may be another one than was asked for. */
+  subType: TemplateSubType
   providerName: string
   providerTemplateId: string | null
 }
@@ -30,7 +33,7 @@ export type ApprovalDeps = { db: Db; approvers: Approvers; media: Pick<TemplateM
 export function createApproval({ db, approvers, media }: ApprovalDeps): Approve {
   async function submit(draft: TemplateDraft, line: Line, providerName: string): Promise<Found> {
     const outcome = await approvers.submit(line.connectionId, toOfficial(draft, providerName, media.outgoing))
-    return { ...readOutcome(outcome), providerName }
+    return { ...readOutcome(outcome, draft), providerName }
   }
 
   /** What stands there already is found by its id, whatever it is called there. */
@@ -45,11 +48,11 @@ export function createApproval({ db, approvers, media }: ApprovalDeps): Approve 
     if (word.kind === 'unknown' || (await isAnothers(accountId, line, word.state))) {
       throw invalid('providerTemplateId', 'the provider knows no template of this id')
     }
-    const { name: providerName, language, status, reason } = word.state
+    const { name: providerName, language } = word.state
     if (language !== draft.language) {
       throw invalid('language', `must be ${language}: so the provider has the template`)
     }
-    return { providerName, status, reason, providerTemplateId }
+    return { ...standing(word.state, draft), providerName, providerTemplateId }
   }
 
   /** On a number that accounts share, what one of them had approved is nobody else's. */
@@ -69,12 +72,17 @@ export function createApproval({ db, approvers, media }: ApprovalDeps): Approve 
       : submit(draft, line, providerNameOf(draft.name, accountId, line))
 }
 
-function readOutcome(outcome: TemplateOutcome | null): Omit<Found, 'providerName'> {
+function standing(state: TemplateState, { subType }: TemplateDraft) {
+  return { status: state.status, reason: state.reason, subType: subTypeAfter(subType, state) ?? subType }
+}
+
+function readOutcome(outcome: TemplateOutcome | null, draft: TemplateDraft): Omit<Found, 'providerName'> {
   switch (outcome?.kind) {
-    case 'submitted': {
-      const { status, reason, providerTemplateId } = outcome.state
-      return { status, reason, providerTemplateId: providerTemplateId || null }
-    }
+    case 'submitted':
+      return {
+        ...standing(outcome.state, draft),
+        providerTemplateId: outcome.state.providerTemplateId || null,
+      }
     case 'refused':
       throw invalid(outcome.path ?? 'body', `the provider refuses it: ${outcome.detail}`)
     case 'unavailable':

@@ -95,10 +95,10 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
 
   /** Puts it before the provider, and stores it only when the provider has it. */
   async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
-    const { status, reason, ...named } = await approve(owner.accountId, draft, line)
+    const { status, reason, subType, ...named } = await approve(owner.accountId, draft, line)
     const { connectionId, onPlatformNumber } = line
     const official = { connectionId, onPlatformNumber, ...named }
-    return store({ ...newRow(owner, draft, status), reason, official }, makeDefault)
+    return store({ ...newRow(owner, draft, status), reason, subType, official }, makeDefault)
   }
 
   function newRow(owner: TemplateOwner, draft: TemplateDraft, status: TemplateStatus): TemplateRow {
@@ -129,9 +129,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
       const nextMs = row.official ? nextCheckAt(row.status, nowMs, nowMs) : null
       if (!(await insertTemplate(tx, row, nextMs))) throw exists(row)
       if (makeDefault) await setDefaultTemplate(tx, row.accountId, row)
-      if (row.status !== 'active') {
-        await deps.tell(tx, row, row.status, { from: null, reason: row.reason, drift: false })
-      }
+      await deps.tell(tx, row, row, { from: null, drift: false })
     })
     deps.applied(row.accountId)
     return row

@@ -1,11 +1,11 @@
-import type { TemplateEventData, TemplateStatus } from '../../contract/template.ts'
+import type { TemplateEventData } from '../../contract/template.ts'
 import type { EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { insertEvent } from '../callbacks/event-store.ts'
-import type { TemplateRow } from './store.ts'
+import type { Standing, TemplateRow } from './store.ts'
 
 type Told = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
 
@@ -13,21 +13,23 @@ type Told = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'catego
 export type TellTemplate = (
   tx: Db,
   template: Told,
-  status: Exclude<TemplateStatus, 'active'>,
-  change: { from: TemplateStatus | null; reason: string | null; drift: boolean },
+  now: Standing,
+  change: { from: Standing | null; drift: boolean },
 ) => Promise<void>
 
 export function createTemplateTeller({ clock, ids }: { clock: Clock; ids: Ids }): TellTemplate {
-  return async (tx, template, status, { from, reason, drift }) => {
-    // Nobody listens for the platform.
-    if (template.accountId === PLATFORM) return
+  return async (tx, template, { status, reason, subType }, { from, drift }) => {
+    // Nobody listens for the platform; `active` is no official one's.
+    if (template.accountId === PLATFORM || status === 'active') return
     const data: TemplateEventData = {
       templateId: template.id,
       name: template.name,
       language: template.language || null,
       category: template.category,
+      subType,
+      previousSubType: from?.subType ?? null,
       status,
-      previousStatus: from,
+      previousStatus: from?.status ?? null,
       reason,
       drift,
     }

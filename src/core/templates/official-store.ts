@@ -1,8 +1,8 @@
-import type { TemplateStatus } from '../../contract/template.ts'
+import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
-import type { TemplateId } from './store.ts'
+import type { Standing, TemplateId } from './store.ts'
 
 /** An official template as its provider's word finds it. */
 export type OfficialRow = {
@@ -11,6 +11,7 @@ export type OfficialRow = {
   name: string
   language: string
   category: 'chatapp'
+  subType: TemplateSubType
   status: TemplateStatus
   connectionId: ConnectionId
   providerName: string
@@ -25,7 +26,7 @@ type Stored = Omit<OfficialRow, 'id' | 'accountId' | 'connectionId'> & {
   connectionUuid: string
 }
 
-const COLUMNS = `t.id as uuid, t.account_id as "accountUuid", t.name, t.language, t.category, t.status,
+const COLUMNS = `t.id as uuid, t.account_id as "accountUuid", t.name, t.language, t.category, t.sub_type as "subType", t.status,
   t.connection_id as "connectionUuid", t.provider_name as "providerName",
   t.provider_template_id as "providerTemplateId", (t.spec ->> 'manual')::boolean as manual`
 
@@ -45,20 +46,22 @@ export async function selectOfficial(
   return rows.map(toRow)
 }
 
-/** Adopts the provider's word on a template that this transaction has locked. */
+/**
+ * Adopts the provider's word on a template that this transaction has locked. All of it is written
+ * whatever changed: nodes are told of an update that names the status.
+ */
 export async function moveOfficial(
   db: Db,
   row: Pick<OfficialRow, 'accountId' | 'id'>,
-  to: TemplateStatus,
-  reason: string | null,
+  { status, reason, subType }: Standing,
   providerTemplateId: string,
 ): Promise<void> {
   await db.query({
     name: 'template_move_official',
-    text: `update templates set status = $3, reason = $4,
-        provider_template_id = coalesce(provider_template_id, nullif($5, ''))
+    text: `update templates set status = $3, reason = $4, sub_type = $5,
+        provider_template_id = coalesce(provider_template_id, nullif($6, ''))
       where account_id = $1 and id = $2`,
-    values: [toUuid(row.accountId), toUuid(row.id), to, reason, providerTemplateId],
+    values: [toUuid(row.accountId), toUuid(row.id), status, reason, subType, providerTemplateId],
   })
 }
 

@@ -194,17 +194,21 @@ export async function insertTemplate(
   return rowCount === 1
 }
 
+/** What a provider's word may change of a template. */
+export type Standing = Pick<TemplateRow, 'status' | 'reason' | 'subType'>
+
 /** How a template stands, which nobody else changes until the transaction ends; null when it is gone. */
 export async function lockTemplate(
   db: Db,
   { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
-): Promise<TemplateStatus | null> {
-  const { rows } = await db.query<{ status: TemplateStatus }>({
+): Promise<Standing | null> {
+  const { rows } = await db.query<Standing>({
     name: 'template_lock',
-    text: 'select status from templates where account_id = $1 and id = $2 for no key update',
+    text: `select status, reason, sub_type as "subType" from templates
+      where account_id = $1 and id = $2 for no key update`,
     values: [toUuid(accountId), toUuid(id)],
   })
-  return rows[0]?.status ?? null
+  return rows[0] ?? null
 }
 
 /** Turns a local one on or off; false when it is gone. */
@@ -281,6 +285,25 @@ export async function setDefaultTemplate(
     text: `insert into template_defaults (account_id, category, sub_type, template_id) values ($1, $2, $3, $4)
       on conflict (account_id, category, sub_type) do update set template_id = excluded.template_id`,
     values: [toUuid(accountId), category, subType, toUuid(id)],
+  })
+}
+
+/** Takes what was chosen to another sub type, where nothing is chosen for that. */
+export async function moveDefaults(
+  db: Db,
+  { accountId, id }: Pick<TemplateRow, 'accountId' | 'id'>,
+  to: TemplateSubType,
+): Promise<void> {
+  await db.query({
+    name: 'template_defaults_move',
+    text: `with moved as (
+        delete from template_defaults where template_id = $2 and (account_id = $1 or $1 = $4)
+        returning account_id, category, template_id
+      )
+      insert into template_defaults (account_id, category, sub_type, template_id)
+        select account_id, category, $3, template_id from moved
+      on conflict (account_id, category, sub_type) do nothing`,
+    values: [toUuid(accountId), toUuid(id), to, PLATFORM_UUID],
   })
 }
 

@@ -180,11 +180,12 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       const found = await find(accountId, id)
       const row = await db.transaction(async tx => {
         // Or one that is deleted meanwhile would stand in the way of the platform's.
-        const status = await lockTemplate(tx, found)
-        if (status === null) throw unknownTemplate()
-        checkDefault({ ...found, status })
-        await setDefaultTemplate(tx, accountId, found)
-        return { ...found, status }
+        const standing = await lockTemplate(tx, found)
+        if (!standing) throw unknownTemplate()
+        const stands = { ...found, ...standing }
+        checkDefault(stands)
+        await setDefaultTemplate(tx, accountId, stands)
+        return stands
       })
       deps.applied(accountId)
       return view(accountId, row)

@@ -1,5 +1,5 @@
-import type { TemplateState } from '../../channels/provider.ts'
-import type { TemplateStatus } from '../../contract/template.ts'
+import type { TemplateState, TemplateWord } from '../../channels/provider.ts'
+import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts'
 
 /**
  * What the provider's word makes of an official template (docs/states.md). What
@@ -19,11 +19,24 @@ const MOVES: Record<TemplateStatus, readonly TemplateState['status'][]> = {
 /** The status after the provider's word, or null where it stays as it is. */
 export function statusAfter(
   current: TemplateStatus,
-  told: Pick<TemplateState, 'status'>,
+  told: Pick<TemplateWord, 'status'>,
 ): TemplateStatus | null {
+  if (told.status === null) return null
   // What was approved and is now refused is stopped, whatever the provider calls that.
   const status = told.status === 'rejected' && current === 'approved' ? 'disabled' : told.status
   return MOVES[current].includes(status) ? status : null
+}
+
+/**
+ * What the provider made of a template, or null where it stays what it is. A code's has words and values of
+ * its own, and `free` is a kind that no provider knows: those stay.
+ */
+export function subTypeAfter(
+  current: TemplateSubType,
+  { subType }: Pick<TemplateWord, 'subType'>,
+): TemplateSubType | null {
+  const follows = current === 'utility' || current === 'marketing'
+  return follows && subType !== undefined && subType !== current ? subType : null
 }
 
 /** What a message may be sent by. */

@@ -91,3 +91,16 @@ export const templateChange = (value: object) => ({
     ...value,
   },
 })
+
+/** The category of a template is another one now; or, with `correct_category`, is to be another one. */
+export const categoryChange = (value: object) => ({
+  field: 'template_category_update',
+  value: {
+    message_template_id: 1_689_556_908_129_832,
+    message_template_name: 'order_confirmation',
+    // So WhatsApp's own example writes it.
+    message_template_language: 'en-US',
+    new_category: 'MARKETING',
+    ...value,
+  },
+})

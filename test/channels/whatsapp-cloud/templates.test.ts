@@ -365,8 +365,8 @@ describe('where a template stands', () => {
       reason: 'SCAM',
     })
     expect(peer.requests.map(request => request.path)).toEqual([
-      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Crejected_reason&limit=100`,
-      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Crejected_reason&limit=100&after=NEXT`,
+      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Ccategory%2Crejected_reason&limit=100`,
+      `${EDGE}?name=order_update&fields=id%2Cname%2Clanguage%2Cstatus%2Ccategory%2Crejected_reason&limit=100&after=NEXT`,
     ])
     expect(await link.readTemplate!('order_update', 'fr', never())).toBeNull()
   })

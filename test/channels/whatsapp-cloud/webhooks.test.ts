@@ -4,6 +4,7 @@ import type { Inbound } from '../../../src/channels/provider.ts'
 import { readCall } from '../../../src/channels/whatsapp-cloud/webhooks.ts'
 import { APP_SECRET, BUSINESS_ACCOUNT_ID, PHONE_NUMBER_ID, VERIFY_TOKEN } from '../whatsapp-cloud.exchange.ts'
 import {
+  categoryChange,
   contacts,
   event,
   failed,
@@ -419,7 +420,7 @@ describe('templates', () => {
       {
         kind: 'template',
         eventId: `1689556908129832:${said}:1739321024`,
-        state: { ...STATE, status, reason },
+        state: { ...STATE, status, reason, subType: 'utility' },
       },
     ])
   })
@@ -435,9 +436,31 @@ describe('templates', () => {
   })
 
   test('of another business account is not ours', () => {
-    const payload = event(templateChange({}))
-    payload.entry[0]!.id = '1'
-    expect(inboundOf(payload)).toEqual([])
+    for (const change of [templateChange({}), categoryChange({ previous_category: 'UTILITY' })]) {
+      const payload = event(change)
+      payload.entry[0]!.id = '1'
+      expect(inboundOf(payload)).toEqual([])
+    }
+  })
+
+  test('of another category are told by it, whatever way the language is written', () => {
+    expect(inboundOf(event(categoryChange({ previous_category: 'UTILITY' })))).toEqual([
+      {
+        kind: 'template',
+        eventId: '1689556908129832:MARKETING:1739321024',
+        state: { ...STATE, status: null, reason: null, subType: 'marketing' },
+      },
+    ])
+  })
+
+  test('that are to be of another category are still of the one that they have', () => {
+    const announced = { new_category: 'UTILITY', correct_category: 'MARKETING' }
+    expect(inboundOf(event(categoryChange(announced)))).toMatchObject([{ state: { subType: 'utility' } }])
+  })
+
+  test('of a category that is none of ours are no news', () => {
+    for (const said of ['AUTHENTICATION', 'ALERT_UPDATE', 'constructor', 7])
+      expect(inboundOf(event(categoryChange({ new_category: said })))).toEqual([])
   })
 })
 

@@ -10,8 +10,13 @@ import { providerNameOf } from '../../../src/core/templates/lines.ts'
 import { createApprovers, type TemplateLink } from '../../../src/core/templates/official.ts'
 import { claimName, dropName, sweepNames } from '../../../src/core/templates/official-store.ts'
 import { createTemplatePoll } from '../../../src/core/templates/poll.ts'
-import { selectTemplate, type TemplateId } from '../../../src/core/templates/store.ts'
-import { nextCheckAt, statusAfter } from '../../../src/core/templates/transitions.ts'
+import {
+  selectDefaultsFor,
+  selectTemplate,
+  setDefaultTemplate,
+  type TemplateId,
+} from '../../../src/core/templates/store.ts'
+import { nextCheckAt, statusAfter, subTypeAfter } from '../../../src/core/templates/transitions.ts'
 import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -25,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-type Word = Pick<TemplateState, 'status'> & { reason?: string }
+type Word = Pick<TemplateState, 'status' | 'subType'> & { reason?: string }
 
 /** The templates of an account over a provider whose word the test gives. */
 function world(onPlatformNumber = false) {
@@ -40,12 +45,13 @@ function world(onPlatformNumber = false) {
   const asked: string[] = []
   const byId = new Map<string, TemplateState>()
 
-  const stateOf = (name: string, { status, reason = undefined }: Word): TemplateState => ({
+  const stateOf = (name: string, { status, reason = undefined, subType }: Word): TemplateState => ({
     providerTemplateId: 'p1',
     name,
     language: 'en',
     status,
     reason: reason ?? null,
+    ...(subType && { subType }),
   })
   const link: TemplateLink = {
     async submitTemplate({ name }) {
@@ -95,12 +101,26 @@ function world(onPlatformNumber = false) {
         connectionId,
         told.map(status => stateOf('parcel', { status })),
       ),
+    tellSubType: (subType: 'utility' | 'marketing') =>
+      states.take(connectionId, [
+        { providerTemplateId: 'p1', name: 'parcel', language: 'en', status: null, reason: null, subType },
+      ]),
     poll,
     /** Until every look that is due now is done. */
     async pollAll() {
       while ((await poll()) > 0);
     },
     read: async (id: TemplateId) => (await selectTemplate(db, accountId, id))!,
+    async categories() {
+      const { rows } = await db.query<{ told: string }>({
+        name: 'categories_of',
+        text: `select (data ->> 'status') || ': ' || (data ->> 'subType') || ' before '
+            || coalesce(data ->> 'previousSubType', 'null') as told
+          from events where account_id = $1 order by at, id`,
+        values: [toUuid(accountId)],
+      })
+      return rows.map(({ told }) => told)
+    },
     async events() {
       const { rows } = await db.query<{ type: string; data: { drift: boolean; reason: string | null } }>({
         name: 'events_of',
@@ -183,6 +203,70 @@ describe('what the provider says', () => {
     says({ status: 'approved' })
     expect((await create()).status).toBe('approved')
     expect(await events()).toEqual(['template.approved'])
+  })
+})
+
+describe('a category that the provider changes', () => {
+  test('is followed and told, and changes nothing else', async () => {
+    const { create, tell, tellSubType, read, categories, applied } = world()
+    const { id } = await create()
+    await tell('approved')
+    applied.length = 0
+    await tellSubType('marketing')
+    await tellSubType('marketing')
+    expect(await read(id)).toMatchObject({ status: 'approved', subType: 'marketing', reason: null })
+    expect(applied).toHaveLength(1)
+    await tell('disabled', 'paused')
+    await tellSubType('utility')
+    expect(await read(id)).toMatchObject({ status: 'disabled', subType: 'utility', reason: 'paused' })
+    expect(await categories()).toEqual([
+      'pending: utility before null',
+      'approved: utility before utility',
+      'approved: marketing before utility',
+      'disabled: marketing before marketing',
+      'disabled: utility before marketing',
+    ])
+  })
+
+  test('may come with the answer to its creation, or be found by asking', async () => {
+    const { clock, says, create, pollAll, read, categories, events } = world()
+    says({ status: 'approved', subType: 'marketing' })
+    const { id, subType } = await create()
+    expect(subType).toBe('marketing')
+    says({ status: 'approved', subType: 'utility' })
+    await clock.advance(3_600_000)
+    await pollAll()
+    expect((await read(id)).subType).toBe('utility')
+    expect(await categories()).toEqual([
+      'approved: marketing before null',
+      'approved: utility before marketing',
+    ])
+    expect(await events()).toEqual(['template.approved', 'template.approved drift'])
+  })
+
+  test('makes no other template of a code, nor of free text', async () => {
+    expect(subTypeAfter('otp', { subType: 'marketing' })).toBeNull()
+    expect(subTypeAfter('free', { subType: 'marketing' })).toBeNull()
+    expect(subTypeAfter('utility', {})).toBeNull()
+    expect(subTypeAfter('utility', { subType: 'utility' })).toBeNull()
+    expect(subTypeAfter('marketing', { subType: 'utility' })).toBe('utility')
+  })
+
+  test('takes the defaults along, but for one that stands there already', async () => {
+    const { create, tell, tellSubType, another, accountId } = world()
+    const { db } = database
+    const row = await create()
+    const marketing = await create({ name: 'offer', subType: 'marketing' })
+    const chose = another()
+    await setDefaultTemplate(db, accountId, row)
+    await setDefaultTemplate(db, accountId, marketing)
+    await setDefaultTemplate(db, chose, row)
+    await tell('approved')
+    await tellSubType('marketing')
+    const of = async (id: AccountId) =>
+      (await selectDefaultsFor(db, id)).map(({ subType, templateId }) => [subType, templateId])
+    expect(await of(accountId)).toEqual([['marketing', marketing.id]])
+    expect(await of(chose)).toEqual([['utility', row.id]])
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { event, signatureOf, templateChange } from '../../channels/whatsapp-cloud/calls.ts'
+import { categoryChange, event, signatureOf, templateChange } from '../../channels/whatsapp-cloud/calls.ts'
 import { graphError, whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { type Gateway, startChatGateway } from '../../support/gateways.ts'
@@ -80,7 +80,11 @@ const posted = ({ peer }: Gateway) =>
 
 /** WhatsApp tells of a template, signed with the app's secret. */
 async function tell(to: Gateway, ...values: object[]): Promise<void> {
-  const body = JSON.stringify(event(...values.map(templateChange)))
+  await tellChanges(to, ...values.map(templateChange))
+}
+
+async function tellChanges(to: Gateway, ...changes: object[]): Promise<void> {
+  const body = JSON.stringify(event(...changes))
   const answer = await app.during(
     app.call(`/webhooks/whatsapp-cloud/${to.connectionId}`, {
       method: 'POST',
@@ -147,6 +151,25 @@ describe('an official template on WhatsApp', () => {
     bound.act(json(200, { success: true }))
     expect((await app.during(templates.call('DELETE', `/${made.id}`))).status).toBe(200)
     expect(bound.peer.requests.at(-1)).toMatchObject({ method: 'DELETE' })
+  })
+
+  test('that WhatsApp turns into marketing goes out as marketing from then on', async () => {
+    bound.act(submitted)
+    const { id } = await templates.made({ ...ORDER, name: 'turned', officialSenderId: bound.connectionId })
+    const named = { message_template_name: 'turned', message_template_id: 572279198452421 }
+    await tell(bound, named)
+    const use = { to: '+16505551234', template: { id, variablesIndexed: ['Ada', '#1815'] } }
+    bound.act(nth => whatsAppCloudFixture.taken(nth) as PeerAct)
+    const asUtility = await app.during(account.send({ ...use, messageType: 'utility' }, { live: true }))
+    expect(asUtility.body, asUtility.text).toMatchObject({ status: 'sent' })
+
+    await tellChanges(bound, categoryChange({ ...named, previous_category: 'UTILITY' }))
+    expect(await templates.read(id)).toMatchObject({ status: 'approved', subType: 'marketing' })
+    const still = await app.during(account.send({ ...use, messageType: 'utility' }, { live: true }))
+    expect([still.status, still.body['error']]).toEqual([400, expect.stringContaining('type marketing')])
+    const asMarketing = await app.during(account.send(use, { live: true }))
+    const { messageId } = asMarketing.body['tracking'] as { messageId: string }
+    expect((await account.message(messageId)).messageType).toBe('marketing')
   })
 
   test('that is approved and paused by one call of WhatsApp’s is paused', async () => {
