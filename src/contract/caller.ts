@@ -64,6 +64,8 @@ export type Caller = {
   keyName: string
   /** The first letters of the key, for people to tell keys apart; empty for a person. */
   keyPrefix: string
+  /** In ms since the epoch; null where the key has no end, and for a person. */
+  keyExpiresAtMs: number | null
   mode: KeyMode
   role: KeyRole
   permissions: ReadonlySet<Permission>

@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/caller.ts'
 import { PERMISSIONS, type Permission } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
+import { toIso } from '../../lib/clock.ts'
 import type { KeyRow } from './key-store.ts'
 
 /**
@@ -20,6 +21,16 @@ export function requireHoldingAs(
   { role, permissions }: Pick<KeyRow, 'role' | 'permissions'>,
 ): void {
   requireHolding(caller, { mode: 'live', role, permissions: heldAs({ role, permissions }) })
+}
+
+/** Nor does a key live on in one that it makes: throws FORBIDDEN where that would end later, or never. */
+export function requireLife(
+  { keyExpiresAtMs }: Pick<Caller, 'keyExpiresAtMs'>,
+  { expiresAtMs }: Pick<KeyRow, 'expiresAtMs'>,
+): void {
+  if (keyExpiresAtMs === null || (expiresAtMs !== null && expiresAtMs <= keyExpiresAtMs)) return
+  const text = `Your key ends at ${toIso(keyExpiresAtMs)}: one that it makes may not end later.`
+  throw new Problem('FORBIDDEN', text, { details: [{ path: 'expiresAt', message: text }] })
 }
 
 /** What somebody may do: a member what is listed, an owner, who has no list, everything. */

@@ -102,6 +102,7 @@ function callerOf(held: Held, account: Caller['account'] | null): Caller | null 
       keyId: key.id,
       keyName: key.name,
       keyPrefix: key.prefix,
+      keyExpiresAtMs: key.expiresAtMs,
       mode: key.mode,
       role: key.role,
       permissions,

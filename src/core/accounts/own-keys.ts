@@ -13,14 +13,14 @@ import type { Changes } from '../../infra/changes.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isId } from '../../lib/ids.ts'
-import { requireHolding } from './holding.ts'
+import { requireHolding, requireLife } from './holding.ts'
 import { pageKeys, revokeKey, selectKey } from './key-store.ts'
 import { type NewKeys, OVERLAP_SECONDS, readExpiry, unknownKey } from './new-key.ts'
 import { viewKey } from './views.ts'
 
 /**
  * An account's own keys. Nobody makes, rotates or revokes a key that may do more than they may
- * themselves: FORBIDDEN.
+ * themselves, nor makes or rotates one that outlives their own: FORBIDDEN.
  */
 export type OwnKeys = {
   /** The newest first. */
@@ -54,13 +54,10 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
     async create(caller, input) {
       const wanted = { ...input, role: input.role ?? 'member' }
       requireHolding(caller, wanted)
-      const { key, apiKey } = await newKeys.add(
-        db,
-        caller.account.id,
-        wanted,
-        readExpiry(input.expiresAt, clock.now()),
-        actorOfCaller(caller),
-      )
+      const expiresAtMs = readExpiry(input.expiresAt, clock.now())
+      requireLife(caller, { expiresAtMs })
+      const by = actorOfCaller(caller)
+      const { key, apiKey } = await newKeys.add(db, caller.account.id, wanted, expiresAtMs, by)
       return { key: viewKey(key), apiKey }
     },
 
@@ -78,9 +75,10 @@ export function createOwnKeys({ db, clock, newKeys, changes }: OwnKeysDeps): Own
     async rotate(caller, id, { overlapSeconds = OVERLAP_SECONDS }) {
       const made =
         isId('key', id) &&
-        (await newKeys.rotate(caller.account.id, id, overlapSeconds, actorOfCaller(caller), old =>
-          requireHolding(caller, old),
-        ))
+        (await newKeys.rotate(caller.account.id, id, overlapSeconds, actorOfCaller(caller), old => {
+          requireHolding(caller, old)
+          requireLife(caller, old)
+        }))
       if (!made) throw unknownKey()
       return { key: viewKey(made.key), apiKey: made.apiKey, previous: viewKey(made.previous) }
     },

@@ -87,6 +87,7 @@ export function rowCaller(account: Caller['account'], live: boolean, keyId: Call
     keyId,
     keyName: '',
     keyPrefix: '',
+    keyExpiresAtMs: null,
     mode: live ? 'live' : 'test',
     role: 'owner',
     permissions: SENDS,

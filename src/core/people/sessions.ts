@@ -188,6 +188,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         keyId: who.userId,
         keyName: who.name,
         keyPrefix: '',
+        keyExpiresAtMs: null,
         mode,
         role: membership.role,
         permissions: membership.permissions,

@@ -12,7 +12,8 @@ export const apiKeysCreate = (deps: { ownKeys: OwnKeys }) =>
     audit: { action: 'api_key.create', keeps: ['name', 'mode', 'role', 'permissions', 'expiresAt'] },
     schema: {
       summary: 'Create an API key',
-      description: '`apiKey` is in this answer alone. A key grants nothing that whoever makes it lacks: 403.',
+      description:
+        '`apiKey` is in this answer alone. A key grants nothing that whoever makes it lacks, nor more time than a key that makes it has: 403.',
       tags: ['API keys'],
       body: ApiKeyCreate,
       errors: ['CONFLICT'],

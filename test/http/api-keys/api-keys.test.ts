@@ -136,6 +136,26 @@ describe('API keys of an account', () => {
     expect(await works(account.liveKey)).toBe(true)
   })
 
+  test('outlive no key that makes them, or takes another one’s place', async () => {
+    const at = (ms: number) => new Date(app.now() + ms).toISOString()
+    const rights = { permissions: ['messages:read', 'api_keys:read', 'api_keys:write'] }
+    const { key, apiKey } = await create({ ...rights, expiresAt: at(60_000) })
+    const eternal = await create({ permissions: ['messages:read'] })
+    const body = { name: 'More', mode: 'live', permissions: ['messages:read'] }
+    for (const more of [{}, { expiresAt: at(120_000) }]) {
+      const refused = await keys('POST', '', { ...body, ...more }, apiKey)
+      expect([refused.status, refused.body['code']], refused.text).toEqual([403, 'FORBIDDEN'])
+      expect(refused.body['error']).toContain(key.expiresAt)
+      expect(faultPaths(refused)).toEqual(['expiresAt'])
+    }
+    expect((await keys('POST', `/${eternal.key.id}/rotate`, {}, apiKey)).status).toBe(403)
+    expect(await works(eternal.apiKey)).toBe(true)
+    const made = await create({ ...rights, expiresAt: key.expiresAt }, apiKey)
+    expect((await keys('POST', `/${made.key.id}/rotate`, {}, apiKey)).status).toBe(201)
+    // It may do no more, and so may be ended.
+    expect((await keys('DELETE', `/${eternal.key.id}`, undefined, apiKey)).status).toBe(200)
+  })
+
   test('are made by owners in the console, in either mode, and by members who may', async () => {
     const owner = await join(app, account.id, 'owner', 'owner@example.com')
     const body = { name: 'Mine', mode: 'live', permissions: PERMISSIONS, role: 'owner' }

@@ -120,6 +120,7 @@ export function caller(
     keyId: 'key_00000000000000000000000001',
     keyName: 'Test',
     keyPrefix: 'ph_test_ab',
+    keyExpiresAtMs: null,
     mode: 'test',
     role: 'owner',
     permissions: new Set(PERMISSIONS),
