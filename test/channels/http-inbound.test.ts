@@ -162,6 +162,13 @@ describe('vonage', () => {
     expect(message?.kind === 'message' && message.part).toEqual(part)
   })
 
+  test('a binary one, which nobody can read, is acknowledged and dropped, so that it is not told for a day', () => {
+    const { text: _, keyword: __, ...rest } = FIELDS
+    const binary = { ...rest, type: 'binary', data: '00DEADBEEF', udh: '060504158a158a' }
+    const answer = readReceipt(call({ method: 'GET', query: `t=tok&${form(binary)}` }), { token: 'tok' })
+    expect(answer).toEqual({ kind: 'taken', inbound: [] })
+  })
+
   test('one without a text is no message', () => {
     const { text: _, ...binary } = FIELDS
     expect(readReceipt(call({ method: 'GET', query: `t=tok&${form(binary)}` }), { token: 'tok' }).kind).toBe(

@@ -23,6 +23,11 @@ export function readMessage(fields: Readonly<Record<string, string>>): InboundMe
   }
 }
 
+/** Bytes for a program on a phone, and no words of a person's; refused, it is told again for a day. */
+export function isBinary({ type, data, msisdn }: Readonly<Record<string, string>>): boolean {
+  return type === 'binary' && data !== undefined && msisdn !== undefined
+}
+
 function partOf(fields: Readonly<Record<string, string>>): InboundPart | null {
   if (fields['concat'] !== 'true') return null
   const [reference, number, total] = ['concat-ref', 'concat-part', 'concat-total'].map(name =>

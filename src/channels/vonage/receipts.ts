@@ -14,7 +14,7 @@ import {
 import type { InboundAnswer, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { receiptCode } from './codes.ts'
-import { readMessage } from './inbound.ts'
+import { isBinary, readMessage } from './inbound.ts'
 
 export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
 export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
@@ -42,6 +42,7 @@ export function readCallback(request: InboundRequest, proof: Proof): InboundAnsw
   if ('secret' in proof && !isSigned(fields, proof)) return UNAUTHORIZED
   const message = readMessage(fields)
   if (message) return { kind: 'taken', inbound: [message] }
+  if (isBinary(fields)) return { kind: 'taken', inbound: [] }
   const providerId = fields['messageId'] ?? fields['message-id']
   const said = fields['status']
   if (!providerId || !said) return malformed('neither a message nor a status is named')
