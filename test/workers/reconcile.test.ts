@@ -183,12 +183,18 @@ describe('a receipt that names our attempt', () => {
   test('settles a message that is unknown', async () => {
     log = nothing
     const id = await unknownMessage()
+    const detail = (await account.message(id)).errorMessage
+    expect(detail).toEqual(expect.any(String))
     await report(`${id}.1`)
     expect(await reaches(id, 'delivered')).toMatchObject({
       billing: { state: 'captured' },
       providerMessageId: `${id}.1`,
     })
     expect((await account.wallet()).held).toBe(0)
+    // What was not known of the attempt is told by the attempt.
+    const { errorMessage, timeline } = await account.message(id)
+    expect(errorMessage).toBeNull()
+    expect(timeline.find(({ event }) => event === 'attempt')).toMatchObject({ detail })
   })
 
   test('that comes while the answer is still waited for is kept, and settles it when it never comes', async () => {

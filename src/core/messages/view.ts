@@ -57,7 +57,8 @@ export function viewMessage(row: MessageRow, currency: string): Message {
     },
     attempts: row.attempt,
     errorCode: row.errorCode,
-    errorMessage: row.errorDetail,
+    // Of one that arrived the row still has what was not known of its attempt, which the timeline tells.
+    errorMessage: row.deliveredAt === null ? row.errorDetail : null,
     createdAt: toIso(timeOf(row.id)),
     scheduledAt: isoOrNull(row.scheduledAt),
     sentAt: isoOrNull(times.sentAt),
