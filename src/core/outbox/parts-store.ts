@@ -15,19 +15,26 @@ export type Whole = {
 
 export type PartRef = { connectionId: ConnectionId; partId: string }
 
-/** An id that has come round again is another message's by now. */
+/** An id that has come round again is another message's by now, whether it was a part's before or a whole message's. */
 export async function noteParts(db: Db, nowMs: number, wholes: readonly Whole[]): Promise<void> {
   const parts = wholes.flatMap(whole => whole.partIds.map(partId => ({ ...whole, partId })))
   await db.query({
     name: 'message_parts_note',
     // In one order, so that two who do it never wait in a circle.
-    text: `insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
-           select distinct on (i.connection_id, i.part_id) i.connection_id, i.part_id, i.whole_id, i.total, $5::timestamptz
-             from unnest($1::uuid[], $2::text[], $3::text[], $4::smallint[]) with ordinality
-               as i (connection_id, part_id, whole_id, total, n)
-            order by i.connection_id, i.part_id, i.n desc
-           on conflict (connection_id, part_id) do update
-             set whole_id = excluded.whole_id, total = excluded.total, status = null, noted_at = excluded.noted_at`,
+    text: `with noted as (
+             insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
+             select distinct on (i.connection_id, i.part_id) i.connection_id, i.part_id, i.whole_id, i.total, $5::timestamptz
+               from unnest($1::uuid[], $2::text[], $3::text[], $4::smallint[]) with ordinality
+                 as i (connection_id, part_id, whole_id, total, n)
+              order by i.connection_id, i.part_id, i.n desc
+             on conflict (connection_id, part_id) do update
+               set whole_id = excluded.whole_id, total = excluded.total, status = null, noted_at = excluded.noted_at
+             returning connection_id, part_id)
+           -- Each by its key, whatever the planner thinks. One that is being given to a message at this moment is that one's.
+           delete from provider_refs where ctid = any (array(
+             select r.ctid from noted n cross join lateral (
+               select f.ctid from provider_refs f where f.connection_id = n.connection_id and f.provider_id = n.part_id
+                limit 1 for update skip locked) r))`,
     values: [
       bareArray(parts.map(part => toUuid(part.connectionId))),
       textArray(parts.map(part => part.partId)),

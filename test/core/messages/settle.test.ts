@@ -640,6 +640,20 @@ describe('a message that its provider has taken apart', () => {
     expect(await at.parts.heard(connectionId, partIds)).toEqual([false, false, false])
   })
 
+  test('likewise one that was a whole message’s before', async () => {
+    const at = node()
+    const [whole, long] = await accepted(2)
+    const partIds = [`${long}-a`, `${long}-b`]
+    await settle.attempt(outcome(whole!, { providerId: partIds[0]!, answer: 'sent' }))
+    await at.parts.note(connectionId, { whole: partIds.join(), ids: partIds, total: 2 })
+    await settle.attempt(outcome(long!, { providerId: partIds.join(), answer: 'sent' }))
+    for (const partId of partIds) await hear(at, partId)
+    expect([await shown(whole!), await shown(long!)]).toMatchObject([
+      { status: 'sent' },
+      { status: 'delivered' },
+    ])
+  })
+
   test('a receipt with what no store can hold is taken without it', async () => {
     const [id] = await accepted(1)
     await settle.attempt(outcome(id!, { providerId: `${id}`, answer: 'sent' }))
