@@ -196,6 +196,24 @@ describe('a message of several parts', () => {
     expect(smsc.submits.map(submit => submit.udh![4])).toEqual([1, 2, 2, 3])
   })
 
+  it('becomes whole before another begins, however often the centre is asked too fast', async () => {
+    const clock = createFakeClock()
+    const { link, smsc } = await open((_submit, nth) => (nth > 1 && nth < 12 ? { status: 0x58 } : {}), {
+      clock,
+    })
+    const timers = clock.pending()
+    const outcome = link.send(sms({ text: LONG }), never())
+    for (let nth = 2; nth < 12; nth++) {
+      await smsc.submitted(nth)
+      await turnsUntil(() => clock.pending() === timers + 2)
+      expect(await link.send(sms(), never())).toMatchObject({ kind: 'throttled', afterMs: 1000 })
+      await clock.advance(1000)
+    }
+    expect(await outcome).toMatchObject({ kind: 'accepted', parts: 3 })
+    expect(await link.send(sms(), never())).toMatchObject({ kind: 'accepted' })
+    expect(smsc.submits.map(submit => submit.udh?.[4])).toEqual([1, ...Array(11).fill(2), 3, undefined])
+  })
+
   it('is unknown when a later part is refused for good: part of it is out', async () => {
     const { link, smsc } = await open((_submit, nth) => (nth === 3 ? { status: 0x45 } : {}))
     expect(await link.send(sms({ text: LONG }), never())).toEqual({

@@ -20,8 +20,6 @@ export type SenderDeps = {
   firstReference: number
 }
 
-/** Tries of a part behind the first: giving up would leave half a message on the phone. */
-const PART_TRIES = 4
 const PART_PAUSE_MS = 1000
 
 /**
@@ -30,20 +28,25 @@ const PART_PAUSE_MS = 1000
  * Parts go one after the other, each behind the other's answer. The first
  * part's outcome is the message's when it is not taken. From then on part of
  * the message is out: a part that the centre does not take now is tried again
- * shortly, and when that does not help the outcome is `unknown`, since
- * "accepted" would hide the missing parts and "rejected" would give back the
- * money for those that were taken.
+ * until the send's time is over, since giving up would leave half a message on
+ * the phone. While the centre wants such parts more slowly nothing else begins:
+ * it would take their places, and itself be left half way. When all that does
+ * not help the outcome is `unknown`, since "accepted" would hide the missing
+ * parts and "rejected" would give back the money for those that were taken.
  */
 export function createSender(deps: SenderDeps) {
   const { settings, pool, clock, ids } = deps
   let reference = deps.firstReference
+  /** Attempts that are half out and were told to be slower. */
+  const slowed = new Set<string>()
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
     const parts = toShortMessages(message, settings, reference)
     if (!Array.isArray(parts)) return parts
+    if (slowed.size > 0) return { kind: 'throttled', afterMs: settings.throttleMs, detail: OTHERS_FIRST }
     if (parts.length > 1) {
       reference++
-      return sendParts(parts, message.attemptId, signal)
+      return sendParts(parts, message.attemptId, signal).finally(() => slowed.delete(message.attemptId))
     }
     // A long message is not told later: which of its parts a late answer speaks for says little of the whole.
     const onLate = (answer: SubmitAnswer): void => {
@@ -65,24 +68,29 @@ export function createSender(deps: SenderDeps) {
   ): Promise<Outcome> {
     const taken: string[] = []
     for (const part of parts) {
-      const outcome = await submitPart(part, taken.length === 0 ? 1 : PART_TRIES, attemptId, signal)
+      const submit = taken.length === 0 ? submitOnce : submitUntilTaken
+      const outcome = await submit(part, attemptId, signal)
       if (outcome.kind === 'accepted') taken.push(outcome.providerId)
       else return taken.length === 0 ? outcome : partlyTaken(taken, parts.length, outcome)
     }
     return { kind: 'accepted', ...wholeOf(taken), parts: parts.length }
   }
 
-  async function submitPart(
+  async function submitOnce(part: ShortMessage, attemptId: string, signal: AbortSignal): Promise<Outcome> {
+    return toOutcome(await pool.submit(part, signal, noteId), attemptId)
+  }
+
+  async function submitUntilTaken(
     part: ShortMessage,
-    tries: number,
     attemptId: string,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    for (let tried = 1; ; tried++) {
-      const outcome = toOutcome(await pool.submit(part, signal, noteId), attemptId)
-      const notNow = outcome.kind === 'retry' || outcome.kind === 'throttled'
-      if (!notNow || tried >= tries || signal.aborted) return outcome
+    for (;;) {
+      const outcome = await submitOnce(part, attemptId, signal)
+      if (outcome.kind !== 'retry' && outcome.kind !== 'throttled') return outcome
+      if (outcome.kind === 'throttled') slowed.add(attemptId)
       await pauseUnless(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
+      if (signal.aborted) return outcome
     }
   }
 
@@ -95,6 +103,8 @@ export function createSender(deps: SenderDeps) {
 
   return { send }
 }
+
+const OTHERS_FIRST = 'not submitted: the centre wants the parts of other messages more slowly'
 
 type Taken = Extract<SubmitAnswer, { kind: 'answer' }>
 
