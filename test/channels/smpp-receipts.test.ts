@@ -277,9 +277,11 @@ describe('the id of a receipt', () => {
     expect(ids.resolve(read('10993'))).toBe('0000002AF1')
   })
 
-  it('in receipted_message_id is taken as it is, and says nothing of ids in texts', () => {
-    const ids = auto('10', 'A0F')
+  it('in receipted_message_id is in no other base, and says nothing of ids in texts', () => {
+    const ids = auto('10', 'A0F', '00007')
     expect(ids.resolve(read('10', true))).toBe('10')
+    expect(ids.resolve(read('16', true))).toBe('16')
+    expect(['a0f', '7', '007'].map(id => ids.resolve(read(id, true)))).toEqual(['A0F', '00007', '00007'])
     expect(ids.resolve(read('2575'))).toBe('A0F')
   })
 

@@ -6,10 +6,14 @@ import type { ReadReceipt } from './receipts.ts'
  * in the text of the receipt in decimal, or the other way round. The core
  * matches ids exactly, so a receipt's id is put into the submit's spelling here.
  *
- * An id in receipted_message_id is taken as it is. One in the text follows
- * `receiptIdFormat`: `same`, a conversion, or `auto`:
+ * An id in receipted_message_id is in the submit's base. One in the text follows
+ * `receiptIdFormat`: `same`, a conversion, or `auto`. With `auto`, for both:
  *
- * 1. ids that recent submits were given are remembered, free of case and leading zeros;
+ * 1. ids that recent submits were given are remembered, free of case and leading zeros,
+ *    and give the submit's own spelling;
+ *
+ * and for the text alone:
+ *
  * 2. hexadecimal letters seen in submits and in no receipt, or the other way
  *    round, tell that a conversion is needed, and which; without that sign there
  *    is none, since small numbers would find wrong messages in the other base;
@@ -62,7 +66,8 @@ function createLearner(): ReceiptIds {
   }
 
   function resolve({ id, exact }: ReadReceipt): string {
-    if (exact || !NUMBER_ID.test(id)) return id
+    if (!NUMBER_ID.test(id)) return id
+    if (exact) return find(id) ?? id
     letters.inReceipts ||= HEX_LETTER.test(id)
     const converted = convert(id, reading())
     const spelling = converted === null ? undefined : find(converted)

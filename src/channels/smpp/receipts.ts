@@ -6,7 +6,7 @@ import type { Delivery } from './session.ts'
 /** A receipt as the centre worded it, its id not yet matched to a submit's. */
 export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
   id: string
-  /** The id came as receipted_message_id, which spells it as the submit's answer did. */
+  /** The id came as receipted_message_id, which has it in the base of the submit’s answer. */
   exact: boolean
 }
 
