@@ -79,6 +79,21 @@ describe('a submit that was written is unknown', () => {
     expect(smsc.commands.filter(command => command === 'bind_transceiver')).toHaveLength(1)
   })
 
+  it.each([
+    ['is not, once its first part is refused late', 0x0b, [{ kind: 'rejected', code: 'RECIPIENT_REJECTED' }]],
+    ['stays so when that is taken late: the other parts never left', 0, []],
+  ])('when it has several parts; it %s', async (_, command_status, outcomes) => {
+    const { smsc, link, clock, test } = await open('silent')
+    const outcome = link.send(sms({ text: 'a'.repeat(400) }), never())
+    await smsc.submitted(1)
+    await clock.advance(10_000)
+    expect(await outcome).toMatchObject({ kind: 'unknown' })
+    const { sequence } = smsc.submits[0]!
+    smsc.send('submit_sm_resp', { sequence_number: sequence, command_status, message_id: 'late' })
+    await test.warned(1)
+    expect(test.late).toMatchObject(outcomes.map(late => ({ outcome: late })))
+  })
+
   it('each after its own time, the others untouched', async () => {
     const { smsc, link, clock } = await open('silent')
     const early = link.send(sms(), never())

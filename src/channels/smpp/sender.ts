@@ -7,6 +7,7 @@ import type { SubmitAnswer } from './in-flight.ts'
 import type { ShortMessage } from './pdu.ts'
 import type { Pool } from './pool.ts'
 import type { ReceiptIds } from './receipt-ids.ts'
+import type { OnAnswer } from './session.ts'
 import { refusal, STATUS } from './status.ts'
 
 export type SenderDeps = {
@@ -46,14 +47,16 @@ export function createSender(deps: SenderDeps) {
     if (slowed.size > 0) return { kind: 'throttled', afterMs: settings.throttleMs, detail: OTHERS_FIRST }
     if (parts.length > 1) {
       reference++
-      return sendParts(parts, message.attemptId, signal).finally(() => slowed.delete(message.attemptId))
+      return sendParts(parts, message, signal).finally(() => slowed.delete(message.attemptId))
     }
-    // A long message is not told later: which of its parts a late answer speaks for says little of the whole.
-    const onLate = (answer: SubmitAnswer): void => {
+    return submit(parts[0]!, message.attemptId, signal, answer => {
       noteId(answer)
-      deps.onLate(message, toOutcome(answer, message.attemptId))
-    }
-    return toOutcome(await pool.submit(parts[0]!, signal, noteId, onLate), message.attemptId)
+      tellLate(message, answer)
+    })
+  }
+
+  function tellLate(message: Outgoing, answer: SubmitAnswer): void {
+    deps.onLate(message, toOutcome(answer, message.attemptId))
   }
 
   /** In the moment of the answer: the receipt may stand right behind it. */
@@ -63,21 +66,33 @@ export function createSender(deps: SenderDeps) {
 
   async function sendParts(
     parts: readonly ShortMessage[],
-    attemptId: string,
+    message: Outgoing,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    const { attemptId } = message
     const taken: string[] = []
+    // A first part that is refused late is the message's end, as in time; any other word says little of the whole.
+    const onLate = (answer: SubmitAnswer): void => {
+      if (!isTaken(answer)) tellLate(message, answer)
+    }
     for (const part of parts) {
-      const submit = taken.length === 0 ? submitOnce : submitUntilTaken
-      const outcome = await submit(part, attemptId, signal)
+      const outcome =
+        taken.length === 0
+          ? await submit(part, attemptId, signal, onLate)
+          : await submitUntilTaken(part, attemptId, signal)
       if (outcome.kind === 'accepted') taken.push(outcome.providerId)
       else return taken.length === 0 ? outcome : partlyTaken(taken, parts.length, outcome)
     }
     return { kind: 'accepted', ...wholeOf(taken), parts: parts.length }
   }
 
-  async function submitOnce(part: ShortMessage, attemptId: string, signal: AbortSignal): Promise<Outcome> {
-    return toOutcome(await pool.submit(part, signal, noteId), attemptId)
+  async function submit(
+    part: ShortMessage,
+    attemptId: string,
+    signal: AbortSignal,
+    onLate?: OnAnswer,
+  ): Promise<Outcome> {
+    return toOutcome(await pool.submit(part, signal, noteId, onLate), attemptId)
   }
 
   async function submitUntilTaken(
@@ -86,7 +101,7 @@ export function createSender(deps: SenderDeps) {
     signal: AbortSignal,
   ): Promise<Outcome> {
     for (;;) {
-      const outcome = await submitOnce(part, attemptId, signal)
+      const outcome = await submit(part, attemptId, signal)
       if (outcome.kind !== 'retry' && outcome.kind !== 'throttled') return outcome
       if (outcome.kind === 'throttled') slowed.add(attemptId)
       await pauseUnless(clock, outcome.afterMs ?? PART_PAUSE_MS, signal)
