@@ -11,7 +11,7 @@ import type { MessageId } from '../../lib/ids.ts'
 import { byAccountAndId } from '../../lib/lock-order.ts'
 import { type AcceptRow, type AcceptVerdict, acceptSends, type Faulty } from './hot-store.ts'
 import { createPatience, type Wait } from './patience.ts'
-import { withdrawUnconfirmed } from './withdraw-store.ts'
+import { readTransactions, withdrawUnconfirmed } from './withdraw-store.ts'
 
 export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> = {
   /** Makes one send durable. Rejects with DatabaseUnavailable when that could not be confirmed in time: then it will not be sent. */
@@ -66,11 +66,17 @@ const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
 /** Of the words of a transaction: a statement of many times as much outlasts its time on a busy machine, for all who are in it. */
 const MOST_CHARACTERS = 4_000_000
-/** A statement that nobody waits for any more may still end well within this. */
+/** Once the database answers again, a statement that nobody waits for any more is at its commit well within this, or at its end. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
 type Waiting<Row> = { row: Row; wait: Wait; mayBeStored: boolean }
-type Unconfirmed<Row> = { row: Row; untilMs: number }
+type Unconfirmed<Row> = {
+  row: Row
+  /** No statement of it is at work any more from here on, by the monotonic clock; null before the database has answered a look. */
+  untilMs: number | null
+  /** A commit may take longer, for a standby or a disk: whatever stores it is a transaction below this number; null before that time. */
+  belowXid: number | null
+}
 
 /**
  * Accepts sends, many in one transaction. A flush whose outcome is lost with the
@@ -115,7 +121,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
 
   function abandon(entry: Entry, reject: (error: Error) => void): void {
     if (entry.mayBeStored && store.withdraw) {
-      unconfirmed.push({ row: entry.row, untilMs: clock.monotonic() + KEEP_UNCONFIRMED_MS })
+      unconfirmed.push({ row: entry.row, untilMs: null, belowXid: null })
     }
     reject(new DatabaseUnavailable(new Error('not confirmed in time')))
   }
@@ -172,13 +178,21 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     async withdrawUnconfirmed() {
       if (!store.withdraw || unconfirmed.length === 0) return
       const tried = unconfirmed
+      const askedMs = clock.monotonic()
+      const isLate = ({ untilMs, belowXid }: Unconfirmed<Row>) =>
+        untilMs !== null && untilMs <= askedMs && belowXid === null
+      const late = tried.filter(isLate)
+      // Before the look: what has ended by then is seen by it.
+      const { oldestXid, ownXid } = await readTransactions(db, late.length > 0)
       const gone = await store.withdraw(
         db,
         clock.now(),
         tried.map(each => each.row),
       )
-      const nowMs = clock.monotonic()
-      unconfirmed = unconfirmed.filter(each => !gone.has(each.row.id) && each.untilMs > nowMs)
+      for (const each of tried) each.untilMs ??= clock.monotonic() + KEEP_UNCONFIRMED_MS
+      for (const each of late) each.belowXid = ownXid
+      const isOver = ({ belowXid }: Unconfirmed<Row>) => belowXid !== null && belowXid <= oldestXid
+      unconfirmed = unconfirmed.filter(each => !gone.has(each.row.id) && !isOver(each))
     },
     idle: () => batcher.idle(),
   }

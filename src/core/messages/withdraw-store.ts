@@ -96,6 +96,23 @@ export async function withdrawUnconfirmed(
 }
 
 /**
+ * Below `oldestXid` no transaction is under way any more that writes. `ownXid` is above those of all
+ * that have begun to write; null where it is not asked for, since each takes a number.
+ */
+export async function readTransactions(
+  db: Db,
+  own: boolean,
+): Promise<{ oldestXid: number; ownXid: number | null }> {
+  const { rows } = await db.query<{ oldestXid: number; ownXid: number | null }>({
+    name: 'read_transactions',
+    text: `select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldestXid",
+                  case when $1 then pg_current_xact_id()::text::bigint end as "ownXid"`,
+    values: [own],
+  })
+  return rows[0]!
+}
+
+/**
  * Makes messages due whose first attempt was recorded with them and is made by nobody. It still is
  * the first one where no other is past: so a repeat never takes away what somebody has begun since.
  */

@@ -6,6 +6,7 @@ import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
 let database: TestDatabase
@@ -14,15 +15,17 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What becomes of the n-th call of accept_sends: it works, never arrives, or is done without an answer. */
-type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs'
+/** What becomes of the n-th call of accept_sends: it works, never arrives, or is done without an answer, now or ever so late. */
+type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs' | 'hangs in its commit'
 
 function setUp(fates: readonly Fate[]) {
   const clock: FakeClock = createFakeClock(Date.UTC(2026, 3, 1))
   const ids = createIds(clock, createRandom())
   const connectionId = ids.next('cnn')
   let calls = 0
+  let looks = 0
   let asking: Promise<unknown> | null = null
+  const committing = Promise.withResolvers<{ end(): Promise<void> }>()
   const query = (request: Query) => {
     const answering = answer(request)
     if (fates[calls - 1] !== 'hangs') asking = answering.catch(() => {}).finally(() => (asking = null))
@@ -32,12 +35,29 @@ function setUp(fates: readonly Fate[]) {
     if (request.name !== 'accept_sends') return database.db.query(request)
     const fate = fates[calls++] ?? 'works'
     if (fate === 'hangs') return new Promise(() => {})
+    if (fate === 'hangs in its commit') return hangInCommit(request)
     if (fate === 'never arrives') throw new DatabaseUnavailable(new Error('refused'), { asked: false })
     const done = await database.db.query(request)
     if (fate === 'answer lost') throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
     return done
   }
-  const db = { ...database.db, query } as Database
+  async function hangInCommit(request: Query): Promise<never> {
+    const client = await database.db.dedicated()
+    await client.query('begin')
+    await client.query(request as never)
+    committing.resolve({
+      async end() {
+        await client.query('commit')
+        await client.end()
+      },
+    })
+    return new Promise<never>(() => {})
+  }
+  const transaction: Database['transaction'] = work => {
+    looks++
+    return database.db.transaction(work)
+  }
+  const db = { ...database.db, query, transaction } as Database
   const accept = createAccept({ db, clock, store: SENDS, node: () => 1 })
 
   async function addAccount(balance: number): Promise<AccountId> {
@@ -55,6 +75,8 @@ function setUp(fates: readonly Fate[]) {
     accept,
     addAccount,
     calls: () => calls,
+    looks: () => looks,
+    committing: committing.promise,
     row: (accountId: AccountId, more: Partial<AcceptRow> = {}): AcceptRow => {
       const id = ids.next('msg')
       const claim = { operation: 1, key: id, bodyHash: Buffer.of(1) }
@@ -168,6 +190,53 @@ describe('when patience ends', () => {
     const never = row(account)
     await expect(during(accept.add(never))).rejects.toThrow(DatabaseUnavailable)
     expect(await stateOf(account)).toMatchObject({ messages: ['cancelled'] })
+  })
+
+  test('what hangs in its commit, for a standby or a disk, is withdrawn whenever that ends', async () => {
+    const { accept, addAccount, row, committing, clock } = setUp(['hangs in its commit'])
+    const account = await addAccount(100)
+    const refused = expect(accept.add(row(account))).rejects.toThrow(DatabaseUnavailable)
+    const commit = await committing
+    await clock.advance(3_300)
+    await refused
+    for (let minutes = 0; minutes < 10; minutes++) {
+      await accept.withdrawUnconfirmed()
+      await clock.advance(60_000)
+    }
+    expect(await stateOf(account)).toMatchObject({ held: 0, outbox: 0 })
+
+    await commit.end()
+    expect(await stateOf(account)).toMatchObject({ held: 10, outbox: 1 })
+    await accept.withdrawUnconfirmed()
+    expect(await stateOf(account)).toEqual({
+      held: 0,
+      balance: 100,
+      messages: ['cancelled'],
+      keys: 0,
+      outbox: 0,
+    })
+  })
+
+  test('what no transaction can store any more is looked for no longer', async () => {
+    const { accept, addAccount, row, looks, clock } = setUp(['hangs'])
+    const account = await addAccount(100)
+    const refused = expect(accept.add(row(account))).rejects.toThrow(DatabaseUnavailable)
+    await clock.advance(3_300)
+    await refused
+    for (let look = 0; look < 10; look++) await accept.withdrawUnconfirmed()
+    expect(looks()).toBe(10)
+
+    await clock.advance(70_000)
+    // Others on the same server may have transactions of their own under way.
+    await lookUntil(
+      async () => {
+        const before = looks()
+        await accept.withdrawUnconfirmed()
+        return looks() - before
+      },
+      more => more === 0,
+      20_000,
+    )
   })
 
   test('a flush that hangs keeps nobody: neither its own items nor those behind it', async () => {
