@@ -6,6 +6,12 @@ import { livesSince } from '../outbox/node-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import { readKey, type StoredKey } from './idempotency-store.ts'
 
+/**
+ * SQL: when somebody was at a batch, by the database's clock, since the next one may come by another
+ * node; as exact as it is read.
+ */
+const AT_IT = `date_trunc('milliseconds', clock_timestamp())`
+
 /** Claims a key for a batch before any of its messages is accepted. Null when claimed; what was there first otherwise. */
 export async function claimForBatch(
   db: Db,
@@ -17,7 +23,7 @@ export async function claimForBatch(
   const { rowCount } = await db.query({
     name: 'claim_for_batch',
     text: `insert into idempotency (account_id, operation, key, body_hash, created_at, batch, batch_at)
-           values ($1, $2, $3, $4, $5, $6, $5) on conflict do nothing`,
+           values ($1, $2, $3, $4, $5, $6, ${AT_IT}) on conflict do nothing`,
     values: [
       toUuid(accountId),
       claim.operation,
@@ -39,20 +45,12 @@ export async function takeUpBatch(
   claim: KeyClaim,
   ids: readonly MessageId[],
   seenAtMs: number,
-  nowMs: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'take_up_batch',
-    text: `update idempotency set batch = $4, batch_at = $6
+    text: `update idempotency set batch = $4, batch_at = ${AT_IT}
             where account_id = $1 and operation = $2 and key = $3 and batch_at = $5 and status is null`,
-    values: [
-      toUuid(accountId),
-      claim.operation,
-      claim.key,
-      bareArray(ids.map(toUuid)),
-      toIso(seenAtMs),
-      toIso(nowMs),
-    ],
+    values: [toUuid(accountId), claim.operation, claim.key, bareArray(ids.map(toUuid)), toIso(seenAtMs)],
   })
   return rowCount === 1
 }

@@ -35,14 +35,14 @@ export function createBatches(deps: { db: Db; clock: Clock; ids: Ids }): Batches
     claim: (accountId, claim, messageIds) => claimForBatch(db, accountId, claim, messageIds, clock.now()),
     async takeUp(accountId, claim, existing) {
       const seenAtMs = existing.batchAt!
-      const young = clock.now() - seenAtMs < AT_WORK_MS
+      const young = existing.batchAgeMs! < AT_WORK_MS
       if (young && (await stillLives(db, seenAtMs))) return null
       const vouched = await vouchFor(db, accountId, existing.batch!)
       const left: LeftBatch = {
         accepted: new Map([...vouched].filter(([, { takenBack }]) => !takenBack)),
         ids: existing.batch!.map(id => (vouched.get(id)?.takenBack ? ids.next('msg') : id)),
       }
-      return (await takeUpBatch(db, accountId, claim, left.ids, seenAtMs, clock.now())) ? left : null
+      return (await takeUpBatch(db, accountId, claim, left.ids, seenAtMs)) ? left : null
     },
     finish: (accountId, claim, answer) => finishBatch(db, accountId, claim, answer),
     simulated: async (accountId, { batch }) =>

@@ -40,8 +40,10 @@ export async function claimForRefusal(
 /** A key, and the batch that it stands for, if it is one. */
 export type StoredKey = ExistingKey & {
   batch: MessageId[] | null
-  /** When somebody was last at the batch, in ms since the epoch. */
+  /** When somebody was last at the batch, in ms since the epoch by the database's clock. */
   batchAt: number | null
+  /** How long ago that was, in ms. */
+  batchAgeMs: number | null
 }
 
 /** What a key stands for; null when it is free. */
@@ -54,9 +56,12 @@ export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Pr
     created_at: Date
     batch: string[] | null
     batch_at: Date | null
+    batch_age_ms: number | null
   }>({
     name: 'read_key',
-    text: `select body_hash, message_id, status, body, created_at, batch, batch_at from idempotency
+    text: `select body_hash, message_id, status, body, created_at, batch, batch_at,
+                  (extract(epoch from clock_timestamp() - batch_at) * 1000)::double precision as batch_age_ms
+             from idempotency
             where account_id = $1 and operation = $2 and key = $3`,
     values: [toUuid(accountId), claim.operation, claim.key],
   })
@@ -70,6 +75,7 @@ export async function readKey(db: Db, accountId: AccountId, claim: KeyClaim): Pr
     createdAt: row.created_at.getTime(),
     batch: row.batch?.map(uuid => fromUuid('msg', uuid)) ?? null,
     batchAt: row.batch_at?.getTime() ?? null,
+    batchAgeMs: row.batch_age_ms,
   }
 }
 

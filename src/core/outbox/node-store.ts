@@ -7,7 +7,7 @@ export const NODE_LEASE_MS = 5_000
 /** SQL: whether a row of `nodes` is a living one's. */
 export const LIVES = `seen_at > now() - interval '${NODE_LEASE_MS} ms'`
 
-/** SQL: whether a node lives that lived at the time that the statement has in this place. */
+/** SQL: whether a node lives that lived, by its own clock or the database's, at the time that the statement has in this place. */
 export function livesSince(place: `$${number}`): string {
   return `exists (select 1 from nodes where started_at <= ${place} and ${LIVES})`
 }
@@ -17,7 +17,7 @@ export async function registerNode(db: Db, host: string, nowMs: number, alone: b
   const { rows } = await db.query<{ id: number }>({
     name: 'register_node',
     text: `with dead as (delete from nodes where $3)
-           insert into nodes (host, started_at) values ($1, $2) returning id`,
+           insert into nodes (host, started_at) values ($1, least($2, now())) returning id`,
     values: [host, toIso(nowMs), alone],
   })
   return rows[0]!.id

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createBatches } from '../../../src/core/messages/batches.ts'
+import { registerNode } from '../../../src/core/outbox/node-store.ts'
+import { createIds } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const FIVE_MINUTES_MS = 300_000
+
+async function startNode(aheadMs: number) {
+  const clock = createFakeClock(Date.now() + aheadMs)
+  await registerNode(database.db, `ahead by ${aheadMs}`, clock.now(), false)
+  const ids = createIds(clock, createRandom())
+  return { ids, batches: createBatches({ db: database.db, clock, ids }) }
+}
+
+test.each([
+  ['ahead', 0, FIVE_MINUTES_MS],
+  ['behind', FIVE_MINUTES_MS, 0],
+])('a batch that is at work is left to it by a node whose clock is %s', async (_, hereMs, thereMs) => {
+  await database.db.query({ name: 'no_nodes', text: 'delete from nodes' })
+  const here = await startNode(hereMs)
+  const account = here.ids.next('acc')
+  const claim = { operation: 1, key: 'one', bodyHash: Buffer.of(1) }
+  expect(await here.batches.claim(account, claim, [here.ids.next('msg')])).toBeNull()
+
+  const there = await startNode(thereMs)
+  const existing = await there.batches.claim(account, claim, [there.ids.next('msg')])
+  expect(await there.batches.takeUp(account, claim, existing!)).toBeNull()
+})
+
+test('one that nobody is at any more is taken up by a node whose clock is behind, once', async () => {
+  const here = await startNode(0)
+  const account = here.ids.next('acc')
+  const claim = { operation: 1, key: 'left', bodyHash: Buffer.of(1) }
+  await here.batches.claim(account, claim, [here.ids.next('msg')])
+  await database.db.query({
+    name: 'left_for_long',
+    text: `update idempotency set batch_at = batch_at - interval '11 seconds' where key = 'left'`,
+  })
+
+  const there = await startNode(-FIVE_MINUTES_MS)
+  const existing = (await there.batches.claim(account, claim, []))!
+  const takenUp = await Promise.all(
+    [here, there].map(({ batches }) => batches.takeUp(account, claim, existing)),
+  )
+  expect(takenUp.filter(left => left !== null)).toHaveLength(1)
+})
