@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -25,6 +34,8 @@ export async function buildConsole(place: string): Promise<void> {
   const directory = resolve(place)
   mkdirSync(dirname(directory), { recursive: true })
   const aside = mkdtempSync(join(dirname(directory), '.console-'))
+  // A directory of a temporary name is its maker's alone, and the server may run as somebody else.
+  chmodSync(aside, 0o755)
   try {
     await bundle(aside)
     const files = await Promise.all(listFiles(aside).map(path => finish(aside, path)))
