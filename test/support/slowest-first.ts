@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * again. The first need the processor and the second wait for leases and time-outs, so they
  * begin in turns.
  */
-const SLOW = [/\/test\/console\//, /\/test\/(?:faults|cli)\/|\/test\/infra\/embedded/]
+const SLOW = [/\/test\/console\//, /\/test\/(?:faults|cli|deploy)\/|\/test\/infra\/embedded/]
 
 /** Slow files first, so that no worker is left with one when the other has done: on a fresh checkout nobody knows yet how long each takes. */
 export class SlowestFirst extends BaseSequencer {

@@ -1,0 +1,166 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * Containers by Podman, in a store of their own. What the Dockerfile starts from is not pulled: both
+ * images are made here, from what Debian packages installed on this machine, and from its npm.
+ */
+
+const TOOLS = 'podman podman-compose runc'
+const DEBIAN = 'docker.io/library/debian:bookworm-slim'
+const NODE = 'docker.io/library/node:24-bookworm-slim'
+/** What of debian:bookworm-slim a build and the program may need, with what that needs. */
+const PACKAGES =
+  'base-files base-passwd bash dash coreutils debianutils findutils grep sed login passwd libacl1 libattr1 libaudit1 ' +
+  'libc-bin libc6 libcap-ng0 libcrypt1 libgcc-s1 libgmp10 libpam0g libpam-modules libpam-runtime libpcre2-8-0 ' +
+  'libselinux1 libsemanage2 libsepol2 libstdc++6 libtinfo6 libbz2-1.0'
+
+const run = promisify(execFile)
+
+export type Containers = {
+  podman(...args: string[]): Promise<string>
+  /** With the variables that the file asks for. */
+  compose(env: Record<string, string>, ...args: string[]): Promise<string>
+  /** Ends and removes all of them, and their images. */
+  close(): Promise<void>
+}
+
+/** Null, and aloud why, where no container runs on this machine. */
+export async function findContainers(): Promise<Containers | null> {
+  const missing = TOOLS.split(' ').filter(tool => spawnSync(tool, ['--version']).status !== 0)
+  if (missing.length > 0) return skip(`${missing.join(', ')} missing; apt-get install -y ${TOOLS}`)
+  const npm = findNpm()
+  if (process.getuid?.() !== 0) return skip('only root can make what the image starts from')
+  if (!existsSync('/var/lib/dpkg/status') || npm === null) return skip('this is no Debian with its own npm')
+
+  const directory = mkdtempSync(join(tmpdir(), 'posthorn-containers-'))
+  const containers = createContainers(directory)
+  try {
+    await makeBases(containers, directory, npm)
+    await containers.podman('run', '--rm', '--network=host', DEBIAN, '/bin/true')
+    return containers
+  } catch (error) {
+    await containers.close()
+    return skip((error as Error).message)
+  }
+}
+
+function skip(reason: string): null {
+  console.warn(`SKIPPED: the container image is not built: ${reason}`)
+  return null
+}
+
+function findNpm(): string | null {
+  const found = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim()
+  const home = found && resolve(realpathSync(found), '../..')
+  return existsSync(join(home, 'node_modules')) && existsSync(join(home, 'bin/npm-cli.js')) ? home : null
+}
+
+function createContainers(directory: string): Containers {
+  const storage = join(directory, 'storage.conf')
+  writeFileSync(
+    storage,
+    `[storage]\ndriver = "overlay"\ngraphroot = "${directory}/images"\nrunroot = "${directory}/running"\n`,
+  )
+  const settings = join(directory, 'containers.conf')
+  writeFileSync(
+    settings,
+    `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
+[network]
+network_config_dir = "${directory}/networks"
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+`,
+  )
+  mkdirSync(join(directory, 'networks'))
+  const call = async (program: string, args: string[], env: Record<string, string> = {}) => {
+    const { stdout, stderr } = await run(program, args, {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: directory,
+        CONTAINERS_STORAGE_CONF: storage,
+        CONTAINERS_CONF: settings,
+        BUILDAH_ISOLATION: 'chroot',
+        ...env,
+      },
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    return stdout + stderr
+  }
+  const podman = (...args: string[]) => call('podman', args)
+  return {
+    podman,
+    compose: (env, ...args) => call('podman-compose', ['--file', 'deploy/compose.yaml', ...args], env),
+    async close() {
+      await podman('rm', '--all', '--force', '--volumes', '--time', '1').catch(() => {})
+      await podman('network', 'prune', '--force').catch(() => {})
+      await podman('volume', 'prune', '--force').catch(() => {})
+      // Podman removes an image file by file, and waits for the disk with each.
+      await run('umount', [join(directory, 'images/overlay')]).catch(() => {})
+      await run('rm', ['-rf', directory])
+    },
+  }
+}
+
+async function makeBases({ podman }: Containers, directory: string, npm: string): Promise<void> {
+  const debian = join(directory, 'debian')
+  await unpackSystem(debian)
+  await podman('import', `${debian}.tar`, DEBIAN)
+
+  const node = join(directory, 'node')
+  mkdirSync(node)
+  // Without a network of its own a build takes what npm ci of this checkout left in npm's cache.
+  writeFileSync(
+    join(node, 'Dockerfile'),
+    `FROM ${DEBIAN}
+COPY node /usr/local/bin/node
+COPY npm /usr/local/lib/npm
+RUN ln -s ../lib/npm/bin/npm-cli.js /usr/local/bin/npm && chmod +x /usr/local/lib/npm/bin/npm-cli.js
+ENV npm_config_prefer_offline=true
+`,
+  )
+  copyFileSync(process.execPath, join(node, 'node'))
+  await run('cp', ['-a', npm, join(node, 'npm')])
+  await podman('build', '--pull=never', '--tag', NODE, node)
+}
+
+/** The packages' files as they stand on this machine; who is who as on a fresh one. */
+async function unpackSystem(place: string): Promise<void> {
+  const { stdout } = await run('dpkg-query', ['--listfiles', ...PACKAGES.split(' ')])
+  const files = stdout
+    .split('\n')
+    .filter(file => !/^\/usr\/share\/(doc|man|locale)\//.test(file) && existsSync(file))
+    // By its one true name: /bin is a link into /usr here, or is not.
+    .map(file => join(realpathSync(dirname(file)), basename(file)))
+  const links = ['/bin', '/lib', '/lib64', '/sbin'].filter(path => existsSync(path))
+  writeFileSync(`${place}.list`, [...links, ...new Set(files)].join('\n'))
+  mkdirSync(place)
+  await run('tar', ['-c', '-f', `${place}.tar`, '--no-recursion', '-C', '/', '-T', `${place}.list`])
+  await run('tar', ['-x', '-f', `${place}.tar`, '-C', place])
+  for (const name of ['passwd', 'group']) {
+    copyFileSync(join(place, `usr/share/base-passwd/${name}.master`), join(place, `etc/${name}`))
+  }
+  await run('tar', ['-c', '-f', `${place}.tar`, '-C', place, '.'])
+}
+
+/** The image as the Dockerfile says, of this checkout. */
+export async function buildImage({ podman }: Containers): Promise<void> {
+  const cache = join(homedir(), '.npm')
+  await podman(
+    'build',
+    '--pull=never',
+    // One step's files are not kept for another build: there is none.
+    '--layers=false',
+    '--format=docker',
+    ...(existsSync(cache) ? ['--volume', `${cache}:/root/.npm:O`] : []),
+    '--file=deploy/Dockerfile',
+    '--tag=posthorn',
+    '.',
+  )
+}
