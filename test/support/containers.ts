@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -122,12 +122,17 @@ async function makeBases({ podman }: Containers, directory: string, npm: string)
 COPY node /usr/local/bin/node
 COPY npm /usr/local/lib/npm
 RUN ln -s ../lib/npm/bin/npm-cli.js /usr/local/bin/npm && chmod +x /usr/local/lib/npm/bin/npm-cli.js
-ENV npm_config_prefer_offline=true
+ENV npm_config_prefer_offline=true npm_config_registry=${await askNpm('registry')}
 `,
   )
   copyFileSync(process.execPath, join(node, 'node'))
   await run('cp', ['-a', npm, join(node, 'npm')])
   await podman('build', '--pull=never', '--tag', NODE, node)
+}
+
+/** What npm is set to on this machine. */
+async function askNpm(setting: 'cache' | 'registry'): Promise<string> {
+  return (await run('npm', ['config', 'get', setting])).stdout.trim()
 }
 
 /** The packages' files as they stand on this machine; who is who as on a fresh one. */
@@ -151,7 +156,7 @@ async function unpackSystem(place: string): Promise<void> {
 
 /** The image as the Dockerfile says, of this checkout. */
 export async function buildImage({ podman }: Containers): Promise<void> {
-  const cache = join(homedir(), '.npm')
+  const cache = await askNpm('cache')
   await podman(
     'build',
     '--pull=never',
