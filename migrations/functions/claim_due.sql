@@ -3,7 +3,8 @@ drop function if exists claim_due;
 -- Takes rows that are due and that nobody holds: scheduled, retried, left by a dead
 -- node. Each connection gives at most its own limit, so that a resting one never
 -- stands before the others. What is begun stays: it may have left already. A message of
--- a bulk job is for the node that holds its account's lane, and names its job until that has ended.
+-- a bulk job is for the node that holds its account's lane, and names its job until that has ended. Over a
+-- web session it leaves from whichever node has that one open: where the lane is another's it names none, and waits while its job is paused.
 create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[])
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
@@ -17,23 +18,29 @@ as $$
   with taken as (
     update outbox o set owner = p_node
       from (
-        select d.account_id, d.message_id
+        select d.account_id, d.message_id, d.elsewhere
           from unnest(p_connection, p_limit) as c (connection_id, n),
                lateral (
-                 select q.account_id, q.message_id from outbox q
-                  where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
-                    and (q.bulk_row is null or not exists (
+                 select q.account_id, q.message_id, e.elsewhere from outbox q
+                  cross join lateral (
+                    select q.bulk_row is not null and exists (
                       select 1 from bulk_lanes l join nodes n on n.id = l.node
-                       where l.account_id = q.account_id and l.node <> p_node))
-                  order by q.due_at limit c.n for update skip locked
+                       where l.account_id = q.account_id and l.node <> p_node) as elsewhere) e
+                  where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
+                    and (not e.elsewhere or exists (
+                      select 1 from web_sessions s
+                        join messages m on m.account_id = s.account_id and m.id = q.message_id
+                        join bulk_jobs j on j.account_id = m.account_id and j.id = m.bulk_job_id
+                       where s.account_id = q.account_id and s.id = q.connection_id and j.status <> 'paused'))
+                  order by q.due_at limit c.n for update of q skip locked
                ) d
       ) due
      where o.account_id = due.account_id and o.message_id = due.message_id
-    returning o.account_id, o.message_id, o.connection_id, o.bulk_row, o.secret
+    returning o.account_id, o.message_id, o.connection_id, o.bulk_row, due.elsewhere, o.secret
   )
   select m.account_id, m.id, m.attempt, m.channel, m.message_type, m.recipient,
          t.connection_id, m.sender, m.content,
-         case when t.bulk_row is not null then (
+         case when t.bulk_row is not null and not t.elsewhere then (
            select j.id from bulk_jobs j
             where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
          t.secret

@@ -29,7 +29,7 @@ export type BulkRooms = ReturnType<typeof createBulkRooms>
 export function createBulkRooms(
   base: Foundation,
   rooms: AccountRooms,
-  { planning, acceptMessage, dispatcher }: MessageRooms,
+  { planning, acceptMessage, dispatcher, links }: MessageRooms,
   { media }: Pick<MediaRooms, 'media'>,
   lease: NodeLease,
 ) {
@@ -87,6 +87,11 @@ export function createBulkRooms(
       acceptMessage,
       account,
       restsUntil: dispatcher.restsUntil,
+      async isElsewhere(accountId, id) {
+        if (links.get(id)) return false
+        const sessions = await rooms.sessions.forAccount(accountId)
+        return sessions.some(session => session.id === id && session.state === 'open')
+      },
       connections: dispatcher,
       neverMade: message => void dispatcher.neverMade(message),
       node: lease.id,

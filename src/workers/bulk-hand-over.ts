@@ -28,6 +28,8 @@ export type HandOverDeps = {
   neverMade(message: { accountId: AccountId; id: MessageId; connectionId: ConnectionId }): void
   /** Until when a connection rests for an account, by the wall clock in ms; 0 when it does not. */
   restsUntil(connectionId: ConnectionId, accountId: AccountId): number
+  /** A web session that is open on another node, where what goes over it leaves from the store. */
+  isElsewhere(accountId: AccountId, connectionId: ConnectionId): Promise<boolean>
   /** The store knows better: the lane is another node's, or what it knows of its jobs is wrong. */
   lost(accountId: AccountId): void
   /** A job has its share no longer, or is paused. */
@@ -93,7 +95,7 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
       return fail(known, row, prepared.code, prepared.message)
     }
     lane.switched(known, true)
-    if (rests(known, prepared) || isDown(known, prepared)) return 'again'
+    if (rests(known, prepared) || (await isDown(known, prepared))) return 'again'
     known.towards = prepared.connectionId
     const retried = row.tried !== undefined
     row.tried ??= deps.ids.next('msg')
@@ -170,8 +172,8 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
    * The best way that there is, is none at the moment: a row that went there would use up its tries, and leave with
    * many others once it is one again. The first row behind the circuit's wait tries it.
    */
-  function isDown(known: JobInHand, { connectionId }: Prepared): boolean {
-    if (deps.rows.ready(connectionId)) return false
+  async function isDown(known: JobInHand, { connectionId }: Prepared): Promise<boolean> {
+    if (deps.rows.ready(connectionId) || (await deps.isElsewhere(accountId, connectionId))) return false
     if (!known.halted) lane.haltFor(known, RETRY_MS)
     return true
   }

@@ -6,9 +6,11 @@ import { startWhatsAppServer } from '@openclaw/crabline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import type { BulkJob } from '../../src/contract/bulk.ts'
 import type { MessageWithTimeline } from '../../src/contract/message.ts'
 import type { WebSessionView } from '../../src/contract/web-session.ts'
 import { createLog } from '../../src/infra/log.ts'
+import { type AccountId, toUuid } from '../../src/lib/ids.ts'
 import { type ChatappServer, startChatappServer } from '../support/chatapp-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { silentProgress } from '../support/silent-progress.ts'
@@ -112,6 +114,41 @@ test('of two nodes one holds the session, both send over it, and the other takes
   const waiting = sendText(other.url, account, 'while nobody has it')
   await server.connected(lines + 1)
   await untilSent(other.url, account, await waiting)
+  expect(messages()).toHaveLength(3)
+}, 90_000)
+
+test('rows of a bulk job leave over a session that another node holds than the one that hands them over', async () => {
+  const first = await startNode()
+  const account = await connect(first.url, server.url)
+  await openSession(first.url, account)
+  const second = await startNode()
+  await database.db.query({
+    name: 'lane_of_the_other',
+    text: 'insert into bulk_lanes (account_id, node) select $1, max(id) from nodes',
+    values: [toUuid(account.id as AccountId)],
+  })
+  const conversationContext = { moduleType: 'chatapp_web', accountId: 'desk', chatId: PHONE }
+  const rows = Array.from({ length: 3 }, (_, at) => ({
+    to: PHONE,
+    content: { text: `row ${at}` },
+    conversationContext,
+  }))
+  const answer = await ask(second.url, '/api/v2/messages/bulk', {
+    method: 'POST',
+    headers: { 'x-api-key': account.liveKey, 'idempotency-key': 'over the other' },
+    body: { messagesPerSecond: 10, messages: rows },
+  })
+  const { id } = JSON.parse(answer!.text) as { id: string }
+  const found = await until(
+    async () => {
+      const job = await ask(second.url, `/api/v2/messages/bulk/${id}`, {
+        headers: { 'x-api-key': account.liveKey },
+      })
+      return (JSON.parse(job!.text) as { job: BulkJob }).job
+    },
+    job => job.counts.pending === 0,
+  )
+  expect(found.counts).toEqual({ pending: 0, sent: 3, failed: 0, cancelled: 0 })
   expect(messages()).toHaveLength(3)
 }, 90_000)
 

@@ -133,3 +133,29 @@ test('what waits in the outbox is for the node that holds the lane, and for any 
   await put('t_end', 'update bulk_jobs set ended_at = now() where account_id = $1 and id = $2')
   expect(await claim(NODE)).toEqual([undefined, undefined])
 })
+
+test('what waits for a web session leaves from the node that has it open, unless its job is paused', async () => {
+  const { put, row, accept } = await setUp()
+  const waits = { owned: false, begun: false, status: 'queued' } as const
+  const claim = () => claimDue(database.db, NODE + 1, clock.now(), [{ connectionId, limit: 10 }])
+  expect(await accept(row(0, waits))).toEqual(['accepted'])
+  await put(
+    't_lane_lives',
+    `insert into nodes (id, host) overriding system value select $3, 'here' where $1::uuid <> $2 on conflict do nothing`,
+    [NODE],
+  )
+  expect(await claim()).toEqual([])
+  await put(
+    't_session',
+    `insert into web_sessions (account_id, id, name, live, state, changed_at, wanted)
+     select $1, $3, 'desk', true, 'open', now(), true where $1::uuid <> $2`,
+    [toUuid(connectionId)],
+  )
+  await put('t_pause', `update bulk_jobs set status = 'paused' where account_id = $1 and id = $2`)
+  expect(await claim()).toEqual([])
+  await put('t_resume', `update bulk_jobs set status = 'running' where account_id = $1 and id = $2`)
+  // The lane knows nothing of it here: nobody is asked for its turn.
+  const [claimed] = await claim()
+  expect(claimed).toMatchObject({ connectionId })
+  expect(claimed?.bulkJobId).toBeUndefined()
+})
