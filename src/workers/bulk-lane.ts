@@ -20,7 +20,7 @@ import {
   takeRows,
   WINDOW_MS,
 } from './bulk-job.ts'
-import { createReturns, RETURN_MS, type Returning } from './bulk-returns.ts'
+import { createReturns, type Returning } from './bulk-returns.ts'
 import type { BulkRoom } from './bulk-room.ts'
 
 /** An account's lane, as long as this node holds it: its jobs share the ceiling in the order of their creation. */
@@ -78,7 +78,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   // The first one to hold the lane need not wait for anybody's last rows.
   const opensAtMs = clock.monotonic() + (fence > 1 ? TAKE_OVER_MS : 0)
   const arrivals = createArrivals(clock, deps.isCrowded)
-  const returns = createReturns(clock)
+  const returns = createReturns()
   let underWay = 0
   let landed: (() => void) | null = null
   let stopped = false
@@ -145,7 +145,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
   function comeBack(id: JobRef['id'], returning: Returning): void {
     const known = jobs.get(id)
     const perSecond = known && mayReturn(known) !== 'later' ? Math.min(ceiling, known.job.perSecond!) : 0
-    if (perSecond === 0) returning.later(clock.now() + RETURN_MS)
+    if (perSecond === 0) returning.later()
     else returns.add(known!, returning, perSecond)
     runSoon()
   }

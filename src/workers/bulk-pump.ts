@@ -16,7 +16,6 @@ import type { Database } from '../infra/db.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createBulkGate } from './bulk-gate.ts'
 import { type BulkLane, type BulkLaneDeps, createBulkLane } from './bulk-lane.ts'
-import { RETURN_MS } from './bulk-returns.ts'
 import { createBulkRoom } from './bulk-room.ts'
 import type { Dispatcher } from './dispatch.ts'
 
@@ -80,7 +79,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
   deps.connections.onReturn(({ accountId, bulkJobId }, returning) => {
     const lane = lanes.get(accountId)
     if (lane) lane.comeBack(bulkJobId, returning)
-    else returning.later(clock.now() + RETURN_MS)
+    else returning.later()
   })
   /** Rows that each lane has due in a second, and their sum. */
   const due = new Map<AccountId, number>()

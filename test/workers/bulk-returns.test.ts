@@ -1,28 +1,25 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { JobInHand } from '../../src/workers/bulk-job.ts'
-import { createReturns, RETURN_MS, type Returning, type Returns } from '../../src/workers/bulk-returns.ts'
-import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { createReturns, type Returning, type Returns } from '../../src/workers/bulk-returns.ts'
 
-let clock: FakeClock
 let returns: Returns
 let gone: string[]
-let again: [name: string, inMs: number][]
+let again: [name: string, perSecond?: number][]
 
 beforeEach(() => {
-  clock = createFakeClock()
-  returns = createReturns(clock)
+  returns = createReturns()
   gone = []
   again = []
 })
 
 const leaving = { left() {}, answered() {} }
 const known = {} as JobInHand
-const paused = {} as JobInHand
+const other = {} as JobInHand
 
 function message(name: string): Returning {
   return {
     go: () => void gone.push(name),
-    later: dueAtMs => void again.push([name, dueAtMs - clock.now()]),
+    later: perSecond => void again.push(perSecond === undefined ? [name] : [name, perSecond]),
   }
 }
 
@@ -43,24 +40,27 @@ test('they leave in their order, as soon as they may', () => {
   expect(again).toEqual([])
 })
 
-test('a second’s worth waits here; each of the others comes again at a time of its own', () => {
+test('of each job a second’s worth waits here, however many another has; the others come again', () => {
   for (let n = 1; n <= 8; n++) returns.add(known, message(`${n}`), 5)
+  for (let n = 1; n <= 2; n++) returns.add(other, message(`other ${n}`), 1)
   expect(again).toEqual([
-    ['6', 1_200],
-    ['7', 1_400],
-    ['8', 1_600],
+    ['6', 5],
+    ['7', 5],
+    ['8', 5],
+    ['other 2', 1],
   ])
+  expect([...new Set(returns.waiting())]).toEqual([known, other])
 })
 
 test('what may not leave any more comes again, and so does everything where the lane is left', () => {
-  returns.add(paused, message('paused'), 5)
+  returns.add(other, message('paused'), 5)
   returns.add(known, message('waits'), 5)
   returns.serve(
-    job => (job === paused ? 'later' : 'wait'),
+    job => (job === other ? 'later' : 'wait'),
     () => leaving,
   )
-  expect(again).toEqual([['paused', RETURN_MS]])
+  expect(again).toEqual([['paused']])
   returns.drain()
-  expect(again[1]).toEqual(['waits', 0])
+  expect(again[1]).toEqual(['waits'])
   expect([...returns.waiting()]).toEqual([])
 })
