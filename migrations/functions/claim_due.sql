@@ -27,11 +27,11 @@ as $$
                       select 1 from bulk_lanes l join nodes n on n.id = l.node
                        where l.account_id = q.account_id and l.node <> p_node) as elsewhere) e
                   where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
-                    and (not e.elsewhere or exists (
-                      select 1 from web_sessions s
-                        join messages m on m.account_id = s.account_id and m.id = q.message_id
-                        join bulk_jobs j on j.account_id = m.account_id and j.id = m.bulk_job_id
-                       where s.account_id = q.account_id and s.id = q.connection_id and j.status <> 'paused'))
+                    and (not e.elsewhere
+                         or exists (select 1 from web_sessions s where s.account_id = q.account_id and s.id = q.connection_id)
+                        and not exists (
+                          select 1 from bulk_jobs j where j.account_id = q.account_id and j.status = 'paused' and j.id = (
+                            select m.bulk_job_id from messages m where m.account_id = q.account_id and m.id = q.message_id)))
                   order by q.due_at limit c.n for update of q skip locked
                ) d
       ) due

@@ -144,9 +144,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
 
   function comeBack(id: JobRef['id'], returning: Returning): void {
     const known = jobs.get(id)
-    const perSecond = known && mayReturn(known) !== 'later' ? Math.min(ceiling, known.job.perSecond!) : 0
-    if (perSecond === 0) returning.later()
-    else returns.add(known!, returning, perSecond)
+    if (!known || mayReturn(known) === 'later') returning.later()
+    else returns.add(known, returning, Math.min(ceiling, known.job.perSecond!))
     runSoon()
   }
 
