@@ -90,6 +90,44 @@ test('an account that is not active hands nothing over', async () => {
   expect(asks).toEqual([])
 })
 
+test('what comes back takes places of both windows, and waits for none where the job or the account does not send', async () => {
+  const [one, other] = [job(3), job(3)]
+  lane.update([one, other], account(5))
+  const gone: string[] = []
+  const again: string[] = []
+  let leave = () => {}
+  const comeBack = (name: string, { id }: SendingJob) =>
+    lane.comeBack(id, {
+      go(leaving) {
+        gone.push(name)
+        leave = () => leaving.left(null)
+      },
+      later: () => void again.push(name),
+    })
+  for (const name of ['a', 'b', 'c', 'd']) comeBack(name, one)
+  for (const name of ['e', 'f', 'g']) comeBack(name, other)
+  await clock.advance(1)
+  // Three of the first job, and what is left of the account's five.
+  expect([gone, again]).toEqual([['a', 'b', 'c', 'e', 'f'], ['d']])
+  // A place is free again a window after it was used, and not before.
+  leave()
+  await clock.advance(1_000)
+  expect(gone).toHaveLength(5)
+  await clock.advance(10)
+  expect(gone.at(-1)).toBe('g')
+  comeBack('h', one)
+  lane.update([one, other], account(0))
+  lane.run()
+  comeBack('i', other)
+  lane.update([other], account(5))
+  comeBack('j', one)
+  expect(again).toEqual(['d', 'h', 'i', 'j'])
+  comeBack('k', other)
+  await lane.stop()
+  comeBack('l', other)
+  expect(again).toEqual(['d', 'h', 'i', 'j', 'k', 'l'])
+})
+
 test('what was asked for before a pause does not count behind it', async () => {
   const answers: ((rows: StoredRow[]) => void)[] = []
   fetch = () => new Promise(resolve => answers.push(resolve))
