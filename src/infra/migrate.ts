@@ -4,6 +4,7 @@ import type { Client } from 'pg'
 import { Refusal } from '../lib/refusal.ts'
 import type { Database } from './db.ts'
 import { applyFunctions } from './migrate-functions.ts'
+import { SETTINGS } from './session-settings.ts'
 import { readSqlFile, type SqlFile } from './sql-file.ts'
 
 export type MigrateOptions = {
@@ -43,6 +44,11 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   client.on('error', () => {})
   try {
     await checkServer(client)
+    await checkSession(client, database)
+    // Since PostgreSQL 17; an older one refuses to start a session with it.
+    await client.query(
+      `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+    )
     await takeLock(client, options)
     const applied = await readApplied(client)
     const pending = compare(migrations, applied)
@@ -93,6 +99,44 @@ async function checkServer(client: Client): Promise<void> {
   }
 }
 
+/**
+ * A proxy between us and the server may deal a session out anew for each transaction, or keep for itself what
+ * we set in it. The first loses what is prepared, locked and listened for, and mostly in silence: keys that
+ * were revoked would go on. The second has the role's own settings, which may be others.
+ */
+async function checkSession(client: Client, database: Database): Promise<void> {
+  const other = await database.dedicated()
+  try {
+    const asked: number[] = []
+    for (const each of [client, other, client, other]) asked.push(await sessionOf(each))
+    const [first, second, third, fourth] = asked
+    if (first === second || first !== third || second !== fourth) {
+      throw new Refusal(
+        'A proxy between Posthorn and the database of DATABASE_URL deals connections out by transaction: name the server itself, or a port of the proxy that pools by session.',
+      )
+    }
+  } finally {
+    await other.end().catch(() => {})
+  }
+  const { rows } = await client.query<{ missing: string | null }>(
+    `SELECT string_agg(format('ALTER ROLE %I SET %s = %L', current_user, name, value), '; ' ORDER BY at) AS missing
+       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (name, value, at)
+      WHERE split_part(current_setting(name), ',', 1) <> value`,
+    [SETTINGS.map(([name]) => name), SETTINGS.map(([, value]) => value)],
+  )
+  const { missing } = rows[0]!
+  if (missing !== null) {
+    throw new Refusal(
+      `A proxy between Posthorn and the database of DATABASE_URL drops the settings that Posthorn brings: give them to the role: ${missing}.`,
+    )
+  }
+}
+
+async function sessionOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return rows[0]!.pid
+}
+
 async function takeLock(client: Client, options: MigrateOptions): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
     MIGRATION_LOCK,
@@ -117,7 +161,7 @@ async function takeLock(client: Client, options: MigrateOptions): Promise<void> 
 const ADVICE: Record<string, string> = {
   '42501': 'let the role create tables in its database, or make it the owner',
   '3F000': 'let the role create tables in its database, or make it the owner',
-  '25006': 'name the server that takes writes',
+  '25006': 'name the server that takes writes, or lift default_transaction_read_only',
 }
 
 function asRefusal(cause: unknown): unknown {

@@ -81,6 +81,7 @@ const FOR_OTHERS = [
   'statement_timeout to 50',
   'lock_timeout to 50',
   'idle_session_timeout to 50',
+  'synchronous_commit to off',
 ]
 
 test('whatever keeps a connection from being made is the database’s absence, and nothing was done', async () => {
@@ -130,7 +131,8 @@ test('what the server is set to for others changes nothing here', async () => {
       text: String.raw`select '2026-11-23T10:00:00.5+01'::timestamptz as at, '\n' = chr(92) || 'n' as literal,
         '{1,null}'::int[] as list, '\x00ff'::bytea::text as bytes, 0.1::float8 + 0.2::float8 as sum,
         date_trunc('day', '2026-11-23T01:00:00Z'::timestamptz) as day, interval '25 hours'::text as span,
-        current_setting('transaction_isolation') as isolation, current_setting('work_mem') as given`,
+        current_setting('transaction_isolation') as isolation, current_setting('work_mem') as given,
+        current_setting('synchronous_commit') as durable`,
     })
     expect(rows).toEqual([
       {
@@ -143,7 +145,26 @@ test('what the server is set to for others changes nothing here', async () => {
         span: '25:00:00',
         isolation: 'read committed',
         given: '8MB',
+        durable: 'on',
       },
+    ])
+  } finally {
+    await db.close()
+    await database.drop()
+  }
+})
+
+test.each([
+  ['options=-c synchronous_commit=remote_write', 'remote_write'],
+  ['', 'on'],
+])('the URL alone says how durable: %s', async (query, durable) => {
+  const database = await createTestDatabase()
+  const url = new URL(database.url)
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value)
+  const db = createDatabase({ connectionString: url.href })
+  try {
+    expect((await db.query({ name: 'durable', text: 'show synchronous_commit' })).rows).toEqual([
+      { synchronous_commit: durable },
     ])
   } finally {
     await db.close()

@@ -64,7 +64,10 @@ describe('migrate', () => {
   })
 
   it.each([
-    ['default_transaction_read_only=on', /in a read-only transaction: name the server that takes writes\.$/],
+    [
+      'default_transaction_read_only=on',
+      /in a read-only transaction: name the server that takes writes, or lift default_transaction_read_only\.$/,
+    ],
     ['search_path=pg_catalog', /permission denied .*: let the role create tables in its database/],
     ['search_path=nowhere', /no schema has been selected .*: let the role create tables in its database/],
   ])('says what to do about a database that lets it make no table: %s', async (setting, sentence) => {
@@ -75,6 +78,44 @@ describe('migrate', () => {
     await expect(refused).rejects.toThrow(Refusal)
     await expect(refused).rejects.toThrow(sentence)
     await database.close()
+  })
+
+  it('refuses a proxy that deals connections out by transaction: what is listened for would be lost', async () => {
+    const shared = await store.db.dedicated()
+    const end = shared.end.bind(shared)
+    shared.end = async () => {}
+    const refused = migrate({ ...store.db, dedicated: async () => shared }, { directory })
+    await expect(refused).rejects.toThrow(Refusal)
+    await expect(refused).rejects.toThrow(/deals connections out by transaction: name the server itself/)
+    expect(await tables(store.db)).toEqual([])
+    await end()
+  })
+
+  it('says what the role wants where a proxy drops our settings', async () => {
+    const dedicated = async () => {
+      const client = await store.db.dedicated()
+      await client.query(`set timezone to 'Europe/Berlin'; set datestyle to 'German'`)
+      return client
+    }
+    const refused = migrate({ ...store.db, dedicated }, { directory })
+    await expect(refused).rejects.toThrow(Refusal)
+    await expect(refused).rejects.toThrow(
+      /ALTER ROLE \S+ SET DateStyle = 'ISO'; ALTER ROLE \S+ SET TimeZone = 'UTC'\.$/,
+    )
+    expect(await tables(store.db)).toEqual([])
+  })
+
+  it('is cut by no time-out that the role has for its transactions', async ({ skip }) => {
+    const { pathname } = new URL(store.url)
+    const set = { name: '', text: `alter database ${pathname.slice(1)} set transaction_timeout to '20ms'` }
+    await store.db.query(set).catch(() => skip('PostgreSQL 17 brought it'))
+    write('0003_slow.sql', 'SELECT pg_sleep(0.1)')
+    const database = createDatabase({ connectionString: store.url })
+    try {
+      expect(await migrate(database, { directory })).toContain('0003_slow.sql')
+    } finally {
+      await database.close()
+    }
   })
 
   async function inEncoding(encoding: string, work: (database: Database) => Promise<void>): Promise<void> {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { withSessionSettings } from '../../src/infra/session-settings.ts'
+
+const sslModeOf = (query: string) =>
+  new URL(withSessionSettings(`postgresql://u@db/posthorn${query}`)).searchParams.getAll('sslmode').at(-1)
+
+test.each([
+  ['?sslmode=prefer', 'verify-full'],
+  ['?sslmode=require&sslrootcert=/ca.crt', 'verify-full'],
+  ['?sslmode=verify-ca', 'verify-full'],
+  ['?sslmode=verify-full', 'verify-full'],
+  ['?sslmode=no-verify', 'no-verify'],
+  ['?sslmode=disable', 'disable'],
+  ['?uselibpqcompat=true&sslmode=require', 'require'],
+  ['', undefined],
+])('what verifies is called so, as a later driver will want it: %s', (query, mode) => {
+  expect(sslModeOf(query)).toBe(mode)
+})
