@@ -250,6 +250,9 @@ function readPath(text: string): string {
 }
 
 function readDatabaseUrl(text: string): string {
+  if (/^[^?]*@[^@/?]*,|[?&]host=[^&]*(,|%2C)/i.test(text)) {
+    throw new Error('must name one host: an address that leads to the server that takes writes')
+  }
   // A socket's URL names no host: postgresql://user@/database?host=/run/postgresql
   const url = URL.parse(text.replace('@/', '@localhost/'))
   if (url && /^postgres(ql)?:$/.test(url.protocol)) return text

@@ -5,8 +5,8 @@ import { createLog, type Log } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
-import { Refusal } from '../lib/refusal.ts'
 import { VERSION } from '../version.ts'
+import { needsChange, unusable } from './unusable-database.ts'
 
 export type StoreOptions = {
   config: Config
@@ -72,7 +72,8 @@ async function reach(url: string, clock: Clock, signal?: AbortSignal): Promise<v
     for (;;) {
       const failure = await Promise.race([tryOnce(database.dedicated()), stopped])
       if (!failure) return
-      if (!isConnectionLoss(failure) || clock.monotonic() > untilMs) throw unreachable(failure)
+      const hopeless = !isConnectionLoss(failure) || needsChange(failure)
+      if (hopeless || clock.monotonic() > untilMs) throw unusable(failure)
       await Promise.race([pause(clock, DATABASE_LOOK_MS), stopped])
     }
   } finally {
@@ -97,12 +98,6 @@ async function tryOnce(connecting: Promise<{ end(): Promise<void> }>): Promise<E
   } catch (error) {
     return error as Error
   }
-}
-
-function unreachable(cause: Error): Refusal {
-  const reason =
-    cause instanceof AggregateError ? cause.errors.map(error => error.message).join(', ') : cause.message
-  return new Refusal(`The database of DATABASE_URL cannot be used: ${reason}.`, { cause })
 }
 
 async function migrateStore(url: string, options: StoreOptions): Promise<string[]> {

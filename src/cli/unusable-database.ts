@@ -1,0 +1,49 @@
+import { Refusal } from '../lib/refusal.ts'
+
+/** What the server, the driver or TLS says, in whatever language, and what mends it. */
+const ADVICE: readonly { code?: RegExp; message?: RegExp; advice: string }[] = [
+  {
+    code: /^28P01$/,
+    advice: 'check user and password, and write signs such as @ : / # ? % in them as %40 %3A %2F %23 %3F %25',
+  },
+  { message: /password must be a (non-empty )?string/, advice: 'put the password into the URL' },
+  {
+    code: /^28000$/,
+    advice: 'let the role in (pg_hba.conf), and add sslmode=verify-full where the server asks for TLS',
+  },
+  { code: /^3D000$/, advice: 'make it first, owned by the role' },
+  {
+    message: /unsupported startup parameter/,
+    advice:
+      'let the proxy ignore options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout and extra_float_digits (PgBouncer: ignore_startup_parameters)',
+  },
+  { message: /does not support SSL/, advice: 'set up TLS there, or add sslmode=disable' },
+  {
+    code: /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT)/,
+    advice:
+      'add sslrootcert=/path/of/its/ca.crt and name the host as its certificate does, or sslmode=no-verify to encrypt without knowing whom one talks to',
+  },
+]
+
+type Failure = Error & { code?: string; syscall?: string }
+
+/** Waiting does not help: a file that the URL names is not there, or a proxy wants to be set up. */
+export function needsChange(failure: Failure): boolean {
+  return failure.syscall === 'open' || adviceOn(failure) !== undefined
+}
+
+export function unusable(cause: Error): Refusal {
+  const errors = cause instanceof AggregateError ? (cause.errors as Error[]) : [cause]
+  // What Node adds is about starting Node.
+  const reason = errors.map(error => error.message.replace(/; if the root CA .*|[:. ]+$/, '')).join(', ')
+  const advice = adviceOn(cause)
+  return new Refusal(
+    `The database of DATABASE_URL cannot be used: ${reason}${advice === undefined ? '' : `: ${advice}`}.`,
+    { cause },
+  )
+}
+
+function adviceOn(failure: Failure): string | undefined {
+  const { code = '', message } = failure
+  return ADVICE.find(each => each.code?.test(code) || each.message?.test(message))?.advice
+}
