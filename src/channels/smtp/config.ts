@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
+import { parseMailbox } from './address.ts'
 
 export const CONNECTIONS = 5
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
 const DNS_NAME = inForm('^[A-Za-z0-9._-]+$', 'must be letters a to z, digits, dots, _ and -')
+
+const SENDER_FORM = 'must be one e-mail address, or `Name <address>`'
 
 export const Config = Type.Object(
   {
@@ -22,12 +25,16 @@ export const Config = Type.Object(
     password: Type.Optional(
       Type.String({ minLength: 1, maxLength: 4_096, description: 'Login password.', format: 'password' }),
     ),
-    from: Type.String({
-      minLength: 3,
-      maxLength: 400,
-      ...inForm('^[^\\r\\n]+@[^\\r\\n]+$', 'must be an e-mail address, or `Name <address>`'),
-      description: 'The sender of every mail: an address, or `Name <address>`.',
-    }),
+    from: Type.Refine(
+      Type.String({
+        minLength: 3,
+        maxLength: 400,
+        ...inForm('^[^\\r\\n]+@[^\\r\\n]+$', SENDER_FORM),
+        description: 'The sender of every mail: one address, or `Name <address>`.',
+      }),
+      from => parseMailbox(from) !== null,
+      () => SENDER_FORM,
+    ),
     dkim: Type.Optional(
       Type.Object(
         {

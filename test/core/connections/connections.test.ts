@@ -94,6 +94,8 @@ describe('a connection', () => {
     ['an unknown provider', { provider: 'pigeon' }, ['provider']],
     ['a channel that it does not carry', { channels: ['email_user', 'int_sms'] }, ['channels[1]']],
     ['a missing field', { config: { host: 'h' } }, ['config.from']],
+    ['two senders', { config: { host: 'h', from: 'a@x.example,b@x.example' } }, ['config.from']],
+    ['a sender of no domain', { config: { host: 'h', from: 'Acme <a@b_c.example>' } }, ['config.from']],
     ['a wrong type', { config: { host: 'h', from: 'a@example.com', port: 'x' } }, ['config.port']],
     ['no configuration', { config: undefined as never }, ['config.host', 'config.from']],
   ])('with %s is refused by its path', async (_, change, paths) => {
