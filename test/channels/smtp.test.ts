@@ -325,6 +325,65 @@ describe('the mail', () => {
     expect(peer.received.map(one => 'SMTPUTF8' in one.mailArgs)).toEqual([false, true])
   })
 
+  test('a server that takes no addresses beyond ASCII is given none, and asked once in ten minutes', async () => {
+    const { link, peer, io } = await start({}, {}, { hideSMTPUTF8: true })
+    const refused = {
+      kind: 'rejected',
+      code: 'RECIPIENT_REJECTED',
+      detail: 'The server takes no addresses beyond ASCII, such as this recipient’s (SMTPUTF8).',
+    }
+    const burst = Array.from({ length: 5 }, (_, nth) =>
+      link.send(outgoing(nth, { to: 'jürgen@example.com' }), never()),
+    )
+    expect(await settled(Promise.all(burst), 'the sends')).toEqual(burst.map(() => refused))
+    expect([peer.connections(), peer.envelopes]).toEqual([1, []])
+    expect(await send(link, { from: 'jürgen@example.org' })).toMatchObject({ code: 'SENDER_REJECTED' })
+    expect((await send(link, { to: 'user@bücher.example' })).kind).toBe('accepted')
+    expect(await send(link, { to: 'jürgen@example.com' })).toEqual(refused)
+    expect(peer.connections()).toBe(2)
+    await io.clock.advance(10 * 60_000)
+    expect(await send(link, { to: 'jürgen@example.com' })).toEqual(refused)
+    expect([peer.connections(), peer.received.length]).toEqual([3, 1])
+  })
+
+  test('what a server announces by STARTTLS counts, and to the connection that carried the last mail', async () => {
+    const certificate = createCertificate(['127.0.0.1'])
+    const { link, peer } = await start(
+      {},
+      { requireTls: true, tlsCa: certificate.cert },
+      { ...certificate, hideSMTPUTF8: true },
+    )
+    expect((await send(link)).kind).toBe('accepted')
+    expect(await send(link, { to: 'jürgen@example.com' })).toMatchObject({ code: 'RECIPIENT_REJECTED' })
+    expect(peer.connections()).toBe(1)
+  })
+
+  test.each<[string, SmtpScript]>([
+    ['is busy', { connect: { reply: '421 4.3.2 busy' } }],
+    ['hangs up', { connect: 'reset' }],
+    ['wants nobody', { connect: { reply: '554 5.7.1 go away' } }],
+  ])('whether a server that %s takes an address is asked again later', async (_, script) => {
+    const { link, io } = await start(script, {}, { hideSMTPUTF8: true })
+    expect(await send(link, { to: 'jürgen@example.com' })).toMatchObject({ kind: 'retry' })
+    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down'])
+  })
+
+  test('asking ends with the caller’s signal', async () => {
+    const reached = Promise.withResolvers<void>()
+    const step = () => {
+      reached.resolve()
+      return 'silent' as const
+    }
+    const { link, peer } = await start({ connect: step })
+    const stop = new AbortController()
+    const sends = [1, 2].map(nth => link.send(outgoing(nth, { to: 'jürgen@example.com' }), stop.signal))
+    await settled(reached.promise, 'the step')
+    stop.abort()
+    const outcomes = await settled(Promise.all(sends), 'the sends')
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['retry', 'retry'])
+    expect(peer.connections()).toBe(1)
+  })
+
   test('no field begins a header or a recipient of its own', async () => {
     const { link, peer } = await start()
     const evil = 'x\r\nBcc: victim@example.net\r\nX-Evil: 1\r\n\r\nbody'

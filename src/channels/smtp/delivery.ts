@@ -5,7 +5,7 @@ import type { SmtpFault } from './outcome.ts'
 
 /** What became of a mail on the wire. `ended`: its last byte was handed to the connection. */
 export type Delivery =
-  | { reply: string; serverMessageId: string | null; ended: boolean }
+  | { reply: string; serverMessageId: string | null; extensions: readonly string[]; ended: boolean }
   | { fault: SmtpFault; ended: boolean }
 
 export type Deliveries = {
@@ -34,8 +34,8 @@ export function createDeliveries(options: PoolOptions): Deliveries {
       return new Promise(resolve => {
         pool.send(poolMail(mail, signal, progress), (error, info) => {
           if (error) return resolve({ fault: error as SmtpFault, ended: progress.ended })
-          const serverMessageId = info?.serverMessageId ?? null
-          resolve({ reply: info?.response ?? '', serverMessageId, ended: progress.ended })
+          const { response: reply = '', serverMessageId = null, ehlo: extensions = [] } = info ?? {}
+          resolve({ reply, serverMessageId, extensions, ended: progress.ended })
         })
       })
     },

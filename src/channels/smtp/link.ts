@@ -3,12 +3,19 @@ import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
 import { createReport } from '../shared/report.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
-import { checkServer } from './check.ts'
+import { createBeyondAscii, isBeyondAscii } from './beyond-ascii.ts'
+import { askExtensions, checkServer } from './check.ts'
 import { CONNECTIONS, type SmtpConfig } from './config.ts'
 import { createDeliveries, type Delivery } from './delivery.ts'
 import { createDkimSigner, type DkimSigner } from './dkim.ts'
-import { composeMail, LARGEST_MAIL_BYTES } from './message.ts'
-import { outcomeOfFault, outcomeOfReply, outcomeOfUnmailable } from './outcome.ts'
+import { composeMail, LARGEST_MAIL_BYTES, type Mail } from './message.ts'
+import {
+  outcomeBeyondAscii,
+  outcomeOfFault,
+  outcomeOfReply,
+  outcomeOfUnmailable,
+  type SmtpFault,
+} from './outcome.ts'
 import { createRoom, type Place } from './room.ts'
 
 /** Connecting has its own deadlines: a host that swallows packets must not hold a mail for minutes. */
@@ -42,6 +49,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   const room = createRoom(MOST_IN_MEMORY_BYTES)
   const copies = COPIES_WHILE_MADE + Number(sign !== undefined)
   const deliveries = createDeliveries({ ...options, ...(login && { auth: login }) })
+  const beyondAscii = createBeyondAscii(signal => askExtensions(options, signal), io.clock)
   const report = createReport(io, 'smtp: the server cannot be reached')
   const closing = new AbortController()
   const underWay = new Set<Promise<Outcome>>()
@@ -65,12 +73,29 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     const made = await makeMail(message, sender, sign, io, signal)
     if (!('mail' in made)) return made
     place?.shrink(made.mail.bytes.length)
+    const refused = await refuseBeyondAscii(message, made.mail, signal)
+    if (refused) return refused
     const delivery = await deliveries.deliver(made.mail, signal)
     const state = stateAfter(delivery)
     if (state) report(state)
     if ('fault' in delivery) return outcomeOfFault(message, delivery.fault, delivery.ended)
+    beyondAscii.heard(delivery.extensions)
     const providerId = (delivery.serverMessageId ?? made.mail.messageId).replace(/[<>]/g, '')
     return outcomeOfReply(message, delivery.reply, providerId, delivery.ended)
+  }
+
+  /** Null where the server takes the addresses of the mail. */
+  async function refuseBeyondAscii(
+    message: Outgoing,
+    mail: Mail,
+    signal: AbortSignal,
+  ): Promise<Outcome | null> {
+    if (!isBeyondAscii(mail.to) && !isBeyondAscii(mail.from)) return null
+    const taken = await beyondAscii.isTaken(signal)
+    if (typeof taken === 'boolean') return taken ? null : outcomeBeyondAscii(isBeyondAscii(mail.to))
+    const state = stateAfter({ fault: taken.fault })
+    if (state) report(state)
+    return outcomeOfFault(message, taken.fault, false)
   }
 
   return {
@@ -128,7 +153,7 @@ async function makeMail(
   sign: DkimSigner | undefined,
   io: Io,
   signal: AbortSignal,
-): Promise<{ mail: Exclude<Awaited<ReturnType<typeof composeMail>>, { fault: unknown }> } | Outcome> {
+): Promise<{ mail: Mail } | Outcome> {
   try {
     signal.throwIfAborted()
     const mail = await composeMail(message, from, io.clock.now(), signal)
@@ -154,7 +179,7 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
 }
 
 /** A server that answers is up, whatever it says of the mail; our own abort tells nothing. */
-function stateAfter(delivery: Delivery): LinkState | null {
+function stateAfter(delivery: Delivery | { fault: SmtpFault }): LinkState | null {
   if (!('fault' in delivery)) return { state: 'up', detail: 'takes mail' }
   const { code, responseCode, originalCode } = delivery.fault
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }

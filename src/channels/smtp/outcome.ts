@@ -28,6 +28,13 @@ export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }
 
+/** The server does not announce that it takes such an address: it was given nothing. */
+export function outcomeBeyondAscii(isRecipient: boolean): Outcome {
+  const whose = isRecipient ? 'recipient’s' : 'sender’s'
+  const detail = `The server takes no addresses beyond ASCII, such as this ${whose} (SMTPUTF8).`
+  return { kind: 'rejected', code: isRecipient ? 'RECIPIENT_REJECTED' : 'SENDER_REJECTED', detail }
+}
+
 /**
  * The one reply that means "taken": 2xx to a mail whose end was written. A server that says so
  * earlier, or says something that is no reply, leaves us not knowing.
