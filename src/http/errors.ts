@@ -24,7 +24,7 @@ export function createErrorHandler(log: HttpLog) {
 }
 
 /** Of a body that was refused before its end, the rest may still come. */
-const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
+export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
 
 /**
  * Fastify would cut the line under a sender who is still at it, and who would never

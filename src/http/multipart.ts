@@ -33,7 +33,7 @@ export type Form<F> = {
 }
 
 /** All the text of a form together: as much as a JSON body. */
-const MOST_TEXT_BYTES = 1_048_576
+export const MOST_TEXT_BYTES = 1_048_576
 const MOST_PARTS = 100
 const MOST_NAME_CHARACTERS = 200
 const HEADER_BYTES = 8_192

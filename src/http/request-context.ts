@@ -22,6 +22,7 @@ export function addRequestContext(app: FastifyInstance, log: HttpLog, meter: Htt
   app.decorateRequest('joined', null)
   app.decorateRequest('fault', null)
   app.decorateRequest('upload', null)
+  app.decorateRequest('largeBody', null)
   app.addHook('onRequest', (request, reply, done) => {
     nameAnswer(request, reply)
     done()

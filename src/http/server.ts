@@ -29,6 +29,7 @@ import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
 import { acceptAnyBody, acceptJsonBodies, leaveBodies, refuseUnreadable, takeNone } from './json-body.ts'
+import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
 import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts'
@@ -83,6 +84,7 @@ const IDLE_TIMEOUT_MS = 120_000
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const limiter = createRateLimiter(deps)
+  const largeBodies = createLargeBodies()
   const unmatched = createUnmatched({ ...deps, limiter })
   const app = createFastify(deps, unmatched)
   const onError = createErrorHandler(deps.log)
@@ -107,7 +109,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     page: scope => scope.register(helmet, PAGE_HEADERS),
   }
   const add = (scope: FastifyInstance, route: Route) =>
-    addRoute(scope, route, deps, [
+    addRoute(scope, route, deps, largeBodies, [
       ...refuseSwallowed(deps.routes, route, unmatched),
       ...createGate(route, deps, limiter),
     ])
@@ -206,23 +208,33 @@ function refuseSwallowed(routes: readonly Route[], route: Route, unmatched: Unma
   ]
 }
 
-function addRoute(app: FastifyInstance, route: Route, deps: ServerDeps, gates: Gate[]): void {
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  deps: ServerDeps,
+  largeBodies: LargeBodies,
+  gates: Gate[],
+): void {
   const { form } = route
+  const bodyLimit =
+    route.bodyLimit ?? ('public' in route.auth ? STRANGERS_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES)
   const plain = route.faults === 'handed over' ? handOver(route.handler) : (route.handler as Handler)
-  const handler = route.audit ? audited(route, plain, deps.audit) : plain
+  const noting = route.audit ? audited(route, plain, deps.audit) : plain
+  const handler = form ? withForm(form, route, noting, deps.media) : noting
+  const isHeld = route.method !== 'GET' && !route.streamed
   app.route({
     method: route.method,
     url: route.url,
     // A copy: Fastify writes into it.
     schema: { ...route.schema },
-    bodyLimit:
-      route.bodyLimit ?? ('public' in route.auth ? STRANGERS_BODY_LIMIT_BYTES : DEFAULT_BODY_LIMIT_BYTES),
+    bodyLimit,
     onRequest: gates,
+    ...(isHeld && { preParsing: largeBodies.admit(bodyLimit) }),
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),
     attachValidation: route.faults === 'handed over' || form !== undefined,
     config: { auth: route.auth, ...(form && { form, formSchema: route.schema.body as TObject }) },
-    handler: form ? withForm(form, route, handler, deps.media) : (handler as never),
+    handler: (isHeld ? largeBodies.hold(handler) : handler) as never,
   })
 }
 
