@@ -22,7 +22,7 @@ export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake:
     suppressions: createSuppressions({ db, clock, ids, phones }),
     suppressedOn: createSuppressedOn({ db }),
     mayLeaveAt: createQuietHours(),
-    inboundMessages: createInboundMessages({ db, phones }),
+    inboundMessages: createInboundMessages({ db, clock, phones }),
     inboundWatch: createInboundWatch({ db, clock }),
     keepInbound,
     wake,

@@ -62,7 +62,7 @@ export function createPeopleRooms(
     }),
     ownLogin: createOwnLogin(shared),
     peopleAdmin: createPeopleAdmin({ ...shared, invitations, members, publicUrl }),
-    auditLog: createAuditLog({ db, ids, log }),
+    auditLog: createAuditLog({ db, clock, ids, log }),
   }
 }
 

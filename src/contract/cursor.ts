@@ -39,15 +39,19 @@ export function readTimeCursor(cursor: string): TimePlace {
   return { atMs: Number(atMs), messageId: messageId as MessageId }
 }
 
-/** One page of what was read one row further than asked for. */
+/**
+ * One page of what was read one row further than asked for. `lookedTo` is the cursor behind what was looked at,
+ * where that was not all: what is older is looked at by the next page.
+ */
 export function pageOf<Row, View>(
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => View,
   cursorAfter: (last: Row) => string,
+  lookedTo: string | null = null,
 ): Page<View> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : null
+  const nextCursor = rows.length > limit && last !== undefined ? cursorAfter(last) : lookedTo
   return { success: true, data: shown.map(view), nextCursor }
 }

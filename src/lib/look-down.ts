@@ -1,5 +1,10 @@
 import type { Clock } from './clock.ts'
 
+/** A page is looked for so long, in ms (decision 21). */
+export const LOOK_FOR_MS = 80
+/** One statement looks at so many rows at most: some 20 ms, however rare what is looked for. */
+export const MOST_LOOKED_AT = 20_000
+
 /** What one statement found below a place: `downTo` is where it stopped, null at the end of all. */
 export type Stretch<Row, Place> = {
   rows: Row[]

@@ -4,12 +4,20 @@ import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cur
 import { invalid } from '../../contract/errors.ts'
 import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
-import { toIso } from '../../lib/clock.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
 import { type Ids, isId, timeOf } from '../../lib/ids.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { AuditNote } from './note.ts'
-import { type AuditFilter, type AuditRow, insertEntry, listEntries } from './store.ts'
+import {
+  type AuditFilter,
+  type AuditId,
+  type AuditRow,
+  endOfAuditLook,
+  insertEntry,
+  listEntries,
+} from './store.ts'
 
 /** Who changed what. It only grows. */
 export type AuditLog = {
@@ -27,6 +35,7 @@ export type AuditLog = {
 
 export type AuditLogDeps = {
   db: Db
+  clock: Pick<Clock, 'monotonic'>
   ids: Ids
   log: { warn(fields: object, text: string): void }
 }
@@ -34,7 +43,7 @@ export type AuditLogDeps = {
 /** More changes than anybody makes while a database is away. */
 const MOST_WAITING = 10_000
 
-export function createAuditLog({ db, ids, log }: AuditLogDeps): AuditLog {
+export function createAuditLog({ db, clock, ids, log }: AuditLogDeps): AuditLog {
   let waiting: AuditRow[] = []
 
   async function note({ accountId, ...entry }: AuditNote): Promise<void> {
@@ -60,22 +69,34 @@ export function createAuditLog({ db, ids, log }: AuditLogDeps): AuditLog {
     }
   }
 
-  async function read(filter: AuditFilter, { cursor, limit }: { cursor?: string; limit: number }) {
-    return listEntries(db, filter, readIdCursor('aud', cursor), limit + 1)
+  async function read<View>(
+    filter: AuditFilter,
+    { cursor, limit }: { cursor?: string; limit: number },
+    view: (row: AuditRow) => View,
+  ): Promise<Page<View>> {
+    const { rows, downTo } = await look(filter, readIdCursor('aud', cursor), limit + 1)
+    return pageOf(rows, limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
+  }
+
+  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  async function look(filter: AuditFilter, before: AuditId | null, limit: number) {
+    if (filter.action === null && filter.actorId === null) {
+      return { rows: await listEntries(db, filter, before, limit), downTo: null }
+    }
+    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
+      const downTo = await endOfAuditLook(db, filter, below)
+      return { rows: await listEntries(db, filter, below, left, downTo), downTo }
+    })
   }
 
   return {
     note,
     flush,
-    async list({ account }, query) {
-      const rows = await read({ accountId: account.id, ...filterOf(query) }, query)
-      return pageOf(rows, query.limit, view, row => writeCursor(row.id))
-    },
+    list: async ({ account }, query) => read({ accountId: account.id, ...filterOf(query) }, query, view),
     async listAll(query) {
       const { accountId: of } = query
       const accountId = of === undefined ? null : of === 'platform' ? PLATFORM : readAccountId(of)
-      const rows = await read({ accountId, ...filterOf(query) }, query)
-      return pageOf(rows, query.limit, viewForAdmin, row => writeCursor(row.id))
+      return read({ accountId, ...filterOf(query) }, query, viewForAdmin)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import type { AuditNote } from './note.ts'
 
 export type AuditId = Id<'aud'>
@@ -55,35 +56,66 @@ export async function insertEntry(db: Db, row: AuditRow): Promise<void> {
   })
 }
 
-/** The newest first, below `before`. Ids sort by time, so times are ranges of the key. */
+/** The newest first, below `before` and not below `downTo`. Ids sort by time, so times are ranges of the key. */
 export async function listEntries(
   db: Db,
-  { accountId, action, actorId, fromMs, toMs }: AuditFilter,
+  filter: AuditFilter,
   before: AuditId | null,
   limit: number,
+  downTo: AuditId | null = null,
 ): Promise<AuditRow[]> {
-  const ofOne = accountId !== null
   const { rows } = await db.query<Stored>({
-    name: ofOne ? 'audit_of_account' : 'audit_of_all',
+    name: `audit_list_${wayTo(filter)}`,
     text: `select * from audit_log
-      where ${ofOne ? 'account_id = $1' : '$1::uuid is null'}
-        and ($2::text is null or action = $2 or starts_with(action, $2 || '.'))
-        and ($3::uuid is null or actor_id = $3)
-        and id >= coalesce($4::uuid, '00000000-0000-0000-0000-000000000000')
-        and id < coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-        and id < coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-      order by id desc limit $7`,
+      where ${WAYS[wayTo(filter)]} and id >= $5
+        and ($6::text is null or action = $6 or starts_with(action, $6 || '.'))
+        and ($7::uuid is null or actor_id = $7)
+      order by id desc limit $8`,
     values: [
-      accountId && toUuid(accountId),
-      action,
-      actorId && toUuid(actorId),
-      fromMs === null ? null : firstUuidAt(fromMs),
-      toMs === null ? null : firstUuidAt(toMs),
-      before && toUuid(before),
+      ...placeOf(filter, before),
+      downTo === null ? LOWEST : toUuid(downTo),
+      filter.action,
+      filter.actorId && toUuid(filter.actorId),
       limit,
     ],
   })
   return rows.map(toRow)
+}
+
+/** How far down one statement looks; null when it is to the end. */
+export async function endOfAuditLook(
+  db: Db,
+  filter: AuditFilter,
+  before: AuditId | null,
+): Promise<AuditId | null> {
+  const { rows } = await db.query<{ id: string }>({
+    name: `audit_end_${wayTo(filter)}`,
+    text: `select id from audit_log where ${WAYS[wayTo(filter)]}
+      order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values: placeOf(filter, before),
+  })
+  return rows.length === 2 ? fromUuid('aud', rows[0]!.id) : null
+}
+
+/** What is read to find them: one account's entries, or everybody's, which have an index of their own. */
+const WAYS = {
+  account: 'account_id = $1 and id >= $2 and id < $3 and id < $4',
+  all: '$1::uuid is null and id >= $2 and id < $3 and id < $4',
+} as const
+const LOWEST = '00000000-0000-0000-0000-000000000000'
+const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+function wayTo({ accountId }: AuditFilter): keyof typeof WAYS {
+  return accountId === null ? 'all' : 'account'
+}
+
+function placeOf({ accountId, fromMs, toMs }: AuditFilter, before: AuditId | null): unknown[] {
+  return [
+    accountId && toUuid(accountId),
+    fromMs === null ? LOWEST : firstUuidAt(fromMs),
+    toMs === null ? HIGHEST : firstUuidAt(toMs),
+    before === null ? HIGHEST : toUuid(before),
+  ]
 }
 
 function toRow(raw: Stored): AuditRow {

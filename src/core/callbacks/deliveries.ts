@@ -20,7 +20,7 @@ import {
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
-import { lookDown } from '../../lib/look-down.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -51,8 +51,6 @@ export type WebhookDeliveries = {
 
 /** Events that one request queues: more go on with its cursor. */
 const MOST_REPLAYED = 5_000
-/** A page is looked for so long (decision 21). */
-const LOOK_FOR_MS = 80
 
 export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }): WebhookDeliveries {
   const { db, clock, ids } = deps
@@ -85,12 +83,9 @@ export function createWebhookDeliveries(deps: { db: Db; clock: Clock; ids: Ids }
       const webhook = await findWebhook(db, account.id, webhookId)
       const before = cursor === undefined ? null : readListCursor(cursor)
       const { rows, downTo } = await look(account.id, webhook.id, filter, before, limit + 1)
-      const page = pageOf(rows, limit, viewDelivery, row => writeCursor(String(row.seq)))
-      // What is older is looked at by the next one.
-      return {
-        ...page,
-        nextCursor: page.nextCursor ?? (downTo === null ? null : writeCursor(String(downTo))),
-      }
+      const cursorAt = (seq: number) => writeCursor(String(seq))
+      const lookedTo = downTo === null ? null : cursorAt(downTo)
+      return pageOf(rows, limit, viewDelivery, ({ seq }) => cursorAt(seq), lookedTo)
     },
 
     async read({ account }, webhookId, deliveryId) {

@@ -3,6 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import type { DeliveryId, EventId, WebhookId } from './store.ts'
 
 /** A delivery as its endpoint's list shows it; times in ms since the epoch. */
@@ -41,9 +42,6 @@ type Raw = {
 
 const COLUMNS = `id, seq, event_id, event_type, order_key, status, attempts, due_at, last_at, last_status, last_error,
   ended_at, replay_of`
-
-/** One statement looks at so many at most: some 20 ms, however rare what is looked for. */
-const MOST_LOOKED_AT = 20_000
 
 export type DeliveryFilter = { status?: DeliveryStatus; eventType?: EventType }
 

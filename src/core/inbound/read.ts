@@ -7,11 +7,21 @@ import type {
   InboundMessageView,
 } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { readFilter } from './filter.ts'
-import { type InboundFilter, type InboundRow, listInbound, selectInbound } from './store.ts'
+import {
+  endOfInboundLook,
+  type InboundFilter,
+  type InboundId,
+  type InboundRow,
+  isSelective,
+  listInbound,
+  selectInbound,
+} from './store.ts'
 import { viewInbound } from './view.ts'
 
 /** What people wrote to us, the newest first. */
@@ -25,11 +35,25 @@ export type InboundMessages = {
   filterOf(query: InboundMessageFilters): InboundFilter
 }
 
-export function createInboundMessages({ db, phones }: { db: Db; phones: Phones }): InboundMessages {
+export type InboundMessagesDeps = { db: Db; clock: Pick<Clock, 'monotonic'>; phones: Phones }
+
+export function createInboundMessages({ db, clock, phones }: InboundMessagesDeps): InboundMessages {
   async function list(accountId: AccountId, query: InboundMessageQuery): Promise<Page<InboundMessageView>> {
     const before = readIdCursor('inb', query.cursor)
-    const rows = await listInbound(db, accountId, readFilter(query, phones), before, query.limit + 1)
-    return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id))
+    const { rows, downTo } = await look(accountId, readFilter(query, phones), before, query.limit + 1)
+    const lookedTo = downTo && writeCursor(downTo)
+    return pageOf(rows, query.limit, viewInbound, row => writeCursor(row.id), lookedTo)
+  }
+
+  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  async function look(accountId: AccountId, filter: InboundFilter, before: InboundId | null, limit: number) {
+    if (!isSelective(filter)) {
+      return { rows: await listInbound(db, accountId, filter, before, limit), downTo: null }
+    }
+    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
+      const downTo = await endOfInboundLook(db, accountId, filter, below)
+      return { rows: await listInbound(db, accountId, filter, below, left, downTo), downTo }
+    })
   }
 
   return {

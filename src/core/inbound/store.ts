@@ -5,6 +5,7 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import type { Keyword } from '../consent/keywords.ts'
 
 export type InboundId = Id<'inb'>
@@ -159,21 +160,75 @@ export type InboundFilter = {
   createdBeforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the page before. */
+/** The newest first; `before` is the last id of the page before, `downTo` the last that is looked at. */
 export async function listInbound(
   db: Db,
   accountId: AccountId,
   filter: InboundFilter,
   before: InboundId | null,
   limit: number,
+  downTo: InboundId | null = null,
 ): Promise<InboundRow[]> {
-  const values: unknown[] = [toUuid(accountId), limit]
+  const { shape, where, values } = conditionsOf(accountId, filter, before, downTo)
+  const { rows } = await db.query<Raw>({
+    name: `inbound_list_${shape}`,
+    text: `select ${COLUMNS} from inbound_messages where ${where} order by id desc limit $${values.push(limit)}`,
+    values,
+  })
+  return rows.map(toRow)
+}
+
+/** How far down one statement looks; null when it is to the end. */
+export async function endOfInboundLook(
+  db: Db,
+  accountId: AccountId,
+  filter: InboundFilter,
+  before: InboundId | null,
+): Promise<InboundId | null> {
+  const { shape, where, values } = conditionsOf(accountId, wayOf(filter), before, null)
+  const { rows } = await db.query<{ id: string }>({
+    name: `inbound_end_${shape}`,
+    text: `select id from inbound_messages where ${where} order by id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values,
+  })
+  return rows.length === 2 ? fromUuid('inb', rows[0]!.id) : null
+}
+
+/** What has an index of its own, the narrowest first. */
+const WAYS = ['conversationKey', 'from', 'contextAccount', 'to'] as const
+
+/** What of a filter leads to its rows; the others are looked for along it. */
+function wayOf({ createdAfterMs, createdBeforeMs, ...fields }: InboundFilter): InboundFilter {
+  const way = WAYS.find(field => fields[field] !== undefined)
+  return {
+    ...(way && { [way]: fields[way] }),
+    ...(createdAfterMs !== undefined && { createdAfterMs }),
+    ...(createdBeforeMs !== undefined && { createdBeforeMs }),
+  }
+}
+
+/** Whether it passes over rows on its way. */
+export function isSelective(filter: InboundFilter): boolean {
+  return Object.keys(filter).length > Object.keys(wayOf(filter)).length
+}
+
+/** Each set of filters is a statement of its own, told by its `shape`: one for all would be planned for none. */
+function conditionsOf(
+  accountId: AccountId,
+  filter: InboundFilter,
+  before: InboundId | null,
+  downTo: InboundId | null,
+) {
+  const values: unknown[] = [toUuid(accountId)]
   const wheres = ['account_id = $1']
+  let shape = ''
   const where = (sql: string, value: unknown) => {
+    shape += value === undefined ? 0 : 1
     if (value !== undefined) wheres.push(`${sql} $${values.push(value)}`)
   }
   const { from, to, channel, contextAccount, conversationKey, createdAfterMs, createdBeforeMs } = filter
   where('id <', before === null ? undefined : toUuid(before))
+  where('id >=', downTo === null ? undefined : toUuid(downTo))
   where('sender =', from)
   where('recipient =', to)
   where('channel =', channel)
@@ -181,14 +236,7 @@ export async function listInbound(
   where('conversation_key =', conversationKey)
   where('id >=', createdAfterMs === undefined ? undefined : firstUuidAt(createdAfterMs + 1))
   where('id <', createdBeforeMs === undefined ? undefined : firstUuidAt(createdBeforeMs))
-  const given = [before ?? undefined, from, to, channel, contextAccount, conversationKey]
-  const { rows } = await db.query<Raw>({
-    // Each set of filters is a statement of its own: one for all would be planned for none.
-    name: `inbound_list_${[...given, createdAfterMs, createdBeforeMs].map(each => (each === undefined ? 0 : 1)).join('')}`,
-    text: `select ${COLUMNS} from inbound_messages where ${wheres.join(' and ')} order by id desc limit $2`,
-    values,
-  })
-  return rows.map(toRow)
+  return { shape, where: wheres.join(' and '), values }
 }
 
 /** Of each account the ids of what came since its time, the newest first, at most `limit` of each. */

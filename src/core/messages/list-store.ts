@@ -11,6 +11,7 @@ import {
   timeOf,
   toUuid,
 } from '../../lib/ids.ts'
+import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import { type MessageRow, type RawMessage, toRow } from './message-store.ts'
 
 export type MessageFilter = {
@@ -25,9 +26,6 @@ export type MessageFilter = {
   createdAfterMs?: number
   createdBeforeMs?: number
 }
-
-/** One statement looks at so many at most: some 15 ms, however rare what is looked for. */
-const MOST_LOOKED_AT = 20_000
 
 /** Most bytes of what is said on a page: a mail may have half a million characters. */
 const PAGE_BYTES = 4_000_000

@@ -5,7 +5,7 @@ import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
-import { lookDown } from '../../lib/look-down.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'
 import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
@@ -94,10 +94,10 @@ export function createMessages(deps: MessagesDeps): Messages {
         limit,
         row => row,
         last => writeCursor(last.id),
+        downTo && writeCursor(downTo),
       )
       const data = await view(account, rows.slice(0, limit))
-      // What is older is looked at by the next one.
-      return { success: true, data, nextCursor: nextCursor ?? (downTo && writeCursor(downTo)) }
+      return { success: true, data, nextCursor }
     },
     view,
     read,
@@ -120,9 +120,6 @@ export function createMessages(deps: MessagesDeps): Messages {
 
 /** Each of which met an attempt that ended at that very moment. */
 const MOST_TRIES = 3
-
-/** A page is looked for so long: what it takes, with the last statement, stays well below 200 ms. */
-const LOOK_FOR_MS = 80
 
 /** It may pass over many before it finds one. */
 function isSelective({ createdAfterMs: _, createdBeforeMs: __, ...rest }: MessageFilter): boolean {

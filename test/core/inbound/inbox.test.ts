@@ -41,7 +41,7 @@ function openNode(through: Partial<Database> = {}) {
 
 /** What was kept for this test's connection. */
 async function kept(): Promise<(string | null)[]> {
-  const all = await createInboundMessages({ db: database.db, phones }).listShared({ limit: 500 })
+  const all = await createInboundMessages({ db: database.db, clock, phones }).listShared({ limit: 500 })
   return all.data.filter(each => each.connectionId === connection.id).map(({ text }) => text)
 }
 

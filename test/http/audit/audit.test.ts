@@ -227,8 +227,9 @@ describe('while the database is away', () => {
         return { rows: [], rowCount: 1 }
       },
     }
-    const ids = createIds(createFakeClock(), createRandom())
-    const log = createAuditLog({ db, ids, log: { warn: fields => void warned.push(fields) } })
+    const clock = createFakeClock()
+    const ids = createIds(clock, createRandom())
+    const log = createAuditLog({ db, clock, ids, log: { warn: fields => void warned.push(fields) } })
     const note = (target: string) =>
       log.note({
         accountId: null,

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createInboundMessages } from '../../../src/core/inbound/read.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+/** More than two statements look at. */
+const MANY = 45_000
+const NUMBER = '+12025550100'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  // The oldest came by e-mail, from somebody who wrote twice; every other one by SMS.
+  await database.db.query({
+    name: 't_many',
+    text: `insert into inbound_messages (account_id, id, connection_id, provider, provider_id, channel, sender, recipient)
+      select '00000000-0000-0000-0000-000000000000', first_uuid_at('2026-11-01T00:00:00Z'::timestamptz + n * interval '1 second'),
+             gen_random_uuid(), 'smpp', n::text, case when n = 1 then 'email_user' else 'int_sms' end,
+             case when n in (1, ${MANY}) then '+447700900123' else '+4477009' || n end, '${NUMBER}'
+        from generate_series(1, ${MANY}) n`,
+    timeoutMs: 60_000,
+  })
+}, 120_000)
+afterAll(() => database.drop())
+
+/** Whose clock is past the time of a page at every look. */
+function listOf() {
+  let nowMs = 0
+  const clock = { monotonic: () => (nowMs += 1_000) }
+  return createInboundMessages({ db: database.db, clock, phones: createPhones({ cacheSize: 10 }) }).listShared
+}
+
+test.each([
+  ['a rare channel', { channel: 'email_user' as const }, 3, '1'],
+  ['a rare channel at a busy number', { channel: 'email_user' as const, to: NUMBER }, 3, '1'],
+  ['somebody at a busy number', { to: NUMBER, from: '+447700900123' }, 1, String(MANY)],
+])(
+  '%s is looked for as long as a page may take, and further by the next one',
+  async (_, filter, pages, first) => {
+    const list = listOf()
+    const found: string[] = []
+    let asked = 0
+    let cursor: string | undefined
+    do {
+      const page = await list({ ...filter, limit: 50, ...(cursor !== undefined && { cursor }) })
+      asked++
+      found.push(...page.data.map(each => each.providerMessageId))
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    expect(asked).toBe(pages)
+    expect(found[0]).toBe(first)
+    expect(found.at(-1)).toBe('1')
+  },
+)
+
+test('what has a way of its own, or is not filtered, comes at once', async () => {
+  const list = listOf()
+  expect(await list({ from: '+447700900123', limit: 50 })).toMatchObject({
+    data: [{ providerMessageId: String(MANY) }, { providerMessageId: '1' }],
+    nextCursor: null,
+  })
+  expect((await list({ limit: 50 })).data).toHaveLength(50)
+})
