@@ -7,7 +7,7 @@ import { lockAccount } from '../accounts/store.ts'
 import { type Asset, keyOf } from './asset.ts'
 import { readFileName } from './file-name.ts'
 import { createInspection, type Findings } from './inspect.ts'
-import { type AssetRef, deleteAsset, insertStoring, markStored, weighAssets } from './store.ts'
+import { type AssetRef, deleteAsset, hideAsset, insertStoring, markStored, weighAssets } from './store.ts'
 
 /** A file on its way in. */
 export type IncomingFile = {
@@ -71,8 +71,10 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     )
   }
 
+  /** Hidden first: it may be shown by now, where the answer to that was lost. */
   async function forget(ref: AssetRef): Promise<void> {
     try {
+      await hideAsset(db, ref)
       await files.remove(keyOf(ref.id))
       await deleteAsset(db, ref)
     } catch (error) {

@@ -173,6 +173,15 @@ export async function markRemoved(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
+/** Hides an asset that nobody has heard of. */
+export async function hideAsset(db: Db, ref: AssetRef): Promise<void> {
+  await db.query({
+    name: 'media_hide',
+    text: `update media set state = 'leaving' where account_id = $1 and id = $2`,
+    values: [toUuid(ref.accountId), toUuid(ref.id)],
+  })
+}
+
 /** Forgets an asset whose bytes are gone. */
 export async function deleteAsset(db: Db, ref: AssetRef): Promise<void> {
   await db.query({

@@ -3,6 +3,7 @@ import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import { keyOf } from '../../../src/core/media/asset.ts'
 import { createMedia, type Media } from '../../../src/core/media/media.ts'
 import { createMediaSweep } from '../../../src/core/media/sweep.ts'
+import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { type FileStore, FileStoreUnavailable } from '../../../src/infra/file-store.ts'
 import { type AccountId, createIds, type Ids, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
@@ -34,8 +35,8 @@ describe('the sweep of media', () => {
   })
   afterEach(() => database.drop())
 
-  function open(accountBytes: number): void {
-    const deps = { db: database.db, clock, ids, files: memoryStore(), log: { warn() {} } }
+  function open(accountBytes: number, db: Database = database.db): void {
+    const deps = { db, clock, ids, files: memoryStore(), log: { warn() {} } }
     media = createMedia({
       ...deps,
       accountBytes,
@@ -90,6 +91,17 @@ describe('the sweep of media', () => {
       values: [toUuid(accountId), toUuid(id), toUuid(ids.next('cnn'))],
     })
   }
+
+  it('has nothing to find of an upload that was stored, and refused since nobody heard so', async () => {
+    const transaction: Database['transaction'] = async work => {
+      await database.db.transaction(work)
+      throw new DatabaseUnavailable(new Error('its answer was lost'))
+    }
+    open(Number.POSITIVE_INFINITY, { ...database.db, transaction })
+    await expect(take()).rejects.toThrow(DatabaseUnavailable)
+    expect(files.size).toBe(0)
+    expect(await rows()).toEqual([])
+  })
 
   it('leaves alone what was uploaded a moment ago, and takes it when its time is over', async () => {
     const asset = await take()
