@@ -3,7 +3,7 @@ import { createTemplateStates } from '../core/templates/apply-state.ts'
 import { CLAIM_LASTS_MS, createCreateTemplate } from '../core/templates/create.ts'
 import { createTemplateTeller } from '../core/templates/events.ts'
 import type { TemplateMedia } from '../core/templates/header-file.ts'
-import { chooseLine, isSandboxLine, type OfficialSenders } from '../core/templates/lines.ts'
+import { chooseLine, findLine, type OfficialSenders } from '../core/templates/lines.ts'
 import { createApprovers } from '../core/templates/official.ts'
 import { sweepNames } from '../core/templates/official-store.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
@@ -52,7 +52,7 @@ export function createTemplateRooms(
       senders,
       media,
       applied,
-      isSandbox: async (accountId, id) => isSandboxLine(await rooms.connections.forAccount(accountId), id),
+      findLine: async (accountId, id) => findLine(await rooms.connections.forAccount(accountId), id),
     }),
     templateSnapshots: createTemplateSnapshots({ db, clock, changes }),
     templateStates: states,

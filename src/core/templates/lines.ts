@@ -70,9 +70,10 @@ function askedFor({ asked }: LineRequest, own: readonly ConnectionSnapshot[]) {
   return found
 }
 
-/** Whether that connection is the sandbox; false for one that is gone. */
-export function isSandboxLine(connections: readonly ConnectionSnapshot[], id: ConnectionId): boolean {
-  return connections.some(each => each.id === id && each.provider === SANDBOX)
+/** The line of that connection, whether it is enabled or not; null for one that is gone. */
+export function findLine(connections: readonly ConnectionSnapshot[], id: ConnectionId): Line | null {
+  const found = connections.find(each => each.id === id)
+  return found ? toLine(found) : null
 }
 
 /** The sandbox stands in only where there is nothing real, as for sends. */

@@ -70,8 +70,8 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
     },
     async remove(connectionId, name, language) {
       const link = linkOf(connectionId)
-      // Of a connection that is gone nothing can be taken away, nor need it be.
-      if (!link?.deleteTemplate) return true
+      if (!link) return false
+      if (!link.deleteTemplate) return true
       const done = await within(ASK_TIMEOUT_MS, signal =>
         link.deleteTemplate!(name, language, signal).then(() => true),
       )

@@ -18,7 +18,7 @@ import { requireReach } from '../accounts/holding.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { CreateTemplate } from './create.ts'
 import type { TemplateMedia } from './header-file.ts'
-import type { AccountSenders, OfficialSenders, TemplateOwner } from './lines.ts'
+import type { AccountSenders, Line, OfficialSenders, TemplateOwner } from './lines.ts'
 import { type Approvers, approverUnavailable } from './official.ts'
 import { previewTemplate } from './preview.ts'
 import { chosenDefaults } from './snapshot.ts'
@@ -77,8 +77,8 @@ export type TemplatesDeps = {
   approvers: Approvers
   senders: OfficialSenders
   media: Pick<TemplateMedia, 'previewUrl'>
-  /** Whether what an account had put before a connection stands in the sandbox alone. */
-  isSandbox(accountId: AccountId, connectionId: ConnectionId): Promise<boolean>
+  /** Where what an account had put before a connection stands; null for a connection that is gone. */
+  findLine(accountId: AccountId, connectionId: ConnectionId): Promise<Line | null>
   /** This node works by what was committed. */
   applied(accountId: AccountId): void
 }
@@ -150,11 +150,21 @@ export function createTemplates(deps: TemplatesDeps): Templates {
 
   /** A local one is nobody's but ours, and both modes send by it. */
   async function isLive({ accountId, official }: TemplateRow): Promise<boolean> {
-    return official !== null && !(await deps.isSandbox(accountId, official.connectionId))
+    if (official === null) return false
+    const line = await deps.findLine(accountId, official.connectionId)
+    return line?.sandbox !== true
+  }
+
+  async function takeAway({ accountId, official, spec, language }: TemplateRow): Promise<boolean> {
+    // What was bound to by hand stood there before us, and stays.
+    if (!official || spec.manual) return true
+    // Of a connection that is gone nothing can be taken away, nor need it be.
+    if (!(await deps.findLine(accountId, official.connectionId))) return true
+    return deps.approvers.remove(official.connectionId, official.providerName, language)
   }
 
   async function removeRow(row: TemplateRow): Promise<{ id: string; deleted: true }> {
-    if (!(await takeAway(row, deps.approvers))) {
+    if (!(await takeAway(row))) {
       throw approverUnavailable('the template could not be deleted there')
     }
     if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
@@ -201,12 +211,6 @@ export function createTemplates(deps: TemplatesDeps): Templates {
       return view(PLATFORM, row)
     },
   }
-}
-
-/** What was bound to by hand stood there before us, and stays. */
-function takeAway({ official, spec, language }: TemplateRow, approvers: Approvers): Promise<boolean> {
-  if (!official || spec.manual) return Promise.resolve(true)
-  return approvers.remove(official.connectionId, official.providerName, language)
 }
 
 /** A default is used in silence: it must be fit to be used, and an OTP's by the code alone. */

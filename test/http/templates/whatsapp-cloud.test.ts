@@ -246,6 +246,23 @@ describe('an official template on WhatsApp', () => {
     expect(live.body['error']).toContain('approved by the sandbox alone')
   })
 
+  test('of a connection that is off stays until that is on, or gone: its provider cannot be asked', async () => {
+    const off = await startBound()
+    off.act(submitted)
+    const made = await templates.made({ ...ORDER, name: 'off', officialSenderId: off.connectionId })
+    const connection = `/connections/${off.connectionId}`
+    await app.admin('PATCH', connection, { enabled: false })
+    expect(await app.during(templates.call('DELETE', `/${made.id}`))).toMatchObject({
+      status: 503,
+      body: { code: 'PROVIDER_UNAVAILABLE' },
+    })
+    expect(await app.during(templates.call('GET', `/${made.id}`))).toMatchObject({ status: 200 })
+    await app.admin('DELETE', connection)
+    expect(await app.during(templates.call('DELETE', `/${made.id}`))).toMatchObject({ status: 200 })
+    expect(off.peer.requests.some(({ method }) => method === 'DELETE')).toBe(false)
+    await off.close()
+  })
+
   test('that is live is no test key’s to delete, which reaches no provider', async () => {
     bound.act(submitted)
     const body = { ...ORDER, name: 'kept', officialSenderId: bound.connectionId }
