@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import { SlowestFirst } from './test/support/slowest-first.ts'
 
+/** A build of its own, which takes two minutes: `npm run test:image`. */
+const IMAGE = 'test/deploy/image.test.ts'
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**', 'node_modules/**'],
+    exclude: ['test/bench/**', 'node_modules/**', ...(process.env['TEST_IMAGE'] ? [] : [IMAGE])],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // To load the program anew for each file took half of the time. What a file leaves in its process is its fault.

@@ -1,4 +1,4 @@
-// The last line of .ci/run, from Vitest's JSON report: "N passed, N failed", and what was skipped.
+// The last line of .ci/run, from Vitest's JSON reports: "N passed, N failed", and what was skipped.
 import { readFileSync } from 'node:fs'
 
 type Report = {
@@ -8,25 +8,27 @@ type Report = {
   testResults: { status: string; assertionResults: unknown[] }[]
 }
 
-const file = process.argv[2] ?? ''
-const report = read(file)
-if (!report) {
-  console.log('0 passed, 1 failed (the run ended without a report)')
-  process.exit(1)
-}
-// A file that could not even be loaded has no tests of its own to fail.
-const broken = report.testResults.filter(
-  result => result.status === 'failed' && result.assertionResults.length === 0,
-)
-if (report.numPendingTests > 0) console.log(`${report.numPendingTests} skipped`)
-const failed = report.numFailedTests + broken.length
-console.log(`${report.numPassedTests} passed, ${failed} failed`)
-if (failed > 0 || report.numPassedTests === 0) process.exitCode = 1
+const reports = process.argv.slice(2).map(read)
+const sum = (count: (report: Report) => number) => reports.reduce((all, report) => all + count(report), 0)
 
-function read(path: string): Report | undefined {
+const skipped = sum(report => report.numPendingTests)
+if (skipped > 0) console.log(`${skipped} skipped`)
+const passed = sum(report => report.numPassedTests)
+const failed = sum(report => report.numFailedTests + brokenFiles(report))
+console.log(`${passed} passed, ${failed} failed`)
+if (failed > 0 || passed === 0) process.exitCode = 1
+
+/** Files that could not even be loaded have no tests of their own to fail. */
+function brokenFiles({ testResults }: Report): number {
+  return testResults.filter(result => result.status === 'failed' && result.assertionResults.length === 0)
+    .length
+}
+
+function read(path: string): Report {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Report
   } catch {
-    return undefined
+    console.log(`${path}: the run ended without a report`)
+    return { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0, testResults: [] }
   }
 }

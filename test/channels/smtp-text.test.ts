@@ -121,7 +121,15 @@ describe('addresses', () => {
     })
     expect(parseMailbox('"Horn, Post" <a@b.example>')?.name).toBe('Horn, Post')
     expect(parseMailbox('a@b.example')).toMatchObject({ name: '', address: 'a@b.example' })
-    for (const bad of ['', 'Name', 'a@b.example, c@d.example', 'group: a@b.example;'])
+    expect(parseMailbox(String.raw`"Post \"the\" Horn" <a@b.example>`)?.name).toBe('Post "the" Horn')
+    expect(parseMailbox('Post (Horn) <a@b.example>')).toMatchObject({ address: 'a@b.example' })
+    for (const bad of [
+      '',
+      'Name',
+      'a@b.example, c@d.example',
+      'group: a@b.example;',
+      'Horn, Post <a@b.example>',
+    ])
       expect(parseMailbox(bad), bad).toBeNull()
     expect(parseMailbox('Evil\r\nBcc: x <a@b.example>')?.name ?? '').not.toMatch(/[\r\n]/)
   })

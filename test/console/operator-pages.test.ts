@@ -227,7 +227,7 @@ describe('the operator', { timeout: 60_000 }, () => {
     await choose(page, 'Secure', 'No')
     expect(await findBarriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Make the connection' }).click()
-    await page.getByText('Must be an e-mail address, or `Name <address>`').waitFor()
+    await page.getByText('Must be one e-mail address, or `Name <address>`').waitFor()
     for (const name of ['From', 'Password'])
       expect(await page.getByRole('textbox', { name }).getAttribute('aria-invalid'), name).toBe('true')
     await page.getByRole('textbox', { name: 'From' }).fill('Posthorn <news@example.com>')

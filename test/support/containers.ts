@@ -154,18 +154,29 @@ async function unpackSystem(place: string): Promise<void> {
   await run('tar', ['-c', '-f', `${place}.tar`, '-C', place, '.'])
 }
 
-/** The image as the Dockerfile says, of this checkout. */
-export async function buildImage({ podman }: Containers): Promise<void> {
+/** What npm says where it reaches no registry. */
+const NO_REGISTRY = /\b(?:EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/
+
+/** The image as the Dockerfile says, of this checkout; null, and aloud, where npm has nowhere to take its packages from. */
+export async function buildImage(containers: Containers): Promise<Containers | null> {
   const cache = await askNpm('cache')
-  await podman(
-    'build',
-    '--pull=never',
-    // One step's files are not kept for another build: there is none.
-    '--layers=false',
-    '--format=docker',
-    ...(existsSync(cache) ? ['--volume', `${cache}:/root/.npm:O`] : []),
-    '--file=deploy/Dockerfile',
-    '--tag=posthorn',
-    '.',
-  )
+  try {
+    await containers.podman(
+      'build',
+      '--pull=never',
+      // One step's files are not kept for another build: there is none.
+      '--layers=false',
+      '--format=docker',
+      ...(existsSync(cache) ? ['--volume', `${cache}:/root/.npm:O`] : []),
+      '--file=deploy/Dockerfile',
+      '--tag=posthorn',
+      '.',
+    )
+    return containers
+  } catch (error) {
+    await containers.close()
+    const code = NO_REGISTRY.exec((error as Error).message)?.[0]
+    if (code === undefined) throw error
+    return skip(`npm finds no registry in there (${code})`)
+  }
 }

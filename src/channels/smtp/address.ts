@@ -1,19 +1,26 @@
-import addressParser from 'nodemailer/lib/addressparser'
 import { joinAddress, withinLength } from '../../lib/mail-address.ts'
 
 /** One mailbox, its domain already in the form that DNS and any mail server understand. */
 export type Mailbox = { name: string; address: string; domain: string }
+
+/** The name of a mailbox and its address, or a bare address; a comma outside of quotes would begin a second one, a colon a group (RFC 5322). */
+const MAILBOX = /^\s*(?:((?:"(?:[^"\\]|\\.)*"|[^",;:<>\\])*)<([^<>]*)>|([^<>]*))\s*$/s
 
 /**
  * Reads `a@b.example` or `Name <a@b.example>`; null where that is not exactly one mailbox.
  * The name is unfolded, so that it can never begin a header of its own.
  */
 export function parseMailbox(text: string): Mailbox | null {
-  const parsed = addressParser(text)
-  const only = parsed[0]
-  if (parsed.length !== 1 || only === undefined || !('address' in only)) return null
-  const mailbox = parseAddress(only.address ?? '')
-  return mailbox && { ...mailbox, name: (only.name ?? '').replace(/[\r\n]+/g, ' ') }
+  const [, name = '', bracketed, bare = ''] = MAILBOX.exec(text) ?? []
+  const mailbox = parseAddress((bracketed ?? bare).trim())
+  return mailbox && { ...mailbox, name: unquote(name) }
+}
+
+function unquote(name: string): string {
+  return name
+    .replace(/"((?:[^"\\]|\\.)*)"/gs, (_, quoted: string) => quoted.replace(/\\(.)/gs, '$1'))
+    .replace(/[\r\n]+/g, ' ')
+    .trim()
 }
 
 /**
