@@ -127,6 +127,8 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     const dealt = deal()
     let isIn = false
     for (const { known, share } of dealt) {
+      // One that has no share has nothing to hand over but what comes back.
+      known.window.resize(share || known.job.perSecond!)
       if (!hasTurn({ known, share }) || returning.has(known)) continue
       while (isDue(known) && freeInMs(known, isIn) === 0 && hasRoom(known)) {
         if (!deps.gate.tryEnter(isIn)) {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { AccountSnapshot } from '../../src/contract/caller.ts'
-import type { SendingJob } from '../../src/core/bulk/lane-store.ts'
+import type { FailedRow, SendingJob } from '../../src/core/bulk/lane-store.ts'
 import type { RowAsk, StoredRow } from '../../src/core/bulk/row-store.ts'
 import { DatabaseUnavailable } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
@@ -17,6 +17,7 @@ let clock: FakeClock
 let ids: ReturnType<typeof createIds>
 let asks: RowAsk[]
 let fetch: (ask: RowAsk) => Promise<StoredRow[]>
+let fail: (row: FailedRow) => Promise<boolean>
 let lane: BulkLane
 
 beforeEach(() => {
@@ -24,6 +25,7 @@ beforeEach(() => {
   ids = createIds(clock, createRandom())
   asks = []
   fetch = () => new Promise(() => {})
+  fail = () => Promise.resolve(true)
   const never = () => {
     throw new Error('nothing is sent here')
   }
@@ -37,7 +39,8 @@ beforeEach(() => {
     },
     acceptMessage: never,
     accept: { add: never },
-    fail: never,
+    rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
+    fail: (row: FailedRow) => fail(row),
     pause: never,
     neverMade: never,
     restsUntil: () => 0,
@@ -75,6 +78,22 @@ test('a job for which nothing is left is queued, and nothing of it is fetched', 
   lane.run()
   await clock.advance(10)
   expect(asks.map(ask => ask.id)).toEqual([jobs[0]!.id, jobs[1]!.id])
+})
+
+test('a job has what is left for it, also in a second in which the ones before it do not use theirs', async () => {
+  const jobs = [job(4), job(4)]
+  const rows = Array.from({ length: 20 }, (_, n) => ({ n, body: '{}' }))
+  fetch = ask => (ask.id === jobs[0]!.id ? new Promise(() => {}) : Promise.resolve(rows))
+  const asked: number[] = []
+  // The first one says which way the others go; these stay on theirs, each in a place of the job's.
+  fail = ({ n }) => {
+    asked.push(n)
+    return n === 0 ? Promise.resolve(true) : new Promise(() => {})
+  }
+  lane.update(jobs, account(6))
+  lane.run()
+  for (let look = 0; look < 60; look++) await clock.advance(50)
+  expect(asked).toEqual([0, 1, 2])
 })
 
 test('a job of which everything is handed over waits for no turn, also behind a pause', () => {
