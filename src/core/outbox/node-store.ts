@@ -12,12 +12,15 @@ export function livesSince(place: `$${number}`): string {
   return `exists (select 1 from nodes where started_at <= ${place} and ${LIVES})`
 }
 
-/** Enters this process among the living; its number is its lease. `alone` says that no other can live, as on the embedded store. */
+/**
+ * Enters this process among the living; its number is its lease. `alone` says that no other can live, as on the
+ * embedded store. It lives since a whole millisecond, as what it is held against is kept.
+ */
 export async function registerNode(db: Db, host: string, nowMs: number, alone: boolean): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'register_node',
     text: `with dead as (delete from nodes where $3)
-           insert into nodes (host, started_at) values ($1, least($2, now())) returning id`,
+           insert into nodes (host, started_at) values ($1, least($2, date_trunc('milliseconds', now()))) returning id`,
     values: [host, toIso(nowMs), alone],
   })
   return rows[0]!.id
