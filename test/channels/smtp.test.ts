@@ -68,6 +68,11 @@ describe('what the server says, at every step', () => {
     ],
     ['sender: hangs up', { mail: 'reset' }, { kind: 'retry' }],
     [
+      'sender: refused, and hangs up',
+      { mail: { raw: '550 5.1.8 no\r\n', cut: true } },
+      { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },
+    ],
+    [
       'recipient: unknown',
       { rcpt: { reply: '550 5.1.1 who' } },
       { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.1.1' },
@@ -84,6 +89,26 @@ describe('what the server says, at every step', () => {
     ],
     ['recipient: full', { rcpt: { reply: '452 4.2.2 full' } }, { kind: 'retry', afterMs: 60_000 }],
     ['recipient: hangs up', { rcpt: 'reset' }, { kind: 'retry' }],
+    [
+      'recipient: refused, and hangs up',
+      { rcpt: { raw: '521 5.3.2 go away\r\n', cut: true } },
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '521 5.3.2' },
+    ],
+    [
+      'recipient: refused, and closing',
+      { rcpt: { raw: '550 5.1.1 who\r\n421 4.7.0 too many errors\r\n', cut: true } },
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.1.1' },
+    ],
+    [
+      'recipient: greylisted, and hangs up',
+      { rcpt: { raw: '450 4.7.1 later\r\n', cut: true } },
+      { kind: 'retry', afterMs: 60_000, providerCode: '450 4.7.1' },
+    ],
+    [
+      'recipient: closing',
+      { rcpt: { raw: '421 4.3.2 bye\r\n', cut: true } },
+      { kind: 'retry', providerCode: '421 4.3.2' },
+    ],
     ['recipient: nonsense', { rcpt: { raw: '???\r\n', cut: true } }, { kind: 'retry' }],
     [
       'mail: refused',
@@ -202,6 +227,12 @@ describe('connections', () => {
     for (let nth = 1; nth <= 4; nth++) kinds.push((await send(link)).kind)
     expect(kinds).toEqual(['accepted', 'rejected', 'accepted', 'accepted'])
     expect(peer.connections()).toBe(1)
+  })
+
+  test('a server that hangs up behind its refusal is not taken for one that is away', async () => {
+    const { link, io } = await start({ rcpt: { raw: '550 5.1.1 who\r\n', cut: true } })
+    expect((await send(link)).kind).toBe('rejected')
+    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'up'])
   })
 
   test('a connection that the server ended while it was idle costs nothing', async () => {

@@ -18,6 +18,12 @@ export type Deliveries = {
 /** The pool's mail, as nodemailer's transports read it. */
 type PoolMail = Parameters<SMTPPool['send']>[0]
 
+/** What nodemailer leaves on the envelope that it was given: the refusals of its sender and of its recipient. */
+type Envelope = { mailError?: SmtpFault; rejectedErrors?: SmtpFault[] }
+
+/** Of the last connection that was given the mail. */
+type Progress = { ended: boolean; envelope: Envelope }
+
 /** Written in pieces, so that `ended` is not said of a large mail that has hardly begun. */
 const PIECE_BYTES = 64 * 1024
 
@@ -30,10 +36,10 @@ export function createDeliveries(options: PoolOptions): Deliveries {
   const pool = new SMTPPool(options)
   return {
     deliver(mail, signal) {
-      const progress = { ended: false }
+      const progress: Progress = { ended: false, envelope: {} }
       return new Promise(resolve => {
         pool.send(poolMail(mail, signal, progress), (error, info) => {
-          if (error) return resolve({ fault: error as SmtpFault, ended: progress.ended })
+          if (error) return resolve({ fault: faultOf(error, progress), ended: progress.ended })
           const { response: reply = '', serverMessageId = null, ehlo: extensions = [] } = info ?? {}
           resolve({ reply, serverMessageId, extensions, ended: progress.ended })
         })
@@ -43,9 +49,23 @@ export function createDeliveries(options: PoolOptions): Deliveries {
   }
 }
 
-function poolMail(mail: Mail, signal: AbortSignal, progress: { ended: boolean }): PoolMail {
+/**
+ * A server may refuse the sender or the recipient and hang up (`drop` in Exim, 521 in Postfix). Where the commands
+ * went out together nodemailer waits for the answer to the last of them, and then knows of a lost connection alone.
+ */
+function faultOf(error: Error, { ended, envelope }: Progress): SmtpFault {
+  const refusal = envelope.mailError ?? envelope.rejectedErrors?.[0]
+  // By 421 the server says that it hangs up, and nothing of the mail.
+  return refusal === undefined || ended || refusal.responseCode === 421 ? (error as SmtpFault) : refusal
+}
+
+function poolMail(mail: Mail, signal: AbortSignal, progress: Progress): PoolMail {
   const message = {
-    getEnvelope: () => ({ from: mail.from, to: [mail.to], size: mail.bytes.length }),
+    getEnvelope() {
+      const envelope = { from: mail.from, to: [mail.to], size: mail.bytes.length }
+      progress.envelope = envelope as Envelope
+      return envelope
+    },
     messageId: () => mail.messageId,
     getHeader: () => mail.messageId,
     // Called anew where the pool found its connection dead before a byte had left.
@@ -55,7 +75,7 @@ function poolMail(mail: Mail, signal: AbortSignal, progress: { ended: boolean })
 }
 
 /** `end` comes when the last piece was taken, just before the connection writes the final dot. */
-function trackedStream(bytes: Buffer, progress: { ended: boolean }): Readable {
+function trackedStream(bytes: Buffer, progress: Progress): Readable {
   let at = 0
   const stream = new Readable({
     highWaterMark: PIECE_BYTES,
