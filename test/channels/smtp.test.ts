@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { hostname } from 'node:os'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
@@ -243,6 +244,21 @@ describe('connections', () => {
     expect((await send(link)).kind).toBe('accepted')
     expect(peer.connections()).toBe(2)
     expect(peer.received.length).toBe(2)
+  })
+
+  test('the name that the server is greeted with is the configured one, else the host’s', async () => {
+    const names: string[] = []
+    const options = {
+      onMailFrom: (_address: unknown, session: { hostNameAppearsAs: string }, done: () => void) => {
+        names.push(session.hostNameAppearsAs)
+        done()
+      },
+    }
+    for (const ehloName of ['mail.example.org', undefined]) {
+      const { link } = await start({}, ehloName === undefined ? {} : { ehloName }, options)
+      expect((await send(link)).kind).toBe('accepted')
+    }
+    expect(names).toEqual(['mail.example.org', hostname().includes('.') ? hostname() : '[127.0.0.1]'])
   })
 
   test('never more connections than configured', async () => {

@@ -49,6 +49,14 @@ export const Config = Type.Object(
         { additionalProperties: false, description: 'Signs every mail for this domain.' },
       ),
     ),
+    ehloName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        ...DNS_NAME,
+        description: 'Our name in EHLO; unset means: this host’s, or [127.0.0.1] where that has no domain.',
+      }),
+    ),
     requireTls: Type.Optional(
       Type.Boolean({
         description: 'Refuse a server that offers no STARTTLS; without it, TLS is used where offered.',

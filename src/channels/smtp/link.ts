@@ -122,6 +122,7 @@ function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number
     host: config.host,
     port: config.port ?? (secure ? 465 : 587),
     secure,
+    ...(config.ehloName !== undefined && { name: config.ehloName }),
     requireTLS: config.requireTls ?? false,
     tls: {
       ...(config.tlsCa !== undefined && { ca: config.tlsCa }),
