@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SmppConfig } from '../../src/channels/smpp/config.ts'
 import { receiptsOf } from '../support/inbound.ts'
 import { hasKannel, hasNetSmpp, startDriveSmpp, startPerlCentre } from '../support/message-centres.ts'
 import { never, openTestLink, sms, type TestLink } from '../support/smpp-link.ts'
@@ -45,10 +46,10 @@ describe.skipIf(!hasKannel)('drive_smpp of Kannel', () => {
 })
 
 describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
-  async function open() {
+  async function open(more: Partial<SmppConfig> = {}) {
     const perl = await startPerlCentre()
     stops.push(perl.stop)
-    const test = await linkTo(perl.port, { config: { systemType: 'VMA' } })
+    const test = await linkTo(perl.port, { config: { systemType: 'VMA', ...more } })
     await test.state('up')
     return { perl, test, link: test.link }
   }
@@ -82,16 +83,19 @@ describe.skipIf(!hasNetSmpp)('a centre over Net::SMPP', () => {
     await perl.until('unbind', 1)
   })
 
-  it('sends receipts in optional parameters, and in the text with the id in decimal', async () => {
-    const { perl, test, link } = await open()
-    for (const to of ['+4917000001', '+4917000002']) await link.send(sms({ to }), never())
-    await perl.until('deliver_sm_resp', 2)
-    expect(test.inbound).toMatchObject([
-      { providerId: '00000A0F', status: 'delivered', providerCode: null },
-      { providerId: '00000A10', status: 'delivered', providerCode: null },
-    ])
-    expect(perl.got('deliver_sm_resp').map(line => line['status'])).toEqual([0, 0])
-  })
+  it.each(['auto', 'dec-to-hex'] as const)(
+    'sends receipts in optional parameters, and in the text with the id in decimal: %s',
+    async receiptIdFormat => {
+      const { perl, test, link } = await open({ receiptIdFormat })
+      for (const to of ['+4917000001', '+4917000002']) await link.send(sms({ to }), never())
+      await perl.until('deliver_sm_resp', 2)
+      expect(test.inbound).toMatchObject([
+        { providerId: '00000A0F', status: 'delivered', providerCode: null },
+        { providerId: '00000A10', status: 'delivered', providerCode: null },
+      ])
+      expect(perl.got('deliver_sm_resp').map(line => line['status'])).toEqual([0, 0])
+    },
+  )
 
   it('sends a receipt before its answer', async () => {
     const { perl, test, link } = await open()

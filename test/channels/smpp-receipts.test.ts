@@ -229,11 +229,34 @@ describe('the id of a receipt', () => {
     expect(ids.resolve(read(given, true))).toBe(given)
   })
 
-  const auto = (...submitted: string[]) => {
-    const ids = createReceiptIds('auto')
+  const idsBy = (format: Parameters<typeof createReceiptIds>[0], ...submitted: string[]) => {
+    const ids = createReceiptIds(format)
     for (const one of submitted) ids.submitted(one)
     return ids
   }
+
+  const auto = (...submitted: string[]) => idsBy('auto', ...submitted)
+
+  it.each([
+    ['dec-to-hex', '00000A10', '2576', '00000A10'],
+    ['dec-to-hex', '00000A10', '16', '00000010'],
+    ['dec-to-hex', '0A10', 'a10', '0A10'],
+    ['hex-to-dec', '0000002576', 'A10', '0000002576'],
+    ['hex-to-dec', '0000002576', '0a11', '0000002577'],
+  ] as const)(
+    'by %s is spelled as the submit was, here %s: %s becomes %s',
+    (format, submitted, given, expected) => {
+      expect(idsBy(format, submitted).resolve(read(given))).toBe(expected)
+    },
+  )
+
+  it('by a given format finds no message that has the id as it is', () => {
+    expect(idsBy('dec-to-hex', '16', '1F').resolve(read('16'))).toBe('10')
+  })
+
+  it('is written in the letters of earlier submits, where the last one has none', () => {
+    expect(idsBy('dec-to-hex', '00000A0F', '00000A10', '00000010').resolve(read('2815'))).toBe('00000AFF')
+  })
 
   it.each([
     ['as it is', '7F3A21', '7F3A21', '7F3A21'],

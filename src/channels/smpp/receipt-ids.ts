@@ -7,20 +7,22 @@ import type { ReadReceipt } from './receipts.ts'
  * matches ids exactly, so a receipt's id is put into the submit's spelling here.
  *
  * An id in receipted_message_id is in the submit's base. One in the text follows
- * `receiptIdFormat`: `same`, a conversion, or `auto`. With `auto`, for both:
+ * `receiptIdFormat`: `same`, which touches none, a conversion, or `auto`. With the
+ * latter two, for both:
  *
  * 1. ids that recent submits were given are remembered, free of case and leading zeros,
  *    and give the submit's own spelling;
  *
  * and for the text alone:
  *
- * 2. hexadecimal letters seen in submits and in no receipt, or the other way
+ * 2. with `auto`, hexadecimal letters seen in submits and in no receipt, or the other way
  *    round, tell that a conversion is needed, and which; without that sign there
  *    is none, since small numbers would find wrong messages in the other base;
- * 3. the converted id, then the id as it is, is looked up; a hit gives the
+ * 3. the converted id, then with `auto` the id as it is, is looked up; a hit gives the
  *    submit's own spelling;
  * 4. without a hit (the submit was before a restart, or another node's) the id is
- *    converted if a conversion hit before, else taken as it is.
+ *    converted, with `auto` if a conversion hit before, and spelled as recent submits were;
+ *    else it is taken as it is.
  */
 export type ReceiptIds = {
   /** Notes the id of a submit. */
@@ -29,7 +31,8 @@ export type ReceiptIds = {
   resolve(receipt: ReadReceipt): string
 }
 
-type Reading = 'same' | 'dec-to-hex' | 'hex-to-dec'
+type Conversion = 'dec-to-hex' | 'hex-to-dec'
+type Reading = 'same' | Conversion
 
 /** Two generations of so many ids are kept. */
 const GENERATION = 20_000
@@ -38,21 +41,15 @@ const NUMBER_ID = /^[0-9a-fA-F]{1,20}$/
 const HEX_LETTER = /[a-fA-F]/
 
 export function createReceiptIds(format: SmppSettings['receiptIdFormat']): ReceiptIds {
-  if (format !== 'auto') {
-    return {
-      submitted() {},
-      resolve: receipt => (receipt.exact ? receipt.id : (convert(receipt.id, format) ?? receipt.id)),
-    }
-  }
-  return createLearner()
+  return format === 'same' ? { submitted() {}, resolve: receipt => receipt.id } : createLearner(format)
 }
 
-function createLearner(): ReceiptIds {
+function createLearner(format: 'auto' | Conversion): ReceiptIds {
   let recent = new Map<string, string>()
   let older = new Map<string, string>()
   let lastId = ''
-  let conversionHit = false
-  const letters = { inSubmits: false, inReceipts: false }
+  let isSure = format !== 'auto'
+  const letters = { inSubmits: false, inReceipts: false, large: false }
 
   function submitted(id: string): void {
     if (!NUMBER_ID.test(id)) return
@@ -62,7 +59,9 @@ function createLearner(): ReceiptIds {
     }
     recent.set(canonical(id), id)
     lastId = id
-    letters.inSubmits ||= HEX_LETTER.test(id)
+    if (!HEX_LETTER.test(id)) return
+    letters.inSubmits = true
+    letters.large = /[A-F]/.test(id)
   }
 
   function resolve({ id, exact }: ReadReceipt): string {
@@ -70,13 +69,15 @@ function createLearner(): ReceiptIds {
     if (exact) return find(id) ?? id
     letters.inReceipts ||= HEX_LETTER.test(id)
     const converted = convert(id, reading())
-    const spelling = converted === null ? undefined : find(converted)
-    if (spelling === undefined || converted === null) return find(id) ?? guess(id)
-    if (converted !== id) conversionHit = true
+    if (converted === null) return find(id) ?? id
+    const spelling = find(converted)
+    if (spelling === undefined) return (format === 'auto' ? find(id) : undefined) ?? guess(id, converted)
+    if (converted !== id) isSure = true
     return spelling
   }
 
   function reading(): Reading {
+    if (format !== 'auto') return format
     if (letters.inSubmits === letters.inReceipts) return 'same'
     return letters.inSubmits ? 'dec-to-hex' : 'hex-to-dec'
   }
@@ -86,9 +87,11 @@ function createLearner(): ReceiptIds {
     return recent.get(key) ?? older.get(key)
   }
 
-  function guess(id: string): string {
-    const converted = conversionHit ? convert(id, reading()) : null
-    return converted === null || converted === id ? id : spellLike(lastId, converted)
+  /** Of a submit that is not remembered; to the width of the last one, in the case that they have. */
+  function guess(id: string, converted: string): string {
+    if (!isSure || reading() === 'same') return id
+    const padded = lastId.startsWith('0') ? converted.padStart(lastId.length, '0') : converted
+    return letters.large ? padded.toUpperCase() : padded
   }
 
   return { submitted, resolve }
@@ -104,10 +107,4 @@ function convert(id: string, reading: Reading): string | null {
 
 function canonical(id: string): string {
   return id.toLowerCase().replace(/^0+(?=.)/, '')
-}
-
-/** In the case and to the width of `model`. */
-function spellLike(model: string, id: string): string {
-  const padded = model.startsWith('0') ? id.padStart(model.length, '0') : id
-  return /[A-F]/.test(model) ? padded.toUpperCase() : padded
 }
