@@ -78,6 +78,9 @@ export const BulkAnswer = Type.Object({ success: Type.Literal(true), job: BulkJo
 export const BulkQuery = pageQuery({ status: Type.Optional(oneOf(BULK_STATUSES)) })
 export type BulkQuery = Static<typeof BulkQuery>
 
+/** A job in a path: what can be no id is a job that is not there. */
+export const JobPath = Type.Object({ jobId: Type.String() }, { notFound: 'JOB_NOT_FOUND' })
+
 /** One message of a job. */
 export const BulkRow = Type.Object({
   index: Type.Integer({ description: 'Its place in `messages`, from 0' }),

@@ -254,7 +254,7 @@ export function errorCodes({ method, auth, schema, rawBody }: Route): ErrorCode[
   if (mayHaveBody || schema.params || schema.querystring || schema.headers) codes.add('VALIDATION_ERROR')
   if (mayHaveBody) codes.add('PAYLOAD_TOO_LARGE')
   if (mayHaveBody && !rawBody) codes.add('UNSUPPORTED_MEDIA_TYPE')
-  if (schema.params) codes.add('NOT_FOUND')
+  if (schema.params && !('notFound' in schema.params)) codes.add('NOT_FOUND')
   if (!('public' in auth)) codes.add('UNAUTHORIZED').add('SERVICE_UNAVAILABLE')
   if (!('public' in auth) || auth.sameSite) codes.add('FORBIDDEN')
   const isCounted = 'session' in auth ? method !== 'GET' : !('public' in auth)

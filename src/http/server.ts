@@ -69,7 +69,8 @@ const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
 /** Of whoever has still to say who they are: nothing else bounds how many of them send at once. */
 const STRANGERS_BODY_LIMIT_BYTES = 16_384
 const MAX_HEADER_BYTES = 16_384
-const MAX_PARAM_LENGTH = 256
+/** Whatever can come at all: that an id is too long is said behind the key, like that it is nobody's. */
+const MAX_PARAM_LENGTH = MAX_HEADER_BYTES
 /** Longer than a load balancer keeps an idle connection, so that it is never the server that cuts first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const HEADERS_TIMEOUT_MS = 15_000

@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
-import { type Detail, Problem } from '../contract/errors.ts'
+import { type Detail, type ErrorCode, Problem } from '../contract/errors.ts'
 import { joinPath, pathStep } from '../lib/json-path.ts'
 import { UnreadableBody } from './json-body.ts'
 import { queryFault } from './query.ts'
@@ -20,6 +20,8 @@ Settings.Set({ maxErrors: 5 * MAX_DETAILS })
 type Part = 'body' | 'querystring' | 'params' | 'headers'
 type JsonSchema = {
   properties?: Record<string, { type?: string; default?: unknown }>
+  /** Of path parameters: what is said of one that can be no id; NOT_FOUND by default. */
+  notFound?: ErrorCode
 }
 type Checked = { value: unknown } | { error: Problem }
 
@@ -83,10 +85,10 @@ function fromText(text: string | string[], type: string | undefined): unknown {
 }
 
 /** A parameter that cannot be an id names nothing. */
-function checkParams(params: unknown, _schema: JsonSchema, check: Check): Checked {
+function checkParams(params: unknown, { notFound = 'NOT_FOUND' }: JsonSchema, check: Check): Checked {
   const texts = Object.values(params as Record<string, string>)
   const storable = texts.every(text => text.isWellFormed() && !text.includes('\0'))
-  return storable && check(params) === null ? { value: params } : { error: new Problem('NOT_FOUND') }
+  return storable && check(params) === null ? { value: params } : { error: new Problem(notFound) }
 }
 
 function checkHeaders(headers: unknown, schema: JsonSchema, check: Check): Checked {

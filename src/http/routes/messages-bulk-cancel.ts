@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { BulkAnswer } from '../../contract/bulk.ts'
+import { BulkAnswer, JobPath } from '../../contract/bulk.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import { defineRoute } from '../route.ts'
@@ -15,7 +14,7 @@ export const messagesBulkCancel = (deps: { bulkJobs: BulkJobs }) =>
       summary: 'Cancel a bulk job',
       description: 'What has not been sent yet is cancelled; what is on its way goes on.',
       tags: ['Bulk'],
-      params: Type.Object({ jobId: Type.String() }),
+      params: JobPath,
       response: { 200: BulkAnswer },
       errors: ['JOB_NOT_FOUND', 'JOB_STATE_CONFLICT'],
     },

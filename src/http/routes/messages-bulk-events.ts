@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { JobPath } from '../../contract/bulk.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { BulkWatch } from '../../core/bulk/watch.ts'
@@ -22,7 +23,7 @@ export const messagesBulkEvents = (deps: {
         'and, where it was cancelled, what was on its way is settled. ' +
         'A comment line now and then keeps the connection open.',
       tags: ['Bulk'],
-      params: Type.Object({ jobId: Type.String() }),
+      params: JobPath,
       response: { 200: Type.String({ contentMediaType: 'text/event-stream' }) },
       errors: ['JOB_NOT_FOUND'],
     },

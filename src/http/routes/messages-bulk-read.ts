@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { BulkAnswer } from '../../contract/bulk.ts'
+import { BulkAnswer, JobPath } from '../../contract/bulk.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import { defineRoute } from '../route.ts'
@@ -13,7 +12,7 @@ export const messagesBulkRead = (deps: { bulkJobs: BulkJobs }) =>
     schema: {
       summary: 'Read a bulk job',
       tags: ['Bulk'],
-      params: Type.Object({ jobId: Type.String() }),
+      params: JobPath,
       response: { 200: BulkAnswer },
       errors: ['JOB_NOT_FOUND'],
     },

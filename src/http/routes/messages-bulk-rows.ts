@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { BulkRow, BulkRowQuery } from '../../contract/bulk.ts'
+import { BulkRow, BulkRowQuery, JobPath } from '../../contract/bulk.ts'
 import { page } from '../../contract/envelope.ts'
 import type { BulkJobs } from '../../core/bulk/jobs.ts'
 import { defineRoute } from '../route.ts'
@@ -14,7 +13,7 @@ export const messagesBulkRows = (deps: { bulkJobs: BulkJobs }) =>
       summary: 'List the rows of a bulk job',
       description: 'In their order. `invalid` are the rows for which a job was rejected, all of them.',
       tags: ['Bulk'],
-      params: Type.Object({ jobId: Type.String() }),
+      params: JobPath,
       querystring: BulkRowQuery,
       response: { 200: page(BulkRow) },
       errors: ['JOB_NOT_FOUND'],

@@ -335,3 +335,13 @@ test.each([
     expect([answer.status, answer.body['code']]).toEqual([404, 'JOB_NOT_FOUND'])
   }
 })
+
+test('what can be no id is a job that is not there, and asks for the key like any other', async () => {
+  for (const id of ['job_%00', 'x'.repeat(300), 'x'.repeat(3_000)]) {
+    const path = `/api/v2/messages/bulk/${id}`
+    const known = await app.call(path, { key: account.testKey })
+    expect([known.status, known.body['code']]).toEqual([404, 'JOB_NOT_FOUND'])
+    const stranger = await app.call(path, {})
+    expect([stranger.status, stranger.body['code']]).toEqual([401, 'UNAUTHORIZED'])
+  }
+})
