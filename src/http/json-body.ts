@@ -61,6 +61,12 @@ export function refuseUnreadable(
   done(body instanceof UnreadableBody ? body.problem : undefined)
 }
 
+/** What has no bytes has no type either: `curl -d ''` and others name one all the same. */
+export function untypeEmpty({ headers }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (headers['content-length'] === '0') delete headers['content-type']
+  done()
+}
+
 /** No body says as much as an empty one. */
 export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   request.body ??= {}

@@ -28,7 +28,14 @@ import { takeBareAnswers } from './bare-answers.ts'
 import { addDrain } from './drain.ts'
 import { createClientErrorHandler, createErrorHandler, sendProblem, toProblem } from './errors.ts'
 import { acceptForms, type FormMedia, withForm } from './forms.ts'
-import { acceptAnyBody, acceptJsonBodies, leaveBodies, refuseUnreadable, takeNone } from './json-body.ts'
+import {
+  acceptAnyBody,
+  acceptJsonBodies,
+  leaveBodies,
+  refuseUnreadable,
+  takeNone,
+  untypeEmpty,
+} from './json-body.ts'
 import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
 import { pathOf, swallowedPaths } from './paths.ts'
 import { parseQuery } from './query.ts'
@@ -229,7 +236,7 @@ function addRoute(
     // A copy: Fastify writes into it.
     schema: { ...route.schema },
     bodyLimit,
-    onRequest: gates,
+    onRequest: takesNoBody(route) || route.bodyOptional ? [...gates, untypeEmpty] : gates,
     ...(isHeld && { preParsing: largeBodies.admit(bodyLimit) }),
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),

@@ -203,6 +203,13 @@ describe('a rotation', () => {
     expect([await works(day.apiKey), await works(now.apiKey)]).toEqual([false, true])
   })
 
+  test('takes an empty body of any type for none', async () => {
+    const old = await create({})
+    const headers = { 'X-API-Key': account.liveKey, 'Content-Type': 'application/x-www-form-urlencoded' }
+    const rotate = `${app.url}/api/v2/api-keys/${old.key.id}/rotate`
+    expect((await fetch(rotate, { method: 'POST', headers, body: '' })).status).toBe(201)
+  })
+
   test('never makes a key live longer', async () => {
     const expiresAt = new Date(app.now() + 60_000).toISOString()
     const old = await create({ expiresAt })

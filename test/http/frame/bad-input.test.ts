@@ -218,6 +218,9 @@ describe('what is not even JSON', () => {
     ['application/json', '{"to"', 400],
     ['application/json', '{}', 200],
     ['application/json', '', 200],
+    ['application/x-www-form-urlencoded', '', 200],
+    ['text/plain', '', 200],
+    ['nonsense', '', 200],
   ])('nor is it let through where no body is asked for: %s %j is a %i', async (type, body, status) => {
     const answer = await frame.call('PUT', '/demo/items/a', { body, headers: { 'content-type': type } })
     expect(answer.status).toBe(status)
