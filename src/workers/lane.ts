@@ -28,6 +28,7 @@ export type Lane = {
   restsUntil(accountId: AccountId): number
   /** When any account may go on, likewise. */
   restsForAllUntil(): number
+  /** Of one account, or of all; a shorter rest ends no longer one. */
   rest(forMs: number, accountId: AccountId | null): void
   /** Empties the queue, for giving back. */
   drain(): OutboxItem[]
@@ -191,8 +192,11 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
         restUntilMs = Math.max(restUntilMs, until)
         return
       }
-      if (resting.size >= MAX_RESTING) resting.delete(resting.keys().next().value!)
-      resting.set(accountId, until)
+      const longest = Math.max(resting.get(accountId) ?? 0, until)
+      // What rests anew is no longer the oldest.
+      if (!resting.delete(accountId) && resting.size >= MAX_RESTING)
+        resting.delete(resting.keys().next().value!)
+      resting.set(accountId, longest)
     },
     drain() {
       const items = queue.slice(head)

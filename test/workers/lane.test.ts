@@ -49,6 +49,19 @@ describe.each([
   })
 })
 
+test.each([
+  ['a lane', null],
+  ['an account', account],
+])('a shorter rest ends no longer one of %s', async (_, resting) => {
+  const { clock, lane } = start()
+  lane.rest(60_000, resting)
+  lane.rest(1_000, resting)
+  await clock.advance(59_000)
+  expect(lane.tryEnter(account)).toBe(false)
+  await clock.advance(1_000)
+  expect(lane.tryEnter(account)).toBe(true)
+})
+
 test('as many set out as there are places, where these are few', () => {
   const { lane } = start(2)
   expect([1, 2, 3].map(() => lane.tryEnter(account))).toEqual([true, true, false])
