@@ -27,11 +27,12 @@ const KEY = /^[0-9a-f]{64}$/
 export function ensureSecrets(settings: SecretSettings, random: Random): Secrets {
   const { dataDir, operatorToken, masterKey } = settings
   return {
-    operatorToken: operatorToken ?? keep(dataDir, OPERATOR_TOKEN_FILE, TOKEN, () => createToken(random)),
+    operatorToken:
+      operatorToken ?? keep(dataDir, OPERATOR_TOKEN_FILE, TOKEN, random, () => createToken(random)),
     masterKey:
       masterKey ??
       Buffer.from(
-        keep(dataDir, 'master-key', KEY, () => random.bytes(32).toString('hex')),
+        keep(dataDir, 'master-key', KEY, random, () => random.bytes(32).toString('hex')),
         'hex',
       ),
   }
@@ -52,9 +53,9 @@ function createToken(random: Random): string {
   return token
 }
 
-function keep(dataDir: string, name: string, shape: RegExp, create: () => string): string {
+function keep(dataDir: string, name: string, shape: RegExp, random: Random, create: () => string): string {
   const file = join(dataDir, name)
-  const kept = readKept(file) ?? publish(file, create())
+  const kept = readKept(file) ?? publish(file, create(), random)
   if (shape.test(kept)) return kept
   throw new Refusal(
     `${file} does not hold what Posthorn wrote there: restore it from a backup (without the old key nothing sealed can be opened).`,
@@ -70,12 +71,15 @@ function readKept(file: string): string | undefined {
   }
 }
 
+const UNIQUE_BYTES = 8
+
 /**
  * Written whole beside its place, then linked into it: a link fails when the
- * name exists, so the first of several wins and nobody reads half a secret.
+ * name exists, so the first of several wins and nobody reads half a secret. Each writes under a
+ * name of its own; a process's number is none, since in containers all have the same.
  */
-function publish(file: string, secret: string): string {
-  const making = `${file}.new-${process.pid}`
+function publish(file: string, secret: string, random: Random): string {
+  const making = `${file}.new-${random.bytes(UNIQUE_BYTES).toString('hex')}`
   try {
     mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
     writeFileSync(making, `${secret}\n`, { mode: 0o600, flush: true })

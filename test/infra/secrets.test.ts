@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -25,7 +25,9 @@ function ensure(given: Partial<Secrets> = {}): Secrets {
 
 const SECRETS = fileURLToPath(new URL('../../src/infra/secrets.ts', import.meta.url))
 const RANDOM = fileURLToPath(new URL('../../src/lib/random.ts', import.meta.url))
+/** Its number is that of every process which is alone in a container. */
 const PROGRAM = `
+  Object.defineProperty(process, 'pid', { value: 1 })
   import { ensureSecrets } from ${JSON.stringify(SECRETS)}
   import { createRandom } from ${JSON.stringify(RANDOM)}
   const secrets = ensureSecrets({ dataDir: process.argv[1] }, createRandom())
@@ -71,6 +73,14 @@ describe('the secrets', () => {
     const { operatorToken, masterKey } = ensure()
     for (const said of all) expect(said).toBe(`${operatorToken} ${masterKey.toString('hex')}\n`)
     expect(readdirSync(dataDir).sort()).toEqual(['master-key', 'operator-token'])
+  })
+
+  it('leave alone what a process of the same number, in another container, is still writing', () => {
+    mkdirSync(dataDir)
+    const others = join(dataDir, `master-key.new-${process.pid}`)
+    writeFileSync(others, 'half a key')
+    ensure()
+    expect(readFileSync(others, 'utf8')).toBe('half a key')
   })
 
   it.each(['operator-token', 'master-key'])('are not replaced when %s is damaged', name => {
