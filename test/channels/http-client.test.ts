@@ -92,6 +92,11 @@ describe('what is known of a request', () => {
       'ECONNRESET',
     ],
     ['a connection that just ends', { raw: '' }, 'ECONNRESET'],
+    [
+      'an answer that would speak another protocol',
+      { raw: 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n' },
+      'NO_ANSWER',
+    ],
     ['an answer of more than 256 KiB', { status: 200, body: 'x'.repeat(300_000) }, 'ANSWER_TOO_LARGE'],
     [
       'headers without end',

@@ -120,7 +120,13 @@ export function createHttpClient(options: {
           stopConnecting()
         })
       })
-      outgoing.on('response', response => readAnswer(response, mostAnswerBytes, settle, fail))
+      let answered = false
+      outgoing.on('response', response => {
+        answered = true
+        readAnswer(response, mostAnswerBytes, settle, fail)
+      })
+      // Node ends a request without a word where the answer is a 101 that nobody asked for.
+      outgoing.on('close', () => answered || fail('NO_ANSWER'))
       if (isStreamed(request.body)) pour(request.body, outgoing, fail)
       else outgoing.end(request.body)
     })
