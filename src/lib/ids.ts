@@ -154,6 +154,10 @@ export function fromUuid<P extends Prefix>(prefix: P, uuid: string): Id<P> {
   return encode(prefix)
 }
 
+/** Before and behind every id, as the store spells them: for a range without an end. */
+export const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+export const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** The smallest uuid of a time: a bound for range reads, since ids sort by time. */
 export function firstUuidAt(atMs: number): string {
   const hex = Math.max(0, Math.floor(atMs)).toString(16).padStart(12, '0')

@@ -1,6 +1,14 @@
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Db } from '../../infra/db.ts'
-import { type AccountId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import {
+  type AccountId,
+  FIRST_UUID,
+  firstUuidAt,
+  fromUuid,
+  type Id,
+  LAST_UUID,
+  toUuid,
+} from '../../lib/ids.ts'
 import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import type { AuditNote } from './note.ts'
 
@@ -73,7 +81,7 @@ export async function listEntries(
       order by id desc limit $8`,
     values: [
       ...placeOf(filter, before),
-      downTo === null ? LOWEST : toUuid(downTo),
+      downTo === null ? FIRST_UUID : toUuid(downTo),
       filter.action,
       filter.actorId && toUuid(filter.actorId),
       limit,
@@ -102,8 +110,6 @@ const WAYS = {
   account: 'account_id = $1 and id >= $2 and id < $3 and id < $4',
   all: '$1::uuid is null and id >= $2 and id < $3 and id < $4',
 } as const
-const LOWEST = '00000000-0000-0000-0000-000000000000'
-const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 function wayTo({ accountId }: AuditFilter): keyof typeof WAYS {
   return accountId === null ? 'all' : 'account'
@@ -112,9 +118,9 @@ function wayTo({ accountId }: AuditFilter): keyof typeof WAYS {
 function placeOf({ accountId, fromMs, toMs }: AuditFilter, before: AuditId | null): unknown[] {
   return [
     accountId && toUuid(accountId),
-    fromMs === null ? LOWEST : firstUuidAt(fromMs),
-    toMs === null ? HIGHEST : firstUuidAt(toMs),
-    before === null ? HIGHEST : toUuid(before),
+    fromMs === null ? FIRST_UUID : firstUuidAt(fromMs),
+    toMs === null ? LAST_UUID : firstUuidAt(toMs),
+    before === null ? LAST_UUID : toUuid(before),
   ]
 }
 

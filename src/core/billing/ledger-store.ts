@@ -1,6 +1,6 @@
 import type { LedgerSource, LedgerType } from '../../contract/wallet.ts'
 import type { Db } from '../../infra/db.ts'
-import { type AccountId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, FIRST_UUID, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
 /**
  * One id of the ledger: either a row of `ledger` (`kind` says which), or a
@@ -82,6 +82,3 @@ export async function selectHorizon(
   })
   return rows[0]?.id ?? null
 }
-
-const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
-const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -1,7 +1,7 @@
 import type { BulkStatus } from '../../contract/bulk.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
+import { type AccountId, FIRST_UUID, fromUuid, LAST_UUID, type MessageId, toUuid } from '../../lib/ids.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
 
 export async function selectJob(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
@@ -24,10 +24,10 @@ export async function listJobs(
   const { rows } = await db.query<RawJob>({
     name: 'bulk_list',
     text: `select ${JOB_COLUMNS} from bulk_jobs
-            where account_id = $1 and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+            where account_id = $1 and id < $2
               and ($3::text is null or status = $3)
             order by id desc limit $4`,
-    values: [toUuid(accountId), before && toUuid(before), filter.status ?? null, limit],
+    values: [toUuid(accountId), before === null ? LAST_UUID : toUuid(before), filter.status ?? null, limit],
   })
   return rows.map(toJob)
 }
@@ -95,8 +95,6 @@ export async function cancelByUser(tx: Db, { accountId, id }: JobRef, nowMs: num
   })
   return toJob(rows[0])
 }
-
-const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 
 /** Messages of a job that may not have left yet, behind `after` in the order of their ids. */
 export async function listOpen(

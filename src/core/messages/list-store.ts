@@ -4,9 +4,11 @@ import type { Db } from '../../infra/db.ts'
 import { bareArray } from '../../infra/pg-array.ts'
 import {
   type AccountId,
+  FIRST_UUID,
   firstUuidAt,
   fromUuid,
   type Id,
+  LAST_UUID,
   type MessageId,
   timeOf,
   toUuid,
@@ -178,20 +180,18 @@ function rangeOf(
   { createdAfterMs, createdBeforeMs, bulkJobId, templateId }: MessageFilter,
   before: MessageId | null,
 ): { below: string; from: string } {
-  const below = before === null ? LAST : toUuid(before)
-  const end = createdBeforeMs === undefined ? LAST : firstUuidAt(createdBeforeMs)
+  const below = before === null ? LAST_UUID : toUuid(before)
+  const end = createdBeforeMs === undefined ? LAST_UUID : firstUuidAt(createdBeforeMs)
   return {
     below: below < end ? below : end,
     from: [bulkJobId, templateId].reduce(
       (from, id) => (id === undefined ? from : laterOf(from, firstUuidAt(timeOf(id) - CLOCKS_DIFFER_MS))),
       // "After" leaves the instant itself out.
-      createdAfterMs === undefined ? FIRST : firstUuidAt(createdAfterMs + 1),
+      createdAfterMs === undefined ? FIRST_UUID : firstUuidAt(createdAfterMs + 1),
     ),
   }
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000'
-const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** Between two nodes, more than they ever should. */
 export const CLOCKS_DIFFER_MS = 600_000
 

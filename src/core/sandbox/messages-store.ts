@@ -2,7 +2,7 @@ import type { TimePlace } from '../../contract/cursor.ts'
 import type { SandboxMessage } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { type AccountId, fromUuid, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
 export type InboxPage = {
   accountId: AccountId
@@ -45,8 +45,6 @@ export async function readInbox(db: Db, page: InboxPage): Promise<{ rows: Sandbo
   })
   return { rows: rows.map(messageOf), cut: (rows[0]?.found ?? 0) > rows.length }
 }
-
-const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 type MessageRow = {
   message_id: string
