@@ -136,7 +136,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   function askClient({ timeoutMs, ...query }: Query, client: pg.PoolClient): Promise<pg.QueryResult> {
-    return withinMs(timeoutMs ?? queryTimeoutMs, callback => client.query({ ...query, callback } as never))
+    return answerInTime(timeoutMs ?? queryTimeoutMs, callback =>
+      client.query({ ...query, callback } as never),
+    )
   }
 
   async function transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
@@ -165,7 +167,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     const answersBefore = answers
     let broken: Error | undefined
     try {
-      await withinMs<void>(queryTimeoutMs, done => client.query(copyIn(text, data, error => done(error))))
+      await answerInTime<void>(queryTimeoutMs, done => client.query(copyIn(text, data, error => done(error))))
       answers++
     } catch (error) {
       noteFailure(error, of, answersBefore)
@@ -202,7 +204,7 @@ export function createDatabase(options: DatabaseOptions): Database {
  * What a client calls back with, if it does so in time. The driver has a time-out too, but sets another
  * callback into a query that is made: whatever such queries bring is kept until the next full collection.
  */
-function withinMs<T>(
+function answerInTime<T>(
   timeoutMs: number,
   send: (done: (error: Error | null, result: T) => void) => void,
 ): Promise<T> {
