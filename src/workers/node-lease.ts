@@ -53,7 +53,12 @@ export async function startNodeLease(deps: NodeLeaseDeps): Promise<NodeLease> {
   /** By the monotonic clock: until then the others have time to come back as this node did; null is at once. */
   let buriesFromMs: number | null = null
   await reclaim()
-  const loop: Loop = startLoop({ clock, everyMs: BEAT_EVERY_MS, round, onError: () => {} })
+  const loop: Loop = startLoop({
+    clock,
+    everyMs: BEAT_EVERY_MS,
+    round,
+    onError: error => log.debug({ err: error }, 'a sign of life, or what follows it, failed; it goes on'),
+  })
 
   async function round(): Promise<undefined> {
     const silentMs = await beat(db, id)
