@@ -50,8 +50,6 @@ export type BulkLaneDeps = HandOverDeps & {
   /** The next rows without an outcome. */
   fetch(ask: RowAsk): Promise<StoredRow[]>
   pause(job: JobRef, why: PauseWhy): Promise<void>
-  /** A job has its share no longer, or is paused. */
-  moved(accountId: AccountId): void
 }
 
 /** Rows are fetched for some seconds at once. */

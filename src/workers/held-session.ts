@@ -10,7 +10,7 @@ import type { HeldKeys } from '../core/sessions/keys.ts'
 import type { Standing, Standings } from '../core/sessions/standing.ts'
 import type { Hold, SessionRow } from '../core/sessions/store.ts'
 import { patiently } from '../infra/patiently.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, within } from '../lib/clock.ts'
 
 /** A web session that this node holds: its link, and what it says of itself on the way to the store. */
 export type HeldSession = {
@@ -136,10 +136,7 @@ export function holdSession(
     isHeld: () => held,
     async logOut(timeoutMs) {
       const link = await opening
-      const time = new AbortController()
-      const cancel = deps.clock.after(timeoutMs, () => time.abort())
-      await link?.logOut(time.signal)
-      cancel()
+      if (link) await within(deps.clock, timeoutMs, signal => link.logOut(signal))
     },
     async close() {
       letOut()

@@ -5,7 +5,7 @@ import type {
   BotUpdate,
   PlatformAnswer,
 } from '../../contract/bot-platform.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, within } from '../../lib/clock.ts'
 import { ANSWER_TOO_LARGE, createHttpClient } from '../http/client.ts'
 import { jsonOf } from '../http/inbound.ts'
 import { THROTTLE_MS } from '../http/verdict.ts'
@@ -44,19 +44,15 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
   const wire: Wire = { root, exchange: client.exchange }
 
   /** Settles when the signal aborts, when the link closes, or when no answer came in time. */
-  async function ask<T>(
+  function ask<T>(
     token: string,
     call: (methods: Methods) => Promise<T>,
     signal: AbortSignal,
     waitMs = 0,
   ): Promise<Called<T>> {
-    const late = new AbortController()
-    const cancel = clock.after(waitMs + ANSWER_MS, () => late.abort())
-    try {
-      return await callApi(wire, token, call, AbortSignal.any([signal, closing.signal, late.signal]))
-    } finally {
-      cancel()
-    }
+    return within(clock, waitMs + ANSWER_MS, late =>
+      callApi(wire, token, call, AbortSignal.any([signal, closing.signal, late])),
+    )
   }
 
   async function identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>> {

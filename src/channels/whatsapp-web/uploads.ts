@@ -1,7 +1,7 @@
 import type { BinaryNode } from 'baileys'
 import type { AttachmentType } from '../../contract/enums.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { type Answer, createHttpClient } from '../http/client.ts'
+import { type Clock, within } from '../../lib/clock.ts'
+import { type Answer, createHttpClient, type HttpRequest } from '../http/client.ts'
 import type { Line } from './line.ts'
 import type { SealedFile } from './sealed-file.ts'
 
@@ -40,22 +40,19 @@ export function createUploads({ clock, tlsCa }: { clock: Clock; tlsCa: string | 
     const origin = URL.parse(`https://${host}`)
     if (!origin) throw new Error('WhatsApp named no media server')
     const client = createHttpClient({ origin, connections: 1, clock, tlsCa })
-    const late = new AbortController()
-    const cancel = clock.after(PUT_MS, () => late.abort())
     try {
-      const exchange = await client.exchange(
-        {
-          method: 'POST',
-          path,
-          headers: { 'Content-Type': 'application/octet-stream', Origin: ORIGIN },
-          body: { bytes: file.read(), lengthBytes: file.sizeBytes },
-        },
-        AbortSignal.any([signal, late.signal]),
+      const request: HttpRequest = {
+        method: 'POST',
+        path,
+        headers: { 'Content-Type': 'application/octet-stream', Origin: ORIGIN },
+        body: { bytes: file.read(), lengthBytes: file.sizeBytes },
+      }
+      const exchange = await within(clock, PUT_MS, late =>
+        client.exchange(request, AbortSignal.any([signal, late])),
       )
       if (exchange.kind === 'answer') return readPlace(exchange.answer)
       throw new Error(`a media server of WhatsApp's was not reached (${exchange.code})`)
     } finally {
-      cancel()
       client.close()
     }
   }
