@@ -62,7 +62,13 @@ export function createAccountRooms(
     sandboxForLive: base.config.sandbox,
     applied: id => changes.publish('official_defaults', id),
   })
-  const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
+  const sendersApplied = (id: AccountId) => changes.publish('sms_senders', id)
+  const senderReview = createSenderReview({
+    db,
+    ids,
+    tellDecision: createDecisionTeller({ clock, ids }),
+    applied: sendersApplied,
+  })
   return {
     accounts,
     keys: createKeys({ db, clock, changes, accounts }),
@@ -74,7 +80,7 @@ export function createAccountRooms(
     wallets,
     ledger: createLedger({ db }),
     senderReview,
-    ownSenders: createOwnSenders({ db, ids, seal, checkUrl: base.guarded.check }),
+    ownSenders: createOwnSenders({ db, ids, seal, checkUrl: base.guarded.check, applied: sendersApplied }),
     account: createAccountReader({
       db,
       clock,

@@ -18,6 +18,7 @@ import { createConnectionAdmin } from '../../src/core/connections/admin.ts'
 import { createConnectionSnapshots } from '../../src/core/connections/snapshot.ts'
 import { createSandboxInbox } from '../../src/core/sandbox/store.ts'
 import { createOfficialSenders } from '../../src/core/senders/official.ts'
+import { createOwnSenders } from '../../src/core/senders/own.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
 import { createSenderSnapshots } from '../../src/core/senders/snapshot.ts'
 import { explain } from '../../src/http/schema-faults.ts'
@@ -73,7 +74,13 @@ export async function openRooms(
     isCodeTemplate: async () => false,
   })
   const seal = createSeal(Buffer.alloc(32, 7), random)
-  const senderReview = createSenderReview({ db, ids, tellDecision: createDecisionTeller({ clock, ids }) })
+  const sendersApplied = (id: AccountId) => changes.publish('sms_senders', id)
+  const senderReview = createSenderReview({
+    db,
+    ids,
+    tellDecision: createDecisionTeller({ clock, ids }),
+    applied: sendersApplied,
+  })
   const providers = createRegistry(
     createSandboxProvider({ inbox: createSandboxInbox({ db }) }) as unknown as Provider,
   )
@@ -90,6 +97,7 @@ export async function openRooms(
     wallets,
     accountAdmin,
     senderReview,
+    ownSenders: createOwnSenders({ db, ids, seal, checkUrl: () => null, applied: sendersApplied }),
     senders: createSenderSnapshots(shared),
     ledger: createLedger({ db }),
     prices: createPrices(shared),
@@ -155,3 +163,10 @@ export const BASIC_ACCOUNT = {
   currency: 'USD',
   phone: { number: '+12025550123', verified: true },
 }
+
+/** A node that hears of nothing and does not know it: what it knows all the same is what it did itself. */
+export const deaf = async (): Promise<ListenClient> => ({
+  async query() {},
+  on() {},
+  async end() {},
+})

@@ -27,10 +27,15 @@ export type Prices = {
   replaceIn(db: Db, input: readonly PriceInput[]): Promise<PriceRow[]>
 }
 
-export type PricesDeps = { db: Database; clock: Clock; changes: Pick<Changes, 'fresh' | 'subscribe'> }
+export type PricesDeps = {
+  db: Database
+  clock: Clock
+  changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'>
+}
 
 const ANY = '*'
 const ONLY = 'all'
+const TABLE = 'prices'
 /** While changes are not heard the list is read anew this often, not for every message. */
 const REREAD_MS = 500
 
@@ -45,7 +50,7 @@ export function createPrices({ db, clock, changes }: PricesDeps): Prices {
   })
   changes.subscribe({
     changed(table) {
-      if (table === 'prices') cache.clear()
+      if (table === TABLE) cache.clear()
     },
     reset: cache.clear,
   })
@@ -66,7 +71,11 @@ export function createPrices({ db, clock, changes }: PricesDeps): Prices {
     // The list is never null, only empty.
     table: () => cache.get(ONLY) as PriceTable | Promise<PriceTable>,
     list,
-    replace: input => db.transaction(tx => replaceIn(tx, input)),
+    async replace(input) {
+      const prices = await db.transaction(tx => replaceIn(tx, input))
+      changes.publish(TABLE, null)
+      return prices
+    },
     replaceIn,
   }
 }

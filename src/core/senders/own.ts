@@ -11,7 +11,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { SmsSenderRequest, SmsSenderView } from '../../contract/sender.ts'
 import type { Database } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
-import { type Ids, isId } from '../../lib/ids.ts'
+import { type AccountId, type Ids, isId } from '../../lib/ids.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { callbackContext } from './callback.ts'
 import { checkSenderName } from './name.ts'
@@ -47,12 +47,14 @@ export type OwnSendersDeps = {
   seal: Pick<Seal, 'seal'>
   /** Why a callback URL may not be used, or null. */
   checkUrl(url: string): string | null
+  /** So that this node knows at once. */
+  applied(accountId: AccountId): void
 }
 
 /** All of them are shown with the account, and held in memory by each node that it sends over. */
 const MOST_SENDERS = 500
 
-export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): OwnSenders {
+export function createOwnSenders({ db, ids, seal, checkUrl, applied }: OwnSendersDeps): OwnSenders {
   /** Both or neither; the secret sealed for this sender alone. */
   function readCallback(id: SenderId, body: SmsSenderRequest): SenderCallback | null {
     const { webhookUrl, webhookSecret } = body
@@ -86,6 +88,7 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
           throw new Problem('CONFLICT', `An account has at most ${MOST_SENDERS} SMS sender names.`)
         }
       })
+      applied(sender.accountId)
       return viewSender(sender)
     },
 
@@ -94,9 +97,9 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
       return pageOf(rows, limit, viewSender, row => writeCursor(row.id))
     },
 
-    makeDefault(caller, id) {
-      return db.transaction(async tx => {
-        const accountId = caller.account.id
+    async makeDefault(caller, id) {
+      const accountId = caller.account.id
+      const chosen = await db.transaction(async tx => {
         if (!isId('snd', id)) throw unknownSender()
         // Or of two who choose at once one would meet the other's at the unique index.
         await lockAccount(tx, accountId)
@@ -107,8 +110,10 @@ export function createOwnSenders({ db, ids, seal, checkUrl }: OwnSendersDeps): O
         }
         await clearDefault(tx, accountId)
         await setDefault(tx, accountId, id)
-        return viewSender({ ...row, isDefault: true })
+        return { ...row, isDefault: true }
       })
+      applied(accountId)
+      return viewSender(chosen)
     },
   }
 }

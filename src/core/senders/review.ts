@@ -46,9 +46,11 @@ export type SenderReviewDeps = {
   ids: Ids
   /** Tells the account of a decision, within the transaction that takes it. */
   tellDecision(tx: Db, sender: SenderRow): Promise<void>
+  /** So that this node knows at once. */
+  applied(accountId: AccountId): void
 }
 
-export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps): SenderReview {
+export function createSenderReview({ db, ids, tellDecision, applied }: SenderReviewDeps): SenderReview {
   async function createPlatformIn(tx: Db, input: SenderCreate): Promise<AdminSender> {
     checkSenderName(input.name)
     const sender: SenderRow = {
@@ -75,7 +77,10 @@ export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps):
       if (row) await tellDecision(tx, row)
       return row
     })
-    if (decided) return viewForAdmin(decided)
+    if (decided) {
+      applied(decided.accountId)
+      return viewForAdmin(decided)
+    }
     const before = await selectSender(db, id)
     if (!before) throw unknownSender()
     if (before.status !== status) throw new Problem('CONFLICT', `The sender is ${before.status} already.`)
@@ -92,7 +97,11 @@ export function createSenderReview({ db, ids, tellDecision }: SenderReviewDeps):
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
     },
     ofAccount: async accountId => (await selectOwnSenders(db, accountId)).map(viewSender),
-    createPlatform: input => db.transaction(tx => createPlatformIn(tx, input)),
+    async createPlatform(input) {
+      const sender = await db.transaction(tx => createPlatformIn(tx, input))
+      applied(PLATFORM)
+      return sender
+    },
     createPlatformIn,
     approve: id => decide(id, 'approved', null),
     reject: (id, reason) => decide(id, 'rejected', reason),

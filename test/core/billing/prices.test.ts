@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PriceInput } from '../../../src/contract/admin.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { openRooms, type Rooms } from '../../support/rooms.ts'
+import { deaf, openRooms, type Rooms } from '../../support/rooms.ts'
 
 let database: TestDatabase
 let rooms: Rooms
@@ -46,6 +46,15 @@ describe('the price list', () => {
     expect((await rooms.prices.list({})).data).toEqual([
       { channel: 'int_sms', country: '*', prefix: null, messageType: '*', price: 0.2, currency: 'USD' },
     ])
+  })
+
+  test('is the new one for the node that took it as soon as that has said so', async () => {
+    const alone = await openRooms(database.db, { connect: deaf })
+    await alone.prices.replace([row({ price: 0.3 })])
+    expect((await alone.prices.table()).find(ASKED)).toBe(300_000)
+    await alone.prices.replace([row({ price: 0.4 })])
+    expect((await alone.prices.table()).find(ASKED)).toBe(400_000)
+    await alone.stop()
   })
 
   test('is one whole list, whoever replaces it at the same time', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Caller } from '../../../src/contract/caller.ts'
 import type { SenderStatus } from '../../../src/contract/sender.ts'
 import { insertSender } from '../../../src/core/senders/store.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { lookUntil } from '../../support/look-until.ts'
-import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
+import { BASIC_ACCOUNT, deaf, openRooms, type Rooms } from '../../support/rooms.ts'
 
 let database: TestDatabase
 let rooms: Rooms
@@ -151,5 +152,23 @@ describe('what an account may name', () => {
     expect(found.byId.get(platform.id)).toMatchObject({ name: 'Shared' })
     expect(found.byId.get(pending)).toMatchObject({ status: 'pending' })
     expect((await rooms.senders.forAccount(await newAccount())).byId.has(own)).toBe(false)
+  })
+
+  test('are as the node has just said that they are', async () => {
+    const alone = await openRooms(database.db, { connect: deaf })
+    const account = (await alone.accountAdmin.create(BASIC_ACCOUNT)).account.id as AccountId
+    const caller = { account: { id: account } } as Caller
+    const known = async (id: string) => (await alone.senders.forAccount(account)).byId.get(id)
+    await alone.senders.forAccount(account)
+
+    const { id } = await alone.ownSenders.request(caller, { name: 'Parcels' })
+    expect(await known(id)).toMatchObject({ status: 'pending' })
+    await alone.senderReview.approve(id)
+    expect(await known(id)).toMatchObject({ status: 'approved' })
+    await alone.ownSenders.makeDefault(caller, id)
+    expect((await alone.senders.forAccount(account)).default).toMatchObject({ id })
+    const platform = await alone.senderReview.createPlatform({ name: 'Everybody' })
+    expect(await known(platform.id)).toMatchObject({ name: 'Everybody' })
+    await alone.stop()
   })
 })
