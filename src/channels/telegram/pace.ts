@@ -34,11 +34,12 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   function refused(botId: string, chatId: string, askedMs: number): Rest {
     const afterMs = Math.min(Math.max(askedMs, 1), LONGEST_REST_MS)
     const nowMs = clock.monotonic()
-    const untilMs = nowMs + afterMs
+    // Of two answers that cross the longer wait holds.
+    const untilMs = Math.max(nowMs + afterMs, chats.get(keyOf(botId, chatId)) ?? 0)
     chats.set(keyOf(botId, chatId), untilMs)
     const bot = bots.get(botId)
     const another = bot !== undefined && bot.chatId !== chatId && bot.chatUntilMs > nowMs
-    const allUntilMs = another ? untilMs : (bot?.allUntilMs ?? 0)
+    const allUntilMs = Math.max(another ? untilMs : 0, bot?.allUntilMs ?? 0)
     bots.set(botId, { chatId, chatUntilMs: untilMs, allUntilMs })
     return { afterMs, scope: another ? 'account' : 'message' }
   }

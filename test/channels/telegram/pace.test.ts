@@ -39,3 +39,17 @@ test('no word makes anybody rest for more than an hour, or for less than nothing
   expect(pace.refused('bot', '1', 90_000_000).afterMs).toBe(3_600_000)
   expect(pace.refused('bot', '2', -5).afterMs).toBeGreaterThan(0)
 })
+
+test('a shorter wait that is told behind a longer one ends that for nobody', async () => {
+  const clock = createFakeClock()
+  const pace = createPace(clock)
+  pace.refused('bot', '1', 9_000)
+  pace.refused('bot', '1', 2_000)
+  pace.refused('bot', '2', 8_000)
+  pace.refused('bot', '3', 1_000)
+  await clock.advance(7_999)
+  expect(pace.restOf('bot', '4')).toEqual({ afterMs: 1, scope: 'account' })
+  await clock.advance(1)
+  expect(pace.restOf('bot', '4')).toBeNull()
+  expect(pace.restOf('bot', '1')).toEqual({ afterMs: 1_000, scope: 'message' })
+})
