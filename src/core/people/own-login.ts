@@ -101,7 +101,10 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
 
   return {
     async update(who, { name }) {
-      if (name !== undefined) await renameUser(db, who.userId, name)
+      if (name !== undefined) {
+        await renameUser(db, who.userId, name)
+        sessions.forget(who.userId)
+      }
       return sessions.view(who)
     },
     changePassword,

@@ -52,8 +52,9 @@ export type Sessions = {
   list(who: SignedIn): Promise<SessionListed[]>
   /** NOT_FOUND for one that is not theirs. */
   end(who: SignedIn, id: string): Promise<void>
-  /** All of a person's, within a transaction; `forget` afterwards makes this node hear of it at once. */
+  /** All of a person's, within a transaction. */
   endAllIn(tx: Db, userId: UserId): Promise<void>
+  /** Makes this node hear at once of what was changed of a person. */
   forget(userId: UserId): void
   /** Writes when sessions were last used, gathered since the last call; a chore calls it, and the stop. */
   flushSeen(): Promise<void>
