@@ -14,7 +14,15 @@ export type LinkSpec = {
   retryPolicy: { maxAttempts: number; backoffMs: number }
 }
 
-export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState }
+export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState; uses: Uses }
+
+/** Who waits for an answer over a link. */
+export type Uses = {
+  begin(): void
+  end(): void
+  /** Resolves when nobody does. */
+  ended(): Promise<void>
+}
 
 export type LinksDeps = {
   clock: Pick<Clock, 'after'>
@@ -37,7 +45,7 @@ export type Links = {
    * Has a link that somebody else opened, and keeps, carry messages until the function that it returns
    * is called: a web session while it is open on this node.
    */
-  attach(open: OpenLink): () => void
+  attach(open: Omit<OpenLink, 'uses'>): () => void
   /** Opens what is new, reopens what changed, lets go of what is gone. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the far side whether the configuration works. */
@@ -90,8 +98,9 @@ export function createLinks(deps: LinksDeps): Links {
   }
 
   function retire(open: OpenLink): void {
-    const end = open.link
-      .close()
+    const end = open.uses
+      .ended()
+      .then(() => open.link.close())
       .catch(error => deps.log.warn({ err: error, connectionId: open.id }, 'a link did not close'))
       .finally(() => closing.delete(end))
     closing.add(end)
@@ -124,7 +133,7 @@ export function createLinks(deps: LinksDeps): Links {
           state = next
         }),
       )
-      links.set(spec.id, { ...spec, link, supplier, state: () => state })
+      links.set(spec.id, { ...spec, link, supplier, state: () => state, uses: createUses() })
     } catch (error) {
       complain(spec, error)
     }
@@ -143,7 +152,8 @@ export function createLinks(deps: LinksDeps): Links {
     get: id => carrying(id) ?? guests.get(id),
     all: () => [...[...links.values()].filter(carries), ...guests.values()],
     hearing: id => links.get(id),
-    attach(open) {
+    attach(given) {
+      const open = { ...given, uses: createUses() }
       guests.set(open.id, open)
       deps.changed()
       return () => {
@@ -172,6 +182,24 @@ export function createLinks(deps: LinksDeps): Links {
       links.clear()
       await Promise.allSettled([...open.map(each => each.link.close()), ...closing])
     },
+  }
+}
+
+function createUses(): Uses {
+  let count = 0
+  let ended = (): void => {}
+  return {
+    begin() {
+      count++
+    },
+    end() {
+      if (--count === 0) ended()
+    },
+    ended: () =>
+      new Promise(resolve => {
+        if (count === 0) resolve()
+        else ended = resolve
+      }),
   }
 }
 
