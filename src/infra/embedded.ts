@@ -14,6 +14,7 @@ import {
   takeOver,
   writeSettings,
 } from './embedded/cluster.ts'
+import { lookAtLock } from './embedded/cluster-lock.ts'
 import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
 import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
 import {
@@ -132,7 +133,7 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
   }
 }
 
-type Site = Omit<LaunchOptions, 'socketDir'> & { dataDir: string }
+type Site = Omit<LaunchOptions, 'socketDir' | 'locks'> & { dataDir: string }
 
 /** Everything that must be there before a server can start; makes the cluster when there is none. */
 async function prepareSite(options: EmbeddedOptions): Promise<Site> {
@@ -160,10 +161,11 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
     const logStart = sizeOf(site.logFile)
     for (let launches = 0; ; launches++) {
       const postmaster = findPostmaster(site.clusterDir) ?? (await startPostmaster(site))
-      const client = await connectWhenReady(postmaster, site, options.clock, note)
+      const client = postmaster && (await connectWhenReady(postmaster, site, options.clock, note))
       const owner = client && (await becomeOwner(client, options.dataDir))
       if (owner) return { postmaster, owner }
       if (launches === LAUNCHES) {
+        if (!postmaster) throw heldElsewhere(site)
         releaseSocketDir(postmaster.socketDir)
         throw startFailure(site, logStart)
       }
@@ -172,12 +174,15 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
   })
 }
 
-async function startPostmaster(site: Site): Promise<Postmaster> {
+/** Undefined where a server that cannot be seen is at work, or what is left of a killed one: it is left alone. */
+async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
+  const lock = lookAtLock(site.clusterDir)
+  if (lock === 'held') return undefined
   // Claimed at every launch: the one that stopped a server here a moment ago took it away.
   const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
   rotateLog(site.logFile)
   writeSettings(site.clusterDir, socketDir, site.identity)
-  return launch({ ...site, socketDir })
+  return launch({ ...site, socketDir, locks: lock === 'free' })
 }
 
 /** Undefined when the server ended instead. */
@@ -200,6 +205,12 @@ async function connectWhenReady(
     await pause(clock, READY_LOOK_MS)
   }
   return undefined
+}
+
+function heldElsewhere({ dataDir }: Site): Refusal {
+  return new Refusal(
+    `A PostgreSQL that cannot be seen from here, as in another container, works on ${dataDir}: stop that Posthorn first, or give this one its own POSTHORN_DATA_DIR.`,
+  )
 }
 
 function startFailure(site: Site, logStart: number): Refusal {

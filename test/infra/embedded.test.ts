@@ -1,4 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  execFileSync,
+  spawn,
+  spawnSync,
+} from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -15,6 +21,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -78,11 +85,28 @@ async function ask(url: string, text: string): Promise<Record<string, unknown>[]
   }
 }
 
+/** As a container on the same volume: with processes, shared memory and a directory for sockets of its own. */
+const APART = ['--user', '--map-root-user', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc']
+const canBeApart =
+  onLinux &&
+  ['unshare', 'flock'].every(name => spawnSync(name, ['--version']).status === 0) &&
+  spawnSync('unshare', [...APART, 'true']).status === 0
+
 type Owner = { url: string; pid: number; child: ChildProcess; exit: Promise<unknown[]> }
 
 /** Another process that owns a server on `dataDir`; rejects when it leaves instead. */
-async function startOwner(): Promise<Owner> {
-  const child = spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] })
+function startOwner(): Promise<Owner> {
+  return owns(spawn(process.execPath, [OWNER, dataDir], { stdio: ['pipe', 'pipe', 'ignore'] }))
+}
+
+function startOwnerApart(): Promise<Owner> {
+  const TMPDIR = mkdtempSync(join(parent, 'tmp-'))
+  const env = { ...process.env, TMPDIR }
+  const args = [...APART, process.execPath, OWNER, dataDir]
+  return owns(spawn('unshare', args, { env, stdio: ['pipe', 'pipe', 'ignore'] }))
+}
+
+async function owns(child: ChildProcessByStdio<Writable, Readable, null>): Promise<Owner> {
   const exit = once(child, 'exit')
   const said = once(createInterface(child.stdout), 'line')
   const [line] = await Promise.race([said, exit])
@@ -177,6 +201,32 @@ describe('the embedded server', () => {
     renameSync(dataDir, moved)
     const embedded = await start({ dataDir: moved })
     expect(embedded.pid()).toBe(owner.pid)
+  })
+
+  it.runIf(canBeApart)('is not started beside one that another container on the volume runs', async () => {
+    bringData()
+    const owner = await startOwnerApart()
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid')
+    const settings = join(dataDir, 'postgres', 'postgresql.conf')
+    const left = [readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]
+    await expect(start()).rejects.toThrow(
+      `A PostgreSQL that cannot be seen from here, as in another container, works on ${dataDir}: stop that Posthorn first`,
+    )
+    expect([readFileSync(pidFile, 'utf8'), readFileSync(settings, 'utf8')]).toEqual(left)
+    expect(await ask(owner.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    expect(await leave(owner)).toEqual([0, null])
+    const embedded = await start()
+    expect(await ask(embedded.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  it.runIf(canBeApart)('starts where that container was killed with all that it ran', async () => {
+    bringData()
+    const owner = await startOwnerApart()
+    await ask(owner.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    owner.child.kill('SIGKILL')
+    await owner.exit
+    const embedded = await start()
+    expect(await ask(embedded.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }])
   })
 
   it('is handed over when its owner stops while another one waits', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Clock, pause } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Binaries } from './binaries.ts'
+import { holdingLock } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 
 /** A server at work on a cluster; perhaps started by a process that is gone. */
@@ -15,6 +16,8 @@ export type LaunchOptions = {
   binaries: Binaries
   identity: Identity
   logFile: string
+  /** The server holds the cluster's lock while it lives. */
+  locks: boolean
 }
 
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024
@@ -90,11 +93,7 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
   disarm(join(options.socketDir, '.s.PGSQL.5432.lock'), options.clusterDir)
   const log = openSync(options.logFile, 'a', 0o600)
   try {
-    const {
-      command,
-      args,
-      options: how,
-    } = runAs(options.identity, join(options.binaries.home, 'bin', 'postgres'), ['-D', options.clusterDir])
+    const { command, args, options: how } = serverCommand(options)
     const child = spawn(command, args, { ...how, cwd: '/', detached: true, stdio: ['ignore', log, log] })
     const pid = await new Promise<number>((resolve, reject) => {
       child.once('spawn', () => resolve(child.pid!))
@@ -107,6 +106,14 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
   } finally {
     closeSync(log)
   }
+}
+
+function serverCommand({ clusterDir, binaries, identity, locks }: LaunchOptions) {
+  const program = join(binaries.home, 'bin', 'postgres')
+  const args = ['-D', clusterDir]
+  if (!locks) return runAs(identity, program, args)
+  const holding = holdingLock(clusterDir, program, args)
+  return runAs(identity, holding.program, holding.args)
 }
 
 /**
