@@ -14,7 +14,7 @@ import {
   takeOver,
   writeSettings,
 } from './embedded/cluster.ts'
-import { lookAtLock } from './embedded/cluster-lock.ts'
+import { lockFile, lookAtLock } from './embedded/cluster-lock.ts'
 import { chooseIdentity, type Probe, systemProbe } from './embedded/identity.ts'
 import { becomeOwner, connect, ensureDatabase, InUse, urlOf } from './embedded/owner.ts'
 import {
@@ -176,12 +176,12 @@ async function bringUp(site: Site, options: EmbeddedOptions): Promise<Held> {
 
 /** Undefined where a server that cannot be seen is at work, or what is left of a killed one: it is left alone. */
 async function startPostmaster(site: Site): Promise<Postmaster | undefined> {
-  const lock = lookAtLock(site.clusterDir)
+  const lock = lookAtLock(lockFile(site.clusterDir))
   if (lock === 'held') return undefined
   // Claimed at every launch: the one that stopped a server here a moment ago took it away.
   const socketDir = claimSocketDir(site.dataDir, ownerOf(site.identity))
   rotateLog(site.logFile)
-  writeSettings(site.clusterDir, socketDir, site.identity)
+  writeSettings(site.clusterDir, site.identity)
   return launch({ ...site, socketDir, locks: lock === 'free' })
 }
 

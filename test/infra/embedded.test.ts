@@ -246,6 +246,18 @@ describe('the embedded server', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
   }, 60_000)
 
+  it.runIf(canBeApart)(
+    'is made once when several containers make it at once, in each of which every process is the first',
+    async () => {
+      const owners = await Promise.allSettled([startOwnerApart(), startOwnerApart(), startOwnerApart()])
+      expect(owners.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+      for (const owner of owners)
+        if (owner.status === 'fulfilled') expect(await leave(owner.value)).toEqual([0, null])
+      expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log'])
+    },
+    60_000,
+  )
+
   it('is brought back when it dies, with everything that was committed', async () => {
     bringData()
     const told = Promise.withResolvers<void>()

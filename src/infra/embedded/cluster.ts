@@ -5,6 +5,7 @@ import {
   existsSync,
   lchownSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,6 +17,7 @@ import {
 import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Binaries } from './binaries.ts'
+import { holdingLock, lookAtLock } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 import { existsProcess } from './postmaster.ts'
 
@@ -55,9 +57,7 @@ const SETTINGS = {
 export function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    const trial = join(dataDir, `.writable-${process.pid}`)
-    writeFileSync(trial, '')
-    rmSync(trial)
+    rmSync(mkdtempSync(join(dataDir, '.writable-')), { recursive: true })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw new Refusal(
@@ -87,13 +87,13 @@ export function checkMajor(clusterDir: string, binaries: Binaries): void {
 /**
  * Makes a new cluster at `clusterDir`. It is made beside its place and moved
  * there when it is whole: a crash leaves no half cluster, and of two processes
- * that start at once one wins and the other takes over the winner's.
+ * that start at once, be it in containers in which both have the same number, one
+ * wins and the other takes over the winner's.
  */
 export async function initCluster(clusterDir: string, binaries: Binaries, identity: Identity): Promise<void> {
   refuseFullDisk(clusterDir)
   sweepAbandoned(clusterDir)
-  const making = `${clusterDir}.new-${process.pid}`
-  mkdirSync(making, { mode: 0o700 })
+  const making = mkdtempSync(`${clusterDir}.new-${process.pid}-`)
   try {
     giveTo(identity, making)
     await initdb(making, binaries, identity)
@@ -112,17 +112,20 @@ function refuseFullDisk(clusterDir: string): void {
   )
 }
 
-/** What a process left that died while it made a cluster. */
+/** What a process left that died while it made a cluster; what is made in another container is locked. */
 function sweepAbandoned(clusterDir: string): void {
   const parent = join(clusterDir, '..')
   for (const name of readdirSync(parent)) {
-    const pid = /^postgres\.new-(\d+)$/.exec(name)?.[1]
-    if (pid && !existsProcess(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true })
+    const pid = /^postgres\.new-(\d+)/.exec(name)?.[1]
+    const path = join(parent, name)
+    if (pid && !existsProcess(Number(pid)) && lookAtLock(path) !== 'held')
+      rmSync(path, { recursive: true, force: true })
   }
 }
 
 function initdb(directory: string, binaries: Binaries, identity: Identity): Promise<void> {
-  const { command, args, options } = runAs(identity, join(binaries.home, 'bin', 'initdb'), [
+  const program = join(binaries.home, 'bin', 'initdb')
+  const given = [
     `--pgdata=${directory}`,
     `--username=${ROLE}`,
     '--encoding=UTF8',
@@ -137,7 +140,10 @@ function initdb(directory: string, binaries: Binaries, identity: Identity): Prom
     '--auth-local=trust',
     '--auth-host=reject',
     '--no-instructions',
-  ])
+  ]
+  const locks = lookAtLock(directory) === 'free'
+  const held = locks ? holdingLock(directory, program, given) : { program, args: given }
+  const { command, args, options } = runAs(identity, held.program, held.args)
   return new Promise((resolve, reject) => {
     let errors = ''
     const child = spawn(command, args, { ...options, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
@@ -157,23 +163,22 @@ function initFailure(directory: string, errors: string): Refusal {
 }
 
 /** Writes the server's settings anew: they belong to the program, not to the data. */
-export function writeSettings(clusterDir: string, socketDir: string, identity: Identity): void {
+export function writeSettings(clusterDir: string, identity: Identity): void {
   const lines = [
     '# Written by Posthorn at every start. Your own settings belong in custom.conf beside this file.',
     ...Object.entries(SETTINGS).map(([name, value]) => `${name} = ${value}`),
-    `unix_socket_directories = '${socketDir.replaceAll("'", "''")}'`,
     "include_if_exists = 'custom.conf'",
     '',
   ]
-  const making = join(clusterDir, `postgresql.conf.new-${process.pid}`)
+  const making = mkdtempSync(join(clusterDir, 'postgresql.conf.new-'))
   try {
-    writeFileSync(making, lines.join('\n'), { mode: 0o600 })
-    giveTo(identity, making)
-    renameSync(making, join(clusterDir, 'postgresql.conf'))
-  } catch (error) {
+    const file = join(making, 'postgresql.conf')
+    writeFileSync(file, lines.join('\n'), { mode: 0o600 })
+    giveTo(identity, file)
+    renameSync(file, join(clusterDir, 'postgresql.conf'))
+  } finally {
     // A full disk is tried again and again, by one process after another.
-    rmSync(making, { force: true })
-    throw error
+    rmSync(making, { recursive: true, force: true })
   }
 }
 

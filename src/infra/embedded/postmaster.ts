@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Clock, pause } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Binaries } from './binaries.ts'
-import { holdingLock } from './cluster-lock.ts'
+import { holdingLock, lockFile } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
 
 /** A server at work on a cluster; perhaps started by a process that is gone. */
@@ -108,11 +108,12 @@ export async function launch(options: LaunchOptions): Promise<Postmaster> {
   }
 }
 
-function serverCommand({ clusterDir, binaries, identity, locks }: LaunchOptions) {
+function serverCommand({ clusterDir, socketDir, binaries, identity, locks }: LaunchOptions) {
   const program = join(binaries.home, 'bin', 'postgres')
-  const args = ['-D', clusterDir]
+  // Not among the settings of the cluster: a container that starts at the same time writes them too, and has another.
+  const args = ['-D', clusterDir, '-c', `unix_socket_directories=${socketDir}`]
   if (!locks) return runAs(identity, program, args)
-  const holding = holdingLock(clusterDir, program, args)
+  const holding = holdingLock(lockFile(clusterDir), program, args)
   return runAs(identity, holding.program, holding.args)
 }
 
