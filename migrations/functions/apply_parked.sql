@@ -1,8 +1,10 @@
 drop function if exists apply_parked;
 
 -- Gives parked receipts to messages whose submit has been answered meanwhile, the
--- oldest first. Returns how many found theirs.
-create function apply_parked(p_now timestamptz) returns integer
+-- oldest first: those that came since p_since, or say which attempt they are of. Most of
+-- the others are for nobody, and each look at them all costs the more the more there are
+-- (400,000: 2.7 s). Returns how many found theirs.
+create function apply_parked(p_now timestamptz, p_since timestamptz default '-infinity') returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -12,9 +14,16 @@ as $$
 declare
   v_ids bigint[];
 begin
+  with looked_at as materialized (
+    select y.id from parked_receipts y where y.received_at >= p_since
+    union
+    select e.id from parked_receipts e where e.message_id is not null
+  )
   select array_agg(f.id) into v_ids from (
-    select p.id from parked_receipts p
-      join provider_refs r on r.connection_id = p.connection_id and r.provider_id = p.provider_id
+    select p.id from looked_at l join parked_receipts p on p.id = l.id
+     -- Each by its own key, whatever the plan of an empty table thinks of all of them.
+     cross join lateral (
+       select 1 from provider_refs r where r.connection_id = p.connection_id and r.provider_id = p.provider_id limit 1) r
      order by p.id limit 1000 for update of p skip locked) f;
   perform deliver_parked(p_now, v_ids);
   return coalesce(cardinality(v_ids), 0);

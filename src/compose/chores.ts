@@ -24,6 +24,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 /** No receipt comes later than this after its attempt, and no inbound message is told again. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
+/** What is answered at the same time as its receipt is told, on whichever nodes, and their clocks apart. */
+const YOUNG_RECEIPT_MS = 5 * MINUTE_MS
 const FEW = 500
 const MANY = 20_000
 
@@ -44,7 +46,12 @@ export function listChores(
   return [
     // Two looks lie further apart than any answer of the database takes.
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
-    { name: 'apply parked receipts', everyMs: SECOND_MS, run: () => applyParked(db, clock.now()) },
+    {
+      name: 'apply parked receipts',
+      everyMs: SECOND_MS,
+      run: () => applyParked(db, clock.now(), clock.now() - YOUNG_RECEIPT_MS),
+    },
+    { name: 'apply old parked receipts', everyMs: HOUR_MS, run: () => applyParked(db, clock.now()) },
     {
       name: 'close unknown',
       byAge: true,

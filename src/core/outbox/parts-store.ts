@@ -59,17 +59,19 @@ export async function joinParts(db: Db, nowMs: number, parts: readonly PartRef[]
   return new Set(rows.map(({ item }) => item - 1))
 }
 
-/** The same for whatever is parked: a node may have died before it did so. */
-export async function joinParkedParts(db: Db, nowMs: number): Promise<void> {
+/** The same for whatever is parked since a time: a node may have died before it did so. */
+export async function joinParkedParts(db: Db, nowMs: number, sinceMs: number): Promise<void> {
   await db.query({
     name: 'join_parked_parts',
+    timeoutMs: SWEEP_TIMEOUT_MS,
     // Row by row, whatever the planner thinks: the parts of a week are more than what is parked.
     text: `select join_parts($1, array_agg(f.connection_id), array_agg(f.provider_id))
              from (select p.connection_id, p.provider_id from parked_receipts p
                     cross join lateral (select 1 from message_parts m
                                          where m.connection_id = p.connection_id and m.part_id = p.provider_id limit 1) m
-                    where exists (select 1 from message_parts) limit 1000) f`,
-    values: [toIso(nowMs)],
+                    where p.received_at >= $2 and exists (select 1 from message_parts)
+                    order by p.received_at limit 1000) f`,
+    values: [toIso(nowMs), toIso(sinceMs)],
   })
 }
 

@@ -3,6 +3,7 @@ import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { joinParkedParts } from './parts-store.ts'
+import { SWEEP_TIMEOUT_MS } from './sweep-store.ts'
 
 /** An unknown message whose provider is to be asked what became of it. */
 export type Lookup = {
@@ -77,18 +78,24 @@ export async function noteEchoes(db: Db, echoes: readonly Echo[]): Promise<void>
   })
 }
 
-/** Gives parked receipts to messages that are known by now; how many. */
-export async function applyParked(db: Db, nowMs: number): Promise<number> {
+/**
+ * Gives parked receipts to messages that are known by now; how many. Those that came before
+ * `sinceMs` alone where they say which attempt they are of: most of the others are for nobody.
+ */
+export async function applyParked(db: Db, nowMs: number, sinceMs = 0): Promise<number> {
   await db.query({
     name: 'adopt_echoes',
-    text: `select case when exists (select 1 from parked_receipts where message_id is not null) then adopt_echoes($1) end`,
+    // By its index, whatever the planner thinks: an `exists` reads all of them to find that none does.
+    text: `select case when (select message_id from parked_receipts where message_id is not null order by message_id limit 1)
+             is not null then adopt_echoes($1) end`,
     values: [toIso(nowMs)],
   })
-  await joinParkedParts(db, nowMs)
+  await joinParkedParts(db, nowMs, sinceMs)
   const { rows } = await db.query<{ n: number }>({
     name: 'apply_parked',
-    text: 'select case when exists (select 1 from parked_receipts) then apply_parked($1) else 0 end as n',
-    values: [toIso(nowMs)],
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: 'select apply_parked($1, $2) as n',
+    values: [toIso(nowMs), toIso(sinceMs)],
   })
   return rows[0]!.n
 }

@@ -106,7 +106,7 @@ async function fill(): Promise<void> {
     `insert into provider_refs (connection_id, provider_id, account_id, message_id)
       select '${toUuid(connectionId)}', 'ref ' || n, account_id, id from many`,
     `insert into parked_receipts (connection_id, provider_id, status, received_at)
-      select '${toUuid(connectionId)}', 'nobody ' || n, 'delivered', now() from many where n <= 20000`,
+      select '${toUuid(connectionId)}', 'nobody ' || n, 'delivered', now() - interval '1 hour' from many where n <= 20000`,
     `insert into message_parts (connection_id, part_id, whole_id, total, noted_at)
       select '${toUuid(connectionId)}', 'part ' || n, 'whole ' || n / 2, 2, now() from many`,
   ])
@@ -270,7 +270,9 @@ describe('nothing on the way of a message reads a table from end to end', () => 
     const nowMs = Date.now()
     // Of the parts the first alone: whether there are any.
     const read = (work: (tx: Db) => Promise<unknown>) => scanned(work, MANY)
-    expect(await read(tx => applyParked(tx, nowMs))).toEqual(['message_parts', 'parked_receipts'])
+    // Most are for nobody, and are not looked at again and again.
+    expect(await scanned(tx => applyParked(tx, nowMs, nowMs - 300_000))).toEqual(['message_parts'])
+    expect(await read(tx => applyParked(tx, nowMs))).toEqual(['message_parts'])
     expect(await read(tx => reclaimFromDead(tx, nowMs, nowMs + DAY_MS, 1_000))).toEqual(['outbox'])
     expect(await read(tx => sweepKeys(tx, nowMs - DAY_MS, 20_000))).toEqual([])
     expect(await read(tx => sweepParked(tx, nowMs - DAY_MS, 20_000))).toEqual([])
