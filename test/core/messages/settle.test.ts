@@ -271,6 +271,21 @@ describe('a receipt that says refused after all', () => {
     expect(await closeUnknown(database.db, clock.now() + 86_400_000, 10)).toBe(0)
   })
 
+  test('is found by its age, or by the attempt that it names, unless all are looked at', async () => {
+    const [plain, named] = await accepted(2)
+    for (const id of [plain!, named!]) {
+      await settle.attempt(outcome(id, { kind: 'unknown', dueAt: clock.now() + 86_400_000 }))
+      await settle.receipt(receipt(`to ${id}`, 'delivered'))
+    }
+    await nameAttempt(plain!, `to ${plain}`)
+    await noteEchoes(database.db, [
+      { connectionId, providerId: `to ${named}`, id: named!, attempt: 1, ofPart: false },
+    ])
+    const nowMs = clock.now()
+    expect(await applyParked(database.db, nowMs, nowMs + 1)).toBe(1)
+    expect(await applyParked(database.db, nowMs, nowMs)).toBe(1)
+  })
+
   test('is kept until the answer to its submit has come', async () => {
     const [id] = await accepted(1)
     expect(await settle.receipt(receipt('soon', 'failed'))).toBe(false)
