@@ -58,7 +58,7 @@ export function clientCommand(command: ClientCommand): Run {
     const { values, positionals } = parse(command, args)
     if (values['help']) return say(`Usage: posthorn ${command.usage}\n`)
     if (positionals.length !== command.words) throw misused(command, 'wrong number of words')
-    process.stdout.on('error', endWhereNobodyReads)
+    process.stdout.on('error', endUnheard)
     const client = createClient(readClientConfig(), optionsOf(values))
     try {
       const answer = await command.ask(invocationOf(command, client, positionals, values))
@@ -74,9 +74,10 @@ export function clientCommand(command: ClientCommand): Run {
 }
 
 /** Whoever reads may have heard enough, as `head` has: that is no fault, and nothing is left to say. */
-function endWhereNobodyReads(error: NodeJS.ErrnoException): void {
+function endUnheard(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  process.stderr.write(`posthorn: Standard output cannot be written: ${error.message}\n`)
+  process.exit(1)
 }
 
 function parse(command: ClientCommand, args: readonly string[]): { values: Values; positionals: string[] } {

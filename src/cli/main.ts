@@ -43,7 +43,12 @@ function unknownCommand(first: string, family: readonly string[]): Refusal {
 }
 
 function help(): number {
-  return list('<command>', Object.keys(COMMANDS))
+  list('<command>', Object.keys(COMMANDS))
+  process.stdout.write(
+    '\nposthorn <command> --help says what it takes. Those that ask a server also take --json,\n' +
+      '--url (or POSTHORN_URL), --token (POSTHORN_OPERATOR_TOKEN) and --key (POSTHORN_API_KEY).\n',
+  )
+  return 0
 }
 
 function list(called: string, names: readonly string[]): number {

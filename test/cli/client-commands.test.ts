@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -467,4 +467,30 @@ test('fraud rules are shown and set, for the platform and for an account', async
   const refused = await posthorn(['fraud', 'set', '-'], { input: '{"prefix": {"mode": "on"}}' })
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('prefix.mode')
+})
+
+describe('what is said arrives', () => {
+  test('whole, through a pipe that takes less at a time', async () => {
+    const prices = Array.from({ length: 10_000 }, (_, at) => ({ channel: 'int_sms', prefix: `+44${at}` }))
+    const body = JSON.stringify({ success: true, data: prices })
+    const peer = await startHttpPeer(() => ({ status: 200, body }))
+    const list = ['price', 'list', '--url', peer.url, '--token', TOKEN]
+    expect(await json(list)).toEqual(prices)
+    await peer.close()
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('or the command fails', async () => {
+    const env = { PATH: process.env['PATH'], POSTHORN_URL: app.url, POSTHORN_DATA_DIR: dataDir }
+    const command = `"${process.execPath}" "${BIN}" account list > /dev/full`
+    const ended = await new Promise<Ended>(resolve => {
+      execFile('sh', ['-c', command], { env }, (error, out, err) =>
+        resolve({ code: Number(error?.code ?? 0), out, err }),
+      )
+    })
+    expect(ended).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^posthorn: Standard output cannot be written: ENOSPC.*\n$/),
+    })
+  })
 })
