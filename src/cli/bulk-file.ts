@@ -48,11 +48,19 @@ export async function keyOfFile(
 
 async function* recordsOf(file: string): ReturnType<typeof readCsv> {
   try {
-    yield* readCsv(createReadStream(file, { encoding: 'utf8' }))
+    yield* readCsv(textOf(file))
   } catch (error) {
     if (error instanceof CsvFault) throw misuse(`${file}, ${error.message}`)
+    if (error instanceof TypeError) throw misuse(`${file} is not UTF-8: save it so ("CSV UTF-8").`, error)
     throw unreadable(file, error)
   }
+}
+
+/** Throws a TypeError for what is not UTF-8: its letters would leave as others. */
+async function* textOf(file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const piece of createReadStream(file)) yield decoder.decode(piece as Buffer, { stream: true })
+  yield decoder.decode()
 }
 
 function readHeader(columns: readonly string[]): (fields: readonly string[], line: number) => object {

@@ -1,5 +1,5 @@
 import type { AccountView } from '../contract/account.ts'
-import type { BulkJob, BulkRow } from '../contract/bulk.ts'
+import type { BulkJob, BulkRow, BulkStatus } from '../contract/bulk.ts'
 import { awake, pause, systemClock } from '../lib/clock.ts'
 import { misuse } from '../lib/refusal.ts'
 import { bodyOfFile, keyOfFile } from './bulk-file.ts'
@@ -10,6 +10,7 @@ import { card, table } from './show.ts'
 
 const LOOK_EVERY_MS = 1_000
 const BAR_CELLS = 30
+const ENDED: readonly BulkStatus[] = ['rejected', 'completed', 'cancelled']
 
 export const send = clientCommand({
   usage: `bulk send people.csv --rate 5 [--name NAME] [--idempotency-key KEY] [--detach]   ${WITH_KEY}`,
@@ -29,25 +30,25 @@ export const send = clientCommand({
     const job = (await given.client.upload('/messages/bulk', bodyOfFile(file, said), {
       'idempotency-key': key,
     })) as BulkJob & Body
-    return given.flag('detach') ? { data: job } : { data: await awake(follow(given.client, job)) }
+    if (ENDED.includes(job.status)) {
+      process.stderr.write(
+        'This file was taken before, as this job: another --name or --idempotency-key sends it anew.\n',
+      )
+    }
+    if (given.flag('detach')) return { data: job }
+    return { data: await withInvalid(given.client, await awake(follow(given.client, job))) }
   },
   failed: answer => ['rejected', 'cancelled'].includes((answer['data'] as BulkJob).status),
-  show: answer => cardOf(answer['data'] as BulkJob),
+  show: answer => shown(answer['data'] as ShownJob),
 })
 
 export const status = clientCommand({
   usage: `bulk status JOB   ${WITH_KEY}`,
   words: 1,
-  ask: async ({ client, words }) => {
-    const job = await readJob(client, words[0]!)
-    const invalid = job.errorCode === 'VALIDATION_FAILED' ? await readInvalid(client, job.id) : []
-    return { data: { ...job, ...(invalid.length > 0 && { invalid }) } }
-  },
-  show(answer) {
-    const { invalid, ...job } = answer['data'] as BulkJob & { invalid?: BulkRow[] }
-    const rows = (invalid ?? []).map(row => [row.index, row.to, row.errorCode, row.errorMessage])
-    return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'fault'], rows)}`
-  },
+  ask: async ({ client, words }) => ({
+    data: await withInvalid(client, await readJob(client, words[0]!)),
+  }),
+  show: answer => shown(answer['data'] as ShownJob),
 })
 
 export const stop = change('pause')
@@ -77,9 +78,18 @@ async function readJob(client: Client, id: string): Promise<BulkJob> {
   return (await client.api('GET', `/messages/bulk/${encodeURIComponent(id)}`))['job'] as BulkJob
 }
 
-/** The first of them: there may be many. */
-async function readInvalid(client: Client, id: string): Promise<BulkRow[]> {
-  return (await client.api('GET', `/messages/bulk/${id}/rows?status=invalid&limit=20`))['data'] as BulkRow[]
+type ShownJob = BulkJob & { invalid?: BulkRow[] }
+
+/** With the first rows for which it was rejected: there may be many. */
+async function withInvalid(client: Client, job: BulkJob): Promise<ShownJob> {
+  if (job.errorCode !== 'VALIDATION_FAILED') return job
+  const rows = await client.api('GET', `/messages/bulk/${job.id}/rows?status=invalid&limit=20`)
+  return { ...job, invalid: rows['data'] as BulkRow[] }
+}
+
+function shown({ invalid = [], ...job }: ShownJob): string {
+  const rows = invalid.map(row => [row.index, row.to, row.errorCode, row.errorMessage])
+  return rows.length === 0 ? cardOf(job) : `${cardOf(job)}\n${table(['row', 'to', 'code', 'fault'], rows)}`
 }
 
 /** Shows how far a job is until it has ended, or waits for its user. */
@@ -88,7 +98,7 @@ async function follow(client: Client, first: BulkJob): Promise<BulkJob> {
   for (let job = first; ; job = await readJob(client, first.id)) {
     show(job)
     const waits = job.status === 'paused' && job.pauseReason === 'user'
-    if (waits || ['rejected', 'completed', 'cancelled'].includes(job.status)) {
+    if (waits || ENDED.includes(job.status)) {
       if (process.stderr.isTTY) process.stderr.write('\n')
       return job
     }

@@ -166,6 +166,26 @@ test('rows that are not valid are shown, and the command fails', async () => {
   const shown = await posthorn('status', id)
   expect(shown.out).toContain('VALIDATION_FAILED')
   expect(shown.out).toContain('nobody')
+
+  const again = await posthorn('send', join(dir, 'bad.csv'), '--rate', '1')
+  expect(again.code).toBe(1)
+  expect(again.out).toBe(shown.out)
+  expect(again.err).toContain('This file was taken before, as this job: another --name')
+})
+
+test.each([
+  ['Latin 1', Buffer.from('to,text\n+12025552001,caf\u00e9\n', 'latin1')],
+  ['UTF-16', Buffer.from('\ufeffto,text\n+12025552001,caf\u00e9\n', 'utf16le')],
+  ['UTF-8 that breaks off', Buffer.from('to,text\n+12025552001,caf\u00e9').subarray(0, -1)],
+])('letters of a file in %s would leave as others: it is refused', async (name, bytes) => {
+  const path = join(dir, `${name}.csv`)
+  writeFileSync(path, bytes)
+  const sent = await posthorn('send', path, '--rate', '1', '--name', name)
+  expect(sent).toEqual({
+    code: 2,
+    out: '',
+    err: `posthorn: ${path} is not UTF-8: save it so ("CSV UTF-8").\n`,
+  })
 })
 
 test.each([
