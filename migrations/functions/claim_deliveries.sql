@@ -11,6 +11,10 @@ drop function if exists claim_deliveries;
 -- nothing tells the planner which of two indexes that begin with the account is
 -- the better one, and the plan stays: by the key's account alone it read the whole
 -- list of the endpoint for each row (6,000 rows: 59 ms a call instead of 2).
+--
+-- What locks rows is a statement of its own. A row that changed meanwhile has PostgreSQL 18
+-- look again, for which it lends the statement's choice of partitions to a copy of the plan
+-- and frees it with that: the next row by a key of partitions is a crash of the whole server.
 create function claim_deliveries(
   p_node bigint, p_now timestamptz, p_account uuid[], p_target uuid[], p_room integer[])
 returns table (
@@ -27,40 +31,50 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 #variable_conflict use_column
+declare
+  s_account uuid[]; s_target uuid[]; s_seq bigint[]; s_id uuid[]; s_room integer[]; s_due timestamptz[]; s_behind bigint[];
+  l_account uuid[]; l_target uuid[]; l_seq bigint[]; l_id uuid[]; l_until timestamptz[];
 begin
+  select array_agg(d.account_id), array_agg(d.target_id), array_agg(d.seq), array_agg(d.id), array_agg(l.room), array_agg(d.due_at),
+         array_agg((select e.seq from deliveries e
+                     where e.status = 'pending' and e.account_id = d.account_id and e.target_id = d.target_id
+                       and e.order_key = d.order_key and e.seq < d.seq
+                     order by e.seq limit 1))
+    into s_account, s_target, s_seq, s_id, s_room, s_due, s_behind
+    from unnest(p_account, p_target, p_room) as l (account_id, target_id, room),
+         lateral (
+           select q.* from deliveries q
+            where q.status = 'pending' and q.owner is null and q.account_id = l.account_id
+              and q.target_id = l.target_id and q.due_at <= p_now
+            -- More than the room, or those who wait in a line could hide those who need not.
+            order by q.due_at, q.seq limit l.room + 100 for update skip locked
+         ) d;
+  if s_id is null then return; end if;
+
+  -- The one ahead is locked, so that it ends before this or after it; in between its end would wake nobody.
+  select array_agg(s.account_id), array_agg(s.target_id), array_agg(s.seq), array_agg(s.id),
+         array_agg(case when a.owner is null then a.due_at else p_now + interval '20 seconds' end)
+    into l_account, l_target, l_seq, l_id, l_until
+    from unnest(s_account, s_target, s_seq, s_id, s_behind) as s (account_id, target_id, seq, id, behind),
+         lateral (
+           select e.owner, e.due_at, e.status from deliveries e
+            where e.account_id = s.account_id and e.target_id = s.target_id and e.seq = s.behind limit 1 for update skip locked
+         ) a
+   where s.behind is not null and a.status = 'pending';
+
   return query
-  with seen as materialized (
-    select d.account_id, d.id, d.target_id, d.due_at, d.seq, l.room,
-           (select e.seq from deliveries e
-             where e.status = 'pending' and e.account_id = d.account_id and e.target_id = d.target_id
-               and e.order_key = d.order_key and e.seq < d.seq
-             order by e.seq limit 1) as behind
-      from unnest(p_account, p_target, p_room) as l (account_id, target_id, room),
-           lateral (
-             select q.* from deliveries q
-              where q.status = 'pending' and q.owner is null and q.account_id = l.account_id
-                and q.target_id = l.target_id and q.due_at <= p_now
-              -- More than the room, or those who wait in a line could hide those who need not.
-              order by q.due_at, q.seq limit l.room + 100 for update skip locked
-           ) d
-  ), first as (
+  with first as (
     select s.account_id, s.target_id, s.seq, s.id, s.room, row_number() over (partition by s.target_id order by s.due_at, s.seq) as place
-      from seen s where s.behind is null
+      from unnest(s_account, s_target, s_seq, s_id, s_room, s_due, s_behind) as s (account_id, target_id, seq, id, room, due_at, behind)
+     where s.behind is null
   ), taken as (
     update deliveries d set owner = p_node, claimed_at = p_now
       from first f
      where f.place <= f.room and d.account_id = f.account_id and d.target_id = f.target_id and d.seq = f.seq and d.id = f.id
     returning d.*
-  ), late as (
-    -- The one ahead is locked, so that it ends before this or after it; in between its end would wake nobody.
-    select s.account_id, s.target_id, s.seq, s.id, case when a.owner is null then a.due_at else p_now + interval '20 seconds' end as until
-      from seen s, lateral (
-        select e.owner, e.due_at, e.status from deliveries e
-         where e.account_id = s.account_id and e.target_id = s.target_id and e.seq = s.behind limit 1 for update skip locked
-      ) a
-     where s.behind is not null and a.status = 'pending'
   ), put_off as (
-    update deliveries d set due_at = l.until from late l
+    update deliveries d set due_at = l.until
+      from unnest(l_account, l_target, l_seq, l_id, l_until) as l (account_id, target_id, seq, id, until)
      where d.account_id = l.account_id and d.target_id = l.target_id and d.seq = l.seq and d.id = l.id and l.until > d.due_at
   )
   select t.account_id, t.id, t.seq, t.target_kind, t.target_id, t.event_id, t.event_type, t.attempts,

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimDeliveries } from '../../../src/core/callbacks/store.ts'
+import { createDatabase, type Database } from '../../../src/infra/db.ts'
+import { type Id, toUuid } from '../../../src/lib/ids.ts'
+import { type CallbackWorld, openCallbacks } from '../../support/callbacks.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
+
+/** Whoever takes a delivery waits in the midst of it for as long as the test holds this lock. */
+const GATE = 4711
+const LINES = 30
+
+let database: TestDatabase
+let db: Database
+let world: CallbackWorld
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDatabase({ connectionString: database.url, poolSize: 4, queryTimeoutMs: 60_000 })
+  world = await openCallbacks(db)
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+test('a delivery whose line changes while others are claimed is put off, and takes nothing down', async () => {
+  const caller = await world.newAccount()
+  const { id } = await world.webhooks.create(caller, { url: 'http://127.0.0.1/' })
+  const { number: node } = await world.startNode()
+  const accountId = caller.account.id
+  const room = [{ accountId, targetUuid: toUuid(id as Id<'whk'>), limit: 100 }]
+  const lines: Awaited<ReturnType<typeof world.newMessage>>[] = []
+  while (lines.length < LINES) lines.push(await world.newMessage(accountId))
+  for (const message of lines) await world.happen(accountId, message, 'message.sent')
+  await world.clock.advance(1)
+  const ahead = await claimDeliveries(db, { node, atMs: world.clock.now() }, room)
+  expect(ahead).toHaveLength(lines.length)
+  for (const message of lines) await world.happen(accountId, message, 'message.delivered')
+  await world.happen(accountId, await world.newMessage(accountId), 'message.sent')
+  await world.clock.advance(1)
+  await db.query({
+    name: 'make_gate',
+    text: `do $$ begin
+      create function gate() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end';
+      create trigger gate before update on deliveries for each row when (old.owner is null and new.owner is not null)
+        execute function gate();
+    end $$`,
+  })
+
+  // One that is ahead in its line is in somebody's hands throughout, which PostgreSQL passes over.
+  await db.transaction(async holder => {
+    const held = `select 1 from deliveries where owner is not null and seq % 3 = 2 for update`
+    await holder.query({ name: 'hold_some', text: held })
+    let claimed: Promise<unknown[]> = Promise.resolve([])
+    await db.transaction(async gate => {
+      await gate.query({ name: 'shut', text: `select pg_advisory_xact_lock(${GATE})` })
+      claimed = claimDeliveries(db, { node, atMs: world.clock.now() }, room)
+      const waiting = {
+        name: 'who_waits',
+        text: `select 1 from pg_locks where locktype = 'advisory' and not granted`,
+      }
+      await lookUntil(
+        () => db.query(waiting),
+        ({ rows }) => rows.length > 0,
+        20_000,
+      )
+      await db.query({
+        name: 'change_ahead',
+        text: `update deliveries set attempts = attempts where id in (
+                 select id from deliveries where owner is not null and seq % 3 = 1 for update skip locked)`,
+      })
+    })
+    expect(await claimed).toHaveLength(1)
+  })
+
+  const { rows } = await db.query<{ n: number }>({
+    name: 'put_off',
+    text: `select count(*)::integer as n from deliveries where owner is null and due_at > $1 and order_key is not null`,
+    values: [new Date(world.clock.now() + 19_000).toISOString()],
+  })
+  expect(rows).toEqual([{ n: LINES - LINES / 3 }])
+}, 60_000)
