@@ -54,10 +54,10 @@ begin
   v_high := v_ids[cardinality(v_ids)];
 
   with matched as (
-    select i.account_id, i.message_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
+    select i.account_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
            p_provider_code[n] as provider_code, p_error_code[n] as error_code, p_detail[n] as detail,
-           p_event[n] as event, n
-      from unnest(v_of_account, v_of, v_known) as i (account_id, message_id, n)
+           p_event[n] as event, n, place
+      from unnest(v_of_account, v_known) with ordinality as i (account_id, n, place)
   ), applied as (
     update messages m set
       status = i.status,
@@ -75,7 +75,7 @@ begin
       error_code = coalesce(i.error_code, m.error_code),
       error_detail = coalesce(i.detail, m.error_detail)
     from matched i
-    where m.account_id = i.account_id and m.id = i.message_id and in_months(m.id, v_low, v_high)
+    where m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
       -- Of a connection that the message has left, it speaks of an attempt that was not taken.
       and m.connection_id = p_connection[n] and receipt_moves(m.status, i.status)
     returning m.account_id, m.id, m.live, m.channel, m.status, m.read_after, m.amount, m.funding, m.money, m.sent_at,

@@ -76,7 +76,7 @@ begin
                case when r.is_right then p_now end
           from (select sha256(p_code_mark[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
-     where v.account_id = a.account_id and v.id = a.id and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
+     where v.account_id = a.account_id and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
        and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        and not exists (select 1 from verifications x

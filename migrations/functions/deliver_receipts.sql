@@ -36,8 +36,8 @@ begin
     into v_wallets, v_pools
     from (
       select m.account_id, m.funding, m.status = 'unknown' as unknown, i.status
-        from unnest(v_account, v_id, v_status) as i (account_id, id, status)
-        join messages m on m.account_id = i.account_id and m.id = i.id and in_months(m.id, v_low, v_high)
+        from unnest(v_account, v_status) with ordinality as i (account_id, status, n)
+        join messages m on m.account_id = i.account_id and m.id = any (v_id[n:n]) and in_months(m.id, v_low, v_high)
        order by m.account_id, m.id for update of m) l;
   perform 1 from wallets where account_id = any (v_wallets) order by account_id for update;
   perform 1 from pools where account_id = any (v_pools) order by account_id, id for update;

@@ -84,7 +84,7 @@ begin
       sent_at = case when i.kind = 'sent' then p_now else m.sent_at end,
       ended_at = case when i.kind = 'failed' then p_now else m.ended_at end
     from unnest(p_id, v_kind) with ordinality as i (id, kind, n)
-    where i.kind is not null and m.account_id = p_account[n] and m.id = i.id and in_months(m.id, v_low, v_high)
+    where i.kind is not null and m.account_id = p_account[n] and m.id = any (p_id[n:n]) and in_months(m.id, v_low, v_high)
       and m.attempt = p_attempt[n]
       and (m.status = 'sending' or (m.status = 'unknown' and i.kind <> 'unknown'))
     returning m.account_id, m.id, m.live, m.channel, m.status, m.amount, m.funding, m.money, m.answer,

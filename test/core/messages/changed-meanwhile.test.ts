@@ -1,0 +1,176 @@
+import { hash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type AcceptRow,
+  acceptSends,
+  applyReceipts,
+  beginAttempts,
+  settleAttempts,
+} from '../../../src/core/messages/hot-store.ts'
+import { vouchFor } from '../../../src/core/messages/vouch-store.ts'
+import { checkCodes } from '../../../src/core/verification/store.ts'
+import type { Db } from '../../../src/infra/db.ts'
+import { type AccountId, createIds, type Id, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createFakeClock } from '../../support/fake-clock.ts'
+import { lookUntil } from '../../support/look-until.ts'
+import { acceptRow, settleRow } from '../../support/message-rows.ts'
+
+const NODE = 1
+const NOW = Date.UTC(2026, 3, 1, 0, 10)
+/** A batch has messages of two months wherever one has just begun. */
+const MADE_AT = [Date.UTC(2026, 2, 31, 23, 59), NOW]
+const MINUTE_MS = 60_000
+const random = createRandom()
+const makers = MADE_AT.map(atMs => createIds(createFakeClock(atMs), random))
+const ids = makers[1]!
+const accountId: AccountId = ids.next('acc')
+const connectionId = ids.next('cnn')
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.db.query({
+    name: 'meanwhile_months',
+    text: `select ensure_month(month) from unnest(array['2026-02-01', '2026-03-01', '2026-04-01', '2026-05-01']::date[]) month`,
+  })
+  await database.db.query({
+    name: 'meanwhile_wallet',
+    text: 'insert into wallets (account_id, balance, credited) values ($1, 100000, 100000)',
+    values: [toUuid(accountId)],
+  })
+})
+afterAll(() => database.drop())
+
+/** Messages of both months, those of the older one first. */
+async function accepted(more: Partial<AcceptRow> = {}): Promise<AcceptRow[]> {
+  const rows = makers.flatMap(maker =>
+    Array.from({ length: 5 }, () =>
+      acceptRow({ accountId, id: maker.next('msg'), connectionId, dueAt: NOW }, more),
+    ),
+  )
+  await acceptSends(database.db, NODE, NOW, rows, false)
+  return rows
+}
+
+async function statuses(rows: readonly AcceptRow[]): Promise<string[]> {
+  const { rows: found } = await database.db.query<{ status: string }>({
+    name: 'meanwhile_statuses',
+    text: 'select status from messages where id = any ($1::uuid[]) order by id',
+    values: [`{${rows.map(row => toUuid(row.id)).join(',')}}`],
+  })
+  return found.map(({ status }) => status)
+}
+
+/** Does the work while somebody changes what it needs: it waits for that change, and goes on with what is there then. */
+async function meanwhile<T>(change: (tx: Db) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  let done: Promise<T> | undefined
+  await database.db.transaction(async tx => {
+    await change(tx)
+    done = work()
+    await lookUntil(waiting, n => n === 1, 10_000)
+  })
+  return done!
+}
+
+async function waiting(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'meanwhile_waiting',
+    text: `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+  })
+  return rows[0]!.n
+}
+
+const vouched = (row: AcceptRow) => (tx: Db) => vouchFor(tx, accountId, [row.id])
+const sent = (row: AcceptRow) =>
+  settleRow({ ...row, eventId: ids.next('evt') }, { providerId: `p-${toUuid(row.id)}` })
+const receipt = (row: AcceptRow) => ({
+  connectionId,
+  providerId: `p-${toUuid(row.id)}`,
+  status: 'delivered' as const,
+  atMs: null,
+  providerCode: null,
+  errorCode: null,
+  detail: null,
+  eventId: ids.next('evt'),
+})
+const all = (status: string) => Array.from({ length: 10 }, () => status)
+
+test('a batch that finds one message changed settles all of them', async () => {
+  const rows = await accepted()
+  await meanwhile(vouched(rows[0]!), () => settleAttempts(database.db, NOW, rows.map(sent), false))
+  expect(await statuses(rows)).toEqual(all('sent'))
+})
+
+test('a batch that finds one message changed begins all of them', async () => {
+  const rows = await accepted({ status: 'queued', begun: false })
+  const { db } = database
+  const numbers = await meanwhile(vouched(rows[0]!), () => beginAttempts(db, NODE, NOW, rows, false))
+  expect(numbers).toEqual(rows.map(() => 1))
+  expect(await statuses(rows)).toEqual(all('sending'))
+})
+
+test('a batch that finds what waits of one message changed begins all of them', async () => {
+  const rows = await accepted({ status: 'queued', begun: false })
+  const put = (tx: Db) =>
+    tx.query({
+      name: 'meanwhile_put_off',
+      text: 'update outbox set due_at = due_at where message_id = $1',
+      values: [toUuid(rows[0]!.id)],
+    })
+  const numbers = await meanwhile(put, () => beginAttempts(database.db, NODE, NOW, rows, false))
+  expect(numbers).toEqual(rows.map(() => 1))
+  expect(await statuses(rows)).toEqual(all('sending'))
+})
+
+test('a batch that finds one message changed applies the receipts of all of them', async () => {
+  const rows = await accepted()
+  await settleAttempts(database.db, NOW, rows.map(sent), false)
+  await meanwhile(vouched(rows[0]!), () => applyReceipts(database.db, NOW, rows.map(receipt)))
+  expect(await statuses(rows)).toEqual(all('delivered'))
+})
+
+test('a batch that finds one verification changed checks the codes of all of them', async () => {
+  const mark = Buffer.of(1)
+  const verifications: Id<'ver'>[] = []
+  for (const [at, maker] of makers.entries())
+    for (let n = 0; n < 5; n += 1) {
+      const id = maker.next('ver')
+      const uuid = toUuid(id)
+      await database.db.query({
+        name: 'meanwhile_verification',
+        text: `insert into verifications (account_id, id, live, validity_minutes, recipient, recipient_key, message_id, channel,
+                 started_at, expires_at, resend_at, code_hash, messages, started_with, accept_no)
+               values ($1, $2, true, 30, $3, $3, $2, 'local_sms', $4, $5, $4, $6, array[$2::uuid], 1, $7)`,
+        values: [
+          toUuid(accountId),
+          uuid,
+          `+1202555010${n}${at}`,
+          new Date(MADE_AT[at]!).toISOString(),
+          new Date(NOW + 30 * MINUTE_MS).toISOString(),
+          hash('sha256', Buffer.concat([mark, Buffer.from(uuid.replaceAll('-', ''), 'hex')]), 'buffer'),
+          at * 5 + n + 1,
+        ],
+      })
+      verifications.push(id)
+    }
+  const touch = (tx: Db) =>
+    tx.query({
+      name: 'meanwhile_touch',
+      text: 'update verifications set resend_at = resend_at where id = $1',
+      values: [toUuid(verifications[0]!)],
+    })
+  const rows = verifications.map(id => ({
+    accountId,
+    live: true,
+    id,
+    recipientKey: null,
+    codeMark: mark,
+    checkId: ids.next('req'),
+  }))
+  const checked = await meanwhile(touch, () => checkCodes(database.db, NOW, rows))
+  expect(checked.map(({ kind }) => kind)).toEqual(rows.map(() => 'right'))
+})
