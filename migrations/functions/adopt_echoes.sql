@@ -18,6 +18,12 @@ declare
   v_adopted integer;
   v_pieced integer;
   v_denied integer := 0;
+  v_account uuid[];
+  v_id uuid[];
+  v_connection uuid[];
+  v_provider_id text[];
+  v_nth bigint[];
+  v_provider text[];
 begin
   with echoed as (
     select distinct on (m.account_id, m.id) m.account_id, m.id, p.connection_id, p.provider_id
@@ -40,24 +46,31 @@ begin
   get diagnostics v_adopted = row_count;
 
   if exists (select 1 from outbox where tried and not begun) then
+    select array_agg(t.account_id), array_agg(t.message_id), array_agg(t.connection_id), array_agg(t.provider_id),
+           array_agg(t.nth), array_agg(t.provider)
+      into v_account, v_id, v_connection, v_provider_id, v_nth, v_provider
+      from (
+        select o.account_id, o.message_id, p.connection_id, p.provider_id, p.id as nth,
+               coalesce(past.attempt -> 'left' ->> 'provider', m.provider) as provider
+          from parked_receipts p
+          join outbox o on o.message_id = p.message_id and o.tried and not o.begun
+          join messages m on m.account_id = o.account_id and m.id = any (just(o.message_id))
+         cross join lateral (
+           select a.attempt from jsonb_array_elements(m.past_attempts) as a (attempt)
+            where (a.attempt ->> 'attempt')::smallint = p.attempt and (a.attempt ->> 'connection')::uuid = p.connection_id
+            limit 1) past
+         where p.message_id is not null and p.status in ('sent', 'delivered', 'read') and m.status = 'queued'
+           and not (p.of_part and m.parts > 1)
+           and not exists (
+             select 1 from jsonb_array_elements(m.past_attempts) as l (attempt)
+              where l.attempt -> 'left' ->> 'channel' <> m.channel)
+         limit 1000
+           -- What somebody works on at this moment is passed over: should it leave, it has left.
+           for update of o, m skip locked) t;
+
     with taken as (
-      select o.account_id, o.message_id, p.connection_id, p.provider_id, p.id as nth,
-             coalesce(past.attempt -> 'left' ->> 'provider', m.provider) as provider
-        from parked_receipts p
-        join outbox o on o.message_id = p.message_id and o.tried and not o.begun
-        join messages m on m.account_id = o.account_id and m.id = o.message_id
-       cross join lateral (
-         select a.attempt from jsonb_array_elements(m.past_attempts) as a (attempt)
-          where (a.attempt ->> 'attempt')::smallint = p.attempt and (a.attempt ->> 'connection')::uuid = p.connection_id
-          limit 1) past
-       where p.message_id is not null and p.status in ('sent', 'delivered', 'read') and m.status = 'queued'
-         and not (p.of_part and m.parts > 1)
-         and not exists (
-           select 1 from jsonb_array_elements(m.past_attempts) as l (attempt)
-            where l.attempt -> 'left' ->> 'channel' <> m.channel)
-       limit 1000
-         -- What somebody works on at this moment is passed over: should it leave, it has left.
-         for update of o, m skip locked
+      select * from unnest(v_account, v_id, v_connection, v_provider_id, v_nth, v_provider)
+        as t (account_id, message_id, connection_id, provider_id, nth, provider)
     ), named as (
       insert into provider_refs (connection_id, provider_id, account_id, message_id)
         select distinct on (t.account_id, t.message_id) t.connection_id, t.provider_id, t.account_id, t.message_id

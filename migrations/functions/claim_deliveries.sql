@@ -12,9 +12,7 @@ drop function if exists claim_deliveries;
 -- the better one, and the plan stays: by the key's account alone it read the whole
 -- list of the endpoint for each row (6,000 rows: 59 ms a call instead of 2).
 --
--- What locks rows is a statement of its own. A row that changed meanwhile has PostgreSQL 18
--- look again, for which it lends the statement's choice of partitions to a copy of the plan
--- and frees it with that: the next row by a key of partitions is a crash of the whole server.
+-- What locks rows is a statement of its own, for the reason that the README has.
 create function claim_deliveries(
   p_node bigint, p_now timestamptz, p_account uuid[], p_target uuid[], p_room integer[])
 returns table (

@@ -9,12 +9,20 @@ create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[],
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
   connection_id uuid, sender text, content json, bulk_job_id uuid, secret bytea)
-language sql
+language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 as $$
+#variable_conflict use_column
+declare
+  v_account uuid[];
+  v_id uuid[];
+  v_connection uuid[];
+  v_with_job boolean[];
+  v_secret bytea[];
+begin
   with taken as (
     update outbox o set owner = p_node
       from (
@@ -29,20 +37,26 @@ as $$
                   where q.connection_id = c.connection_id and q.due_at <= p_now and q.owner is null and not q.begun
                     and (not e.elsewhere
                          or exists (select 1 from web_sessions s where s.account_id = q.account_id and s.id = q.connection_id)
-                        and not exists (
-                          select 1 from bulk_jobs j where j.account_id = q.account_id and j.status = 'paused' and j.id = (
-                            select m.bulk_job_id from messages m where m.account_id = q.account_id and m.id = q.message_id)))
+                        and not is_paused(q.account_id, q.message_id))
                   order by q.due_at limit c.n for update of q skip locked
                ) d
       ) due
      where o.account_id = due.account_id and o.message_id = due.message_id
-    returning o.account_id, o.message_id, o.connection_id, o.bulk_row, due.elsewhere, o.secret
+    returning o.account_id, o.message_id, o.connection_id, o.bulk_row is not null and not due.elsewhere as with_job, o.secret
   )
-  select m.account_id, m.id, m.attempt, m.channel, m.message_type, m.recipient,
-         t.connection_id, m.sender, m.content,
-         case when t.bulk_row is not null and not t.elsewhere then (
-           select j.id from bulk_jobs j
-            where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
-         t.secret
-    from taken t join messages m on m.account_id = t.account_id and m.id = t.message_id
-$$;
+  select array_agg(t.account_id), array_agg(t.message_id), array_agg(t.connection_id), array_agg(t.with_job), array_agg(t.secret)
+    into v_account, v_id, v_connection, v_with_job, v_secret
+    from taken t;
+  if v_id is null then
+    return;
+  end if;
+  return query
+    select m.account_id, m.id, m.attempt, m.channel, m.message_type, m.recipient,
+           v_connection[n], m.sender, m.content,
+           case when v_with_job[n] then (
+             select j.id from bulk_jobs j
+              where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
+           v_secret[n]
+      from unnest(v_account, v_id) with ordinality as t (account_id, id, n)
+      join messages m on m.account_id = t.account_id and m.id = t.id;
+end $$;

@@ -6,12 +6,19 @@ drop function if exists claim_lookups;
 -- each question, the last one again and again.
 create function claim_lookups(p_now timestamptz, p_connection uuid[], p_limit integer[], p_waits_ms integer[])
 returns table (account_id uuid, id uuid, connection_id uuid, attempt smallint, asks smallint)
-language sql
+language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_seqscan = off
 as $$
+#variable_conflict use_column
+declare
+  v_account uuid[];
+  v_id uuid[];
+  v_connection uuid[];
+  v_asks smallint[];
+begin
   with due as (
     select d.account_id, d.message_id
       from unnest(p_connection, p_limit) as c (connection_id, n),
@@ -27,7 +34,15 @@ as $$
      where o.account_id = due.account_id and o.message_id = due.message_id
     returning o.account_id, o.message_id, o.connection_id, o.asks
   )
-  select m.account_id, m.id, p.connection_id, m.attempt, (p.asks - 1)::smallint
-    from planned p join messages m on m.account_id = p.account_id and m.id = p.message_id
-   where m.status = 'unknown'
-$$;
+  select array_agg(p.account_id), array_agg(p.message_id), array_agg(p.connection_id), array_agg((p.asks - 1)::smallint)
+    into v_account, v_id, v_connection, v_asks
+    from planned p;
+  if v_id is null then
+    return;
+  end if;
+  return query
+    select m.account_id, m.id, v_connection[n], m.attempt, v_asks[n]
+      from unnest(v_account, v_id) with ordinality as p (account_id, id, n)
+      join messages m on m.account_id = p.account_id and m.id = p.id
+     where m.status = 'unknown';
+end $$;

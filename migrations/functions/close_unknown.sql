@@ -12,12 +12,19 @@ as $$
 declare
   v_account uuid[];
   v_id uuid[];
+  v_row integer[];
 begin
-  with due as (
+  select array_agg(d.account_id), array_agg(d.message_id), array_agg(d.bulk_row) into v_account, v_id, v_row from (
     select o.account_id, o.message_id, o.bulk_row
-      from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
+      from outbox o join messages m on m.account_id = o.account_id and m.id = any (just(o.message_id))
      where o.owner is null and o.due_at <= p_now and o.begun
-     order by o.due_at limit p_limit for update of o, m skip locked
+     order by o.due_at limit p_limit for update of o, m skip locked) d;
+  if v_id is null then
+    return 0;
+  end if;
+
+  with due as (
+    select * from unnest(v_account, v_id, v_row) as d (account_id, message_id, bulk_row)
   ), gone as (
     delete from outbox o using due where o.account_id = due.account_id and o.message_id = due.message_id
   ), applied as (

@@ -9,15 +9,19 @@ language plpgsql as $$
 declare
   v_account uuid[];
   v_id uuid[];
+  v_begun boolean[];
 begin
   -- What somebody works on at this moment is passed over: it comes to its end there,
   -- or is found the next time. So this waits for nobody, in whatever order it goes.
-  with dead as (
+  select array_agg(d.account_id), array_agg(d.message_id), array_agg(d.begun) into v_account, v_id, v_begun from (
     select o.account_id, o.message_id, o.begun
       from outbox o, lateral (
-        select 1 from messages m where m.account_id = o.account_id and m.id = o.message_id for update skip locked) free
+        select 1 from messages m where m.account_id = o.account_id and m.id = any (just(o.message_id)) for update skip locked) free
      where o.owner is not null and not exists (select 1 from nodes n where n.id = o.owner)
-     limit p_limit for update of o skip locked
+     limit p_limit for update of o skip locked) d;
+
+  with dead as (
+    select * from unnest(v_account, v_id, v_begun) as d (account_id, message_id, begun)
   ), free as (
     update outbox o set owner = null from dead
      where not dead.begun and o.account_id = dead.account_id and o.message_id = dead.message_id

@@ -22,11 +22,13 @@ declare
 begin
   if p_unvouched then
     -- Who vouches for one at this moment is waited for, or finds it ended.
-    perform 1 from unnest(p_account, p_id, p_begun) as i (account_id, id, begun)
-      join outbox o on o.account_id = i.account_id and o.message_id = i.id
-      join messages m on m.account_id = i.account_id and m.id = i.id
-     where i.begun or not o.begun
-     order by i.account_id, i.id for update of o, m;
+    for n in 1 .. cardinality(p_id) loop
+      perform 1 from outbox o
+        where o.account_id = p_account[n] and o.message_id = p_id[n] and (p_begun[n] or not o.begun) for update;
+      if found then
+        perform 1 from messages m where m.account_id = p_account[n] and m.id = p_id[n] for update;
+      end if;
+    end loop;
   end if;
 
   with gone as (

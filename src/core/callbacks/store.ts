@@ -324,7 +324,7 @@ export async function cancelDeliveries(
                 and not exists (select 1 from webhook_endpoints e where e.account_id = $1 and e.id = $2 and e.enabled)
               limit $3 for update of d skip locked)
            update deliveries d set status = 'cancelled', ended_at = $4 from waiting w
-            where d.account_id = w.account_id and d.target_id = w.target_id and d.seq = w.seq and d.id = w.id`,
+            where d.account_id = w.account_id and d.target_id = w.target_id and d.seq = w.seq and d.id = any (just(w.id))`,
     values: [toUuid(target.accountId), target.uuid, limit, toIso(nowMs)],
   })
   return rowCount ?? 0

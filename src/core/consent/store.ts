@@ -215,7 +215,7 @@ export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported
               where p.connection_id = k.connection_id and p.provider_id = k.provider_id
              returning p.connection_id, p.provider_code, k.account_id, k.message_id)
            select g.connection_id, g.provider_code, m.channel, m.recipient, m.sender
-             from gone g join messages m on m.account_id = g.account_id and m.id = g.message_id`,
+             from gone g join messages m on m.account_id = g.account_id and m.id = any (just(g.message_id))`,
     values: [limit],
   })
   return rows.map(({ connection_id, provider_code, ...row }) => ({

@@ -120,10 +120,7 @@ async function putOff(db: Db, nowMs: number, rows: readonly AcceptRow[]): Promis
   if (rows.length === 0) return
   const { rows: unmade } = await db.query<{ id: string }>({
     name: 'find_unmade',
-    text: `select m.id from unnest($1::uuid[], $2::uuid[]) as i (account_id, id)
-             join messages m on m.account_id = i.account_id and m.id = i.id
-            where m.status in ('sending', 'unknown') and m.attempt = 1 and m.past_attempts is null
-            order by m.account_id, m.id for update of m`,
+    text: 'select find_unmade as id from find_unmade($1,$2)',
     values: [bareArray(rows.map(row => toUuid(row.accountId))), bareArray(rows.map(row => toUuid(row.id)))],
   })
   if (unmade.length === 0) return
