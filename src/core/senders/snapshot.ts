@@ -21,7 +21,7 @@ export type SenderSnapshot = {
 /** The senders that an account may name: its own and the platform's. */
 export type SendersSnapshot = {
   byId: ReadonlyMap<string, SenderSnapshot>
-  /** Its own before the platform's of the same name. */
+  /** Of two of the same name an approved one before one that is not, then its own before the platform's. */
   byName: ReadonlyMap<string, SenderSnapshot>
   /** The account's approved default, else the platform's; null where there is neither. */
   default: SenderSnapshot | null
@@ -67,21 +67,21 @@ export function createSenderSnapshots(deps: {
   return { forAccount: id => cache.get(id) as SendersSnapshot | Promise<SendersSnapshot> }
 }
 
-/** The account's own come last, and so win over the platform's. */
+/** What comes last wins. */
 function assemble(rows: readonly SenderRow[], officialChoice: OfficialChoice): SendersSnapshot {
-  const ownLast = rows.toSorted((a, b) => rank(a) - rank(b))
-  const usable = ownLast.filter(row => row.isDefault && row.status === 'approved')
+  const bestLast = rows.toSorted((a, b) => rank(a) - rank(b))
+  const usable = bestLast.filter(row => row.isDefault && row.status === 'approved')
   const first = usable.at(-1)
   return {
-    byId: new Map(ownLast.map(row => [row.id, snapshotOf(row)])),
-    byName: new Map(ownLast.map(row => [row.name, snapshotOf(row)])),
+    byId: new Map(bestLast.map(row => [row.id, snapshotOf(row)])),
+    byName: new Map(bestLast.map(row => [row.name, snapshotOf(row)])),
     default: first ? snapshotOf(first) : null,
     officialChoice,
   }
 }
 
-function rank(row: SenderRow): number {
-  return row.accountId === PLATFORM ? 0 : 1
+function rank({ status, accountId }: SenderRow): number {
+  return (status === 'approved' ? 2 : 0) + (accountId === PLATFORM ? 0 : 1)
 }
 
 function snapshotOf({ id, accountId, name, status }: SenderRow): SenderSnapshot {

@@ -154,6 +154,19 @@ describe('what an account may name', () => {
     expect((await rooms.senders.forAccount(await newAccount())).byId.has(own)).toBe(false)
   })
 
+  test('is the platform’s as long as its own of the same name is not approved', async () => {
+    const account = await newAccount()
+    const platform = await rooms.senderReview.createPlatform({ name: 'Notice' })
+    const own = await addSender(account, 'Notice')
+    const named = async () => {
+      await rooms.caughtUp()
+      return (await rooms.senders.forAccount(account)).byName.get('Notice')
+    }
+    expect(await named()).toMatchObject({ id: platform.id, status: 'approved' })
+    await rooms.senderReview.approve(own)
+    expect(await named()).toMatchObject({ id: own, accountId: account })
+  })
+
   test('are as the node has just said that they are', async () => {
     const alone = await openRooms(database.db, { connect: deaf })
     const account = (await alone.accountAdmin.create(BASIC_ACCOUNT)).account.id as AccountId
