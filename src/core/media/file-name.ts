@@ -22,3 +22,17 @@ function shorten(name: string): string {
   const extension = /\.[a-z0-9]{1,10}$/i.exec(name)?.[0] ?? ''
   return letters.slice(0, MOST_CHARACTERS - extension.length).join('') + extension
 }
+
+/** The name of the file at an address: its last step, as its writer meant it; null where there is none. */
+export function nameInUrl(url: string): string | null {
+  const step = URL.parse(url)?.pathname.split('/').pop() ?? ''
+  return readFileName(decode(step), '') || null
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}

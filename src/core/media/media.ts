@@ -8,6 +8,7 @@ import { type GuardedFetch, GuardedFetchError } from '../../infra/guarded-fetch.
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Asset, keyOf } from './asset.ts'
+import { nameInUrl } from './file-name.ts'
 import { MOST_BYTES } from './formats.ts'
 import { createIntake, type IncomingFile } from './intake.ts'
 import type { Previews } from './preview.ts'
@@ -93,7 +94,7 @@ export function createMedia(deps: MediaDeps): Media {
         if (response.status !== 200)
           throw invalid(path, `could not be fetched: it answered ${response.status}`)
         const declared = response.headers['content-type'] ?? ''
-        const fileName = decodeName(URL.parse(url)?.pathname.split('/').pop() ?? '')
+        const fileName = nameInUrl(url) ?? undefined
         return await intake.take(accountId, { path, fileName, declared, bytes: response.body })
       } finally {
         // Where the account has no room, nobody has begun to read.
@@ -184,13 +185,4 @@ export async function bury(deps: { db: Db; files: FileStore }, ref: AssetRef): P
 
 function unknownAsset(): Problem {
   return new Problem('NOT_FOUND', 'Asset not found')
-}
-
-/** The last step of an address, as its writer meant it. */
-function decodeName(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
 }

@@ -3,6 +3,7 @@ import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { Asset } from '../media/asset.ts'
+import { nameInUrl } from '../media/file-name.ts'
 import { FORMATS, MOST_BYTES } from '../media/formats.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
 
@@ -119,6 +120,7 @@ function readBase64(text: string | undefined): Buffer | null {
   if (text.startsWith('data:'))
     throw invalid('attachment.base64', 'must be raw base64 without a data: prefix')
   const bare = text.replace(/[\r\n]/g, '')
+  if (bare === '') throw invalid('attachment.base64', 'must not be empty')
   if (bare.length % 4 !== 0 || !BASE64.test(bare))
     throw invalid('attachment.base64', 'must be base64 (RFC 4648) with padding')
   return Buffer.from(bare, 'base64')
@@ -134,15 +136,6 @@ function fileNameOf(attachment: Given): string {
   }
   const named = attachment.publicUrl === undefined ? null : nameInUrl(attachment.publicUrl)
   return named ?? attachment.type
-}
-
-/** The last segment of an address, as the name of a file; null where it has none. */
-export function nameInUrl(url: string): string | null {
-  const last = URL.parse(url)
-    ?.pathname.split('/')
-    .pop()
-    ?.replace(/[^\w.-]/g, '')
-  return last ? last.slice(-100) : null
 }
 
 /** What a file is by its name, as far as `type` allows: a name without an extension that we know says nothing. */

@@ -1,11 +1,12 @@
 import type { AttachmentType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
+import { nameInUrl } from '../media/file-name.ts'
 import type { StoredAttachment } from '../outbox/stored-content.ts'
 import type { TemplateSnapshot } from '../templates/snapshot.ts'
 import { allowsHeaderOverride } from '../templates/view.ts'
 import { assetOf, type NamedAssets } from './assets.ts'
-import { type CheckUrl, mimetypeByName, nameInUrl } from './attachment.ts'
+import { type CheckUrl, mimetypeByName } from './attachment.ts'
 
 /** Where the file of a header may come from. */
 export type HeaderSources = {

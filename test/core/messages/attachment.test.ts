@@ -19,3 +19,19 @@ test.each<[AttachmentType, string, string | undefined, string]>([
   const said = { ...given, mimetype: 'application/x-own' }
   expect(planAttachment(said, 'email_user', SOURCES)?.mimetype).toBe('application/x-own')
 })
+
+test.each([
+  ['https://example.com/Rechnung%20M%C3%A4rz.pdf', 'Rechnung März.pdf'],
+  ['https://example.com/%E6%96%87%E4%BB%B6.pdf?v=2', '文件.pdf'],
+  ['https://example.com/out%2F2026.pdf', '2026.pdf'],
+  ['https://example.com/100%.pdf', '100%.pdf'],
+  ['https://example.com/a%0D%0Ab.pdf', 'ab.pdf'],
+  ['https://example.com/', 'document'],
+])('a file at %s is called %s where nobody says', (publicUrl, name) => {
+  expect(planAttachment({ type: 'document', publicUrl }, 'email_user', SOURCES)?.fileName).toBe(name)
+})
+
+test('a file of no bytes is none', () => {
+  const given = { type: 'document' as const, base64: '\r\n' }
+  expect(() => planAttachment(given, 'email_user', SOURCES)).toThrow('attachment.base64: must not be empty')
+})
