@@ -23,6 +23,7 @@ import { createOwnSenders } from '../core/senders/own.ts'
 import { createSenderReview } from '../core/senders/review.ts'
 import { createSenderSnapshots } from '../core/senders/snapshot.ts'
 import { createSessionSnapshots } from '../core/sessions/snapshot.ts'
+import { saysCodeAlone } from '../core/templates/spec.ts'
 import { isTemplateId, selectTemplate } from '../core/templates/store.ts'
 import { explain } from '../http/schema-faults.ts'
 import { within } from '../lib/clock.ts'
@@ -53,8 +54,10 @@ export function createAccountRooms(
   const wallets = createWallets({ db, ids })
   const newKeys = createNewKeys({ db, clock, ids, random, changes })
   const applied = (id: AccountId) => changes.publish('accounts', id)
-  const isCodeTemplate = async (accountId: AccountId, id: string) =>
-    isTemplateId(id) && (await selectTemplate(db, accountId, id))?.subType === 'otp'
+  const isCodeTemplate = async (accountId: AccountId, id: string) => {
+    const template = isTemplateId(id) ? await selectTemplate(db, accountId, id) : null
+    return template !== null && saysCodeAlone(template)
+  }
   const connections = createConnectionSnapshots({ db, clock, changes })
   const officialSenders = createOfficialSenders({
     db,

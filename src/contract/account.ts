@@ -66,7 +66,13 @@ export const VerificationSettingsUpdate = Type.Object({
   validityMinutes: Type.Optional(Validity),
   channels: Type.Optional(FanOut),
   templateId: Type.Optional(
-    nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A template of subType otp' })),
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'A template of subType otp, with one placeholder',
+      }),
+    ),
   ),
   channelOrder: Type.Optional(OrderSetting),
   trialPercent: Type.Optional(TrialPercent),

@@ -20,7 +20,7 @@ export type OwnAccountDeps = {
   isCodeTemplate: IsCodeTemplate
 }
 
-/** Whether the account may use such a template, and it is one for codes. */
+/** Whether the account may use such a template, and a code alone fills it in. */
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
 export async function checkTemplate(
@@ -30,7 +30,7 @@ export async function checkTemplate(
   faults: Faults,
 ): Promise<void> {
   if (!templateId || (await isCodeTemplate(accountId, templateId))) return
-  faults.add('verification.templateId', 'there is no such template of subType otp')
+  faults.add('verification.templateId', 'there is no such template of subType otp, with one placeholder')
 }
 
 export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps): OwnAccount {

@@ -4,6 +4,7 @@ import type { TemplateCategory } from '../../contract/template.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
 import type { Carrier } from '../routing/route.ts'
 import type { TemplateSnapshot, TemplatesSnapshot } from '../templates/snapshot.ts'
+import { saysCodeAlone } from '../templates/spec.ts'
 import type { TemplateId } from '../templates/store.ts'
 import { isUsable } from '../templates/transitions.ts'
 import { compose, ownText, type Said } from './content.ts'
@@ -58,7 +59,7 @@ function codeTemplate(
 ): TemplateSnapshot | null {
   const category = CATEGORY_OF[channel]
   const template = category === undefined ? null : templates.defaultOf(category, 'otp')
-  if (!template || !isUsable(template.status) || template.compiled.places !== 1) return null
+  if (!template || !isUsable(template.status) || !saysCodeAlone(template)) return null
   const { official } = template
   if ((official !== null) !== (channel === 'official_chatapp')) return null
   return !official || mode === 'test' || official.connectionId === connection.id ? template : null

@@ -12,7 +12,7 @@ import { dropFetched, readHeaderFile, type TemplateMedia } from './header-file.t
 import type { Line, TemplateOwner } from './lines.ts'
 import type { Approvers } from './official.ts'
 import { claimName, dropName } from './official-store.ts'
-import { fileOf, type TemplateDraft, type TemplateSpec } from './spec.ts'
+import { fileOf, saysCodeAlone, type TemplateDraft, type TemplateSpec } from './spec.ts'
 import {
   insertTemplate,
   setDefaultTemplate,
@@ -61,6 +61,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     const [said, file] = await readHeaderFile(deps.media, owner.accountId, body)
     try {
       const draft = draftTemplate(said, file)
+      if (makeDefault) checkDefault(draft)
       await refuseBeyond(db, owner.accountId, draft.spec)
       if (draft.provider !== 'official_provider') {
         return await store(newRow(owner, draft, 'active'), makeDefault)
@@ -136,6 +137,13 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   return create
+}
+
+/** One that is pending is used once it is approved; one that wants more than a code never would be. */
+function checkDefault(draft: TemplateDraft): void {
+  if (draft.subType === 'otp' && !saysCodeAlone(draft)) {
+    throw invalid('isDefault', 'a default for codes has one placeholder, for the code')
+  }
 }
 
 /** One account's templates are listed whole, and held in memory by each node that it sends over. */

@@ -84,6 +84,11 @@ export function valueButtonsOf({ buttons }: Pick<TemplateSpec, 'buttons'>): Valu
   })
 }
 
+/** Whether it says a code that comes without any other value, as where nobody names a template. */
+export function saysCodeAlone({ subType, compiled }: Pick<TemplateDraft, 'subType' | 'compiled'>): boolean {
+  return subType === 'otp' && compiled.places === 1
+}
+
 /** An example value for each place; null where nobody gave one. */
 export function examplesOf(spec: Pick<TemplateSpec, 'bodyParameters'>, places: number): (string | null)[] {
   const labels = new Map(spec.bodyParameters?.map(({ index, label }) => [index, label]))

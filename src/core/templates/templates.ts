@@ -22,6 +22,7 @@ import type { AccountSenders, Line, OfficialSenders, TemplateOwner } from './lin
 import { type Approvers, approverUnavailable } from './official.ts'
 import { previewTemplate } from './preview.ts'
 import { chosenDefaults } from './snapshot.ts'
+import { saysCodeAlone } from './spec.ts'
 import {
   deleteTemplate,
   isTemplateId,
@@ -218,7 +219,7 @@ function checkDefault(row: TemplateRow): void {
   if (!isUsable(row.status)) {
     throw new Problem('CONFLICT', `The template is ${row.status}: neither approved nor active.`)
   }
-  if (row.subType === 'otp' && row.compiled.places !== 1) {
+  if (row.subType === 'otp' && !saysCodeAlone(row)) {
     const { places } = row.compiled
     throw new Problem(
       'CONFLICT',

@@ -260,6 +260,17 @@ describe('one template', () => {
 })
 
 describe('a template of the platform', () => {
+  test('is no default for codes that a code alone does not fill in', async () => {
+    const body = { ...SMS, name: 'two_values', subType: 'otp', content: '{{1}} for {{2}}' }
+    const refused = await app.admin('POST', '/templates', { ...body, isDefault: true })
+    expect(refused.status).toBe(400)
+    expect(faultPaths(refused)).toEqual(['isDefault'])
+    const made = await app.admin('POST', '/templates', body)
+    expect(made.status, made.text).toBe(201)
+    const { id } = (made.body['data'] as { template: TemplateView }).template
+    expect((await app.admin('DELETE', `/templates/${id}`)).status).toBe(200)
+  })
+
   test('is everybody’s to send by, and nobody’s to change', async () => {
     const made = await app.admin('POST', '/templates', {
       ...SMS,

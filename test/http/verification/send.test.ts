@@ -204,6 +204,28 @@ describe('settings of the account', () => {
     }
   })
 
+  test('refuse a template that a code alone does not fill in', async () => {
+    const own = await addAccount()
+    const made = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'greeting', category: 'sms', subType: 'otp', content: '{{1}} for {{2}}' },
+    })
+    const { id: templateId } = (made.body['data'] as { template: { id: string } }).template
+    const asOwner = await app.call('/api/v2/account', {
+      method: 'PATCH',
+      key: own.liveKey,
+      body: { verification: { templateId } },
+    })
+    const asOperator = await app.admin('PATCH', `/accounts/${own.id}`, { verification: { templateId } })
+    for (const answer of [asOwner, asOperator]) {
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { details: [{ path: 'verification.templateId' }] },
+      })
+    }
+  })
+
   test('are those that there are: what else is said of them is neither kept nor shown', async () => {
     const own = await addAccount()
     await set(own, { codeLength: 5, codeLenght: 7, more: { than: 'that' } })
