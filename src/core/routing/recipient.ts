@@ -15,6 +15,8 @@ export type Recipient =
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
 const EMAIL =
   /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u
+/** Characters that show nothing, but for the joiners within words of some scripts: no mailbox has them, and a copied text may. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/u
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 const HIDDEN = /^[0-9]{5,20}@lid$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */
@@ -30,10 +32,13 @@ export function readRecipient(to: string, phones: Phones): Recipient | null {
   return phone?.possible ? { kind: 'phone', address: phone.e164, country: phone.country } : null
 }
 
-/** An address that no mail server could be found for is none: what takes it here is charged for it. */
+/**
+ * An address that no mail server could be found for is none: what takes it here is charged for it. Nor is one with
+ * what nobody sees in it, which no suppression of the address that it looks like would hold for.
+ */
 function isEmail(to: string): boolean {
   const at = to.lastIndexOf('@')
-  return EMAIL.test(to) && joinAddress(to.slice(0, at), to.slice(at + 1)) !== null
+  return EMAIL.test(to) && !INVISIBLE.test(to) && joinAddress(to.slice(0, at), to.slice(at + 1)) !== null
 }
 
 /** What each channel can reach, in the words of a refusal. */

@@ -46,6 +46,12 @@ describe('`to` is told apart by its shape', () => {
     ['@b.example', null],
     ['a@b', null],
     ['a b@example.com', null],
+    // What nobody sees came with a copy, and no mailbox has it; joiners stand in words of some scripts.
+    ['a\u200b@example.com', null],
+    ['a\u00ad@example.com', null],
+    ['\u202ea@example.com', null],
+    ['\u2066a\u2069@example.com', null],
+    ['نامه\u200cها@example.com', { kind: 'email', address: 'نامه\u200cها@example.com' }],
     ['a@example.com, b@example.com', null],
     ['a@example.com\r\nBcc: b@example.com', null],
     ['<a@example.com>', null],
