@@ -148,6 +148,9 @@ function createParser(request: IncomingMessage, fileFields: readonly string[]) {
 /** What a part without a Content-Type counts as. */
 const UNTYPED = 'text/plain'
 
+/** What the parser puts in the place of bytes that it cannot read. */
+const UNREAD = '\ufffd'
+
 /** JSON and other text may come as a file of its own, as browsers send a Blob. */
 function isText(type: string | undefined): boolean {
   return type !== undefined && /^(application\/json|text\/)/.test(type)
@@ -173,6 +176,7 @@ function createFields(fileFields: readonly string[]) {
       bytes += Buffer.byteLength(value)
       if (truncated || bytes > MOST_TEXT_BYTES) throw tooLarge(name, 'must fit 1 MB with all other text')
       if (value.includes('\0')) throw invalid(name, 'must not contain NUL')
+      if (value.includes(UNREAD) || !value.isWellFormed()) throw invalid(name, 'must be text in UTF-8')
       all.set(name, value)
     },
   }

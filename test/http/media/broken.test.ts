@@ -121,6 +121,28 @@ describe('an upload that goes wrong', () => {
     expect(await mediaLeft(app)).toEqual(NOTHING)
   })
 
+  it.each([
+    ['of another alphabet', null, 'latin1'],
+    ['that is not what it says', 'text/plain; charset=utf-8', 'latin1'],
+    ['of half a letter', 'text/plain; charset=utf-16le', 'latin1'],
+  ] as const)('refuses a text %s', async (_, type, encoding) => {
+    const parts = [
+      { name: 'name', text: 'greeting' },
+      { name: 'category', text: 'sms' },
+      { name: 'subType', text: 'utility' },
+      { name: 'content', bytes: Buffer.from('Grüße', encoding), fileName: null, type },
+    ]
+    const { body, type: contentType } = form(parts)
+    const answer = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key: account.testKey,
+      body,
+      headers: { 'content-type': contentType },
+    })
+    expect([answer.status, faultPaths(answer)]).toEqual([400, ['content']])
+    expect(answer.text).toContain('must be text in UTF-8')
+  })
+
   it('takes the file back when the form is wrong behind it', async () => {
     const answer = await upload(app, account.testKey, [
       { name: 'file', bytes: png(), type: 'image/png' },
