@@ -3,6 +3,7 @@ import type { Database } from '../../infra/db.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import type { TellTemplate } from './events.ts'
 import { moveOfficial, type OfficialRow, selectOfficial } from './official-store.ts'
+import { storableWord } from './provider-words.ts'
 import { lockTemplate, moveDefaults, type Standing } from './store.ts'
 import { statusAfter, subTypeAfter } from './transitions.ts'
 
@@ -42,7 +43,7 @@ export function createTemplateStates(deps: TemplateStatesDeps): TemplateStates {
 
   return {
     async take(connectionId, states) {
-      for (const state of states) {
+      for (const state of states.map(storableWord)) {
         const rows = await selectOfficial(deps.db, connectionId, state.name, state.language)
         for (const row of rows.filter(each => isAbout(each, state))) await apply(row, state, false)
       }

@@ -2,6 +2,7 @@ import type { Link, OfficialTemplate, TemplateOutcome, TemplateState } from '../
 import { Problem } from '../../contract/errors.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
+import { storableWord } from './provider-words.ts'
 
 /** The part of a link that templates need. */
 export type TemplateLink = Pick<Link, 'submitTemplate' | 'readTemplate' | 'findTemplate' | 'deleteTemplate'>
@@ -49,7 +50,7 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
   ): Promise<ReadOutcome> {
     const done = question && (await within(ASK_TIMEOUT_MS, question))
     if (!done) return { kind: 'unasked' }
-    return done.value ? { kind: 'state', state: done.value } : { kind: 'unknown' }
+    return done.value ? { kind: 'state', state: storableWord(done.value) } : { kind: 'unknown' }
   }
 
   return {
@@ -58,7 +59,9 @@ export function createApprovers({ clock, linkOf }: ApproversDeps): Approvers {
       if (!link) return { kind: 'unavailable', detail: 'the connection is not open' }
       if (!link.submitTemplate) return null
       const done = await within(SUBMIT_TIMEOUT_MS, signal => link.submitTemplate!(template, signal))
-      return done?.value ?? { kind: 'unavailable', detail: 'the provider did not answer' }
+      if (!done) return { kind: 'unavailable', detail: 'the provider did not answer' }
+      const outcome = done.value
+      return outcome.kind === 'submitted' ? { ...outcome, state: storableWord(outcome.state) } : outcome
     },
     read(connectionId, name, language) {
       const link = linkOf(connectionId)

@@ -184,6 +184,26 @@ describe('an official template on WhatsApp', () => {
     expect((await templates.read(id)).status).toBe('disabled')
   })
 
+  test('is decided also in words that no store holds as they are', async () => {
+    bound.act(submitted)
+    const { id } = await templates.made({ ...ORDER, name: 'worded', officialSenderId: bound.connectionId })
+    const told = { message_template_name: 'worded', message_template_id: 572279198452421 }
+    // Cut at its limit, it would end in half of the last letter.
+    await tell(bound, { ...told, event: 'REJECTED', reason: `${'x'.repeat(499)}😀` })
+    expect(await templates.read(id)).toMatchObject({
+      status: 'rejected',
+      statusReason: `${'x'.repeat(499)}�`,
+    })
+
+    bound.act(json(200, { id: '1003', status: 'REJECTED', rejected_reason: 'a\0b', category: 'UTILITY' }))
+    const made = await templates.made({
+      ...ORDER,
+      name: 'worded_at_once',
+      officialSenderId: bound.connectionId,
+    })
+    expect(made).toMatchObject({ status: 'rejected', statusReason: 'ab' })
+  })
+
   test('made anew under its name hears nothing of what came of the one before', async () => {
     const body = { ...ORDER, name: 'anew', officialSenderId: bound.connectionId }
     const before = { message_template_name: 'anew', message_template_id: 1001 }
