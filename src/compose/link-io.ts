@@ -2,6 +2,7 @@ import type { LinkSpec, Links } from '../channels/links.ts'
 import type { Inbound, Io, LinkState } from '../channels/provider.ts'
 import { Problem } from '../contract/errors.ts'
 import type { InboundDoor } from '../contract/inbound.ts'
+import { storableReceipt } from '../core/messages/provider-words.ts'
 import type { Receipts } from '../core/messages/receipts.ts'
 import { type ConnectionId, isId } from '../lib/ids.ts'
 import type { BotRooms } from './bots.ts'
@@ -56,7 +57,10 @@ export function createInbox(
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
         receipts.take(connection.id, inbound),
-        optOuts.refusedLater(optedOut.map(receipt => ({ ...receipt, connectionId: connection.id }))),
+        // By the ids under which the messages are known.
+        optOuts.refusedLater(
+          optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
+        ),
         takeInbound(connection, messages),
         templateStates.take(
           connection.id,

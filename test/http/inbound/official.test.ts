@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessageView } from '../../../src/contract/inbound-message.ts'
-import { contacts, event, METADATA, signatureOf, wrote } from '../../channels/whatsapp-cloud/calls.ts'
+import { contacts, event, failed, METADATA, signatureOf, wrote } from '../../channels/whatsapp-cloud/calls.ts'
 import { whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
 import {
   type Answer,
@@ -86,6 +86,22 @@ const picture = { type: 'image', image: { id: '4711', mime_type: 'image/jpeg', c
 const inbound = (query = '', of = account) => of.read<InboundMessageView[]>(`/api/v2/inbound${query}`)
 const first = async () => (await inbound())[0]!
 const send = (body: object) => app.during(account.send(body, { live: true }))
+
+describe('a call of WhatsApp', () => {
+  test('that tells of an opt-out under an id that no store holds is taken', async () => {
+    const statuses = [failed(131050, { id: 'wamid.\0' })]
+    const value = { messaging_product: 'whatsapp', metadata: METADATA, statuses }
+    const body = JSON.stringify(event({ field: 'messages', value }))
+    const answer = await app.during(
+      app.call(`/webhooks/whatsapp-cloud/${own}`, {
+        method: 'POST',
+        headers: { 'x-hub-signature-256': signatureOf(body) },
+        body,
+      }),
+    )
+    expect(answer.status, answer.text).toBe(200)
+  })
+})
 
 describe('a message to an official sender', () => {
   test('brings the conversation that it belongs to, which answers it', async () => {
