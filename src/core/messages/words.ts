@@ -1,4 +1,5 @@
 import type { Channel, KeyMode } from '../../contract/enums.ts'
+import { invalid } from '../../contract/errors.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import type { TemplateCategory } from '../../contract/template.ts'
 import type { StoredTemplate } from '../outbox/stored-content.ts'
@@ -35,6 +36,9 @@ export function findWords(
     code === null
       ? sayByTemplate(body, template, carrier.channel, sources)
       : sayCode(template, carrier.channel, code)
+  if (stored && body.attachment) {
+    throw invalid('attachment', 'does not go with an official template, whose header takes the file')
+  }
   return { said, template: { id: template.id, stored }, code }
 }
 

@@ -327,6 +327,8 @@ describe('an official template', () => {
       'officialSenderId',
     )
     await invalidAt(account, use({ headerMediaType: 'image' }), 'template.headerMediaType')
+    const attachment = { type: 'document', base64: 'QUJD' }
+    await invalidAt(account, { ...use({}), attachment }, 'attachment')
   })
 
   test('with a media header takes a file at each send, of its type, from a public address', async () => {
