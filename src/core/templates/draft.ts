@@ -56,7 +56,10 @@ export function draftTemplate(body: TemplateCreate, file: HeaderFile | null): Te
 
 function checkName(name: string, faults: Faults): void {
   if (!NAME.test(name) || name.length > MAX_NAME) {
-    faults.add('name', 'Invalid template name: lowercase English letters and underscores, a letter first')
+    faults.add(
+      'name',
+      `Invalid template name: lowercase English letters and underscores, a letter first, ${MAX_NAME} at most`,
+    )
   }
 }
 

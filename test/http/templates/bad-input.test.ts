@@ -269,6 +269,11 @@ describe('POST /api/v2/templates refuses', () => {
     )
   })
 
+  test('a name that is too long, and says so', async () => {
+    const answer = await refusedAt(templates, { ...SMS, name: 'a'.repeat(201) }, ['name'])
+    expect(answer.body['error']).toMatch(/^name: Invalid template name: .* 200 at most$/)
+  })
+
   test('a file that there is not', async () => {
     const notFound = { status: 404, code: 'NOT_FOUND' }
     for (const headerAssetId of ['nothing', 'ast_01m7zfya87e70a0k047jvs2kk8']) {
