@@ -132,7 +132,7 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     const fields = newFields(input, plan, phones, faults)
     const balance = readAmount(input.balance ?? 0, 'balance', 0, faults)
     const id = ids.next('acc')
-    await checkTemplate(id, input.verification?.templateId, deps.isCodeTemplate, faults)
+    await checkTemplate(id, input.verification?.templateId, null, deps.isCodeTemplate, faults)
     faults.check()
 
     await insertAccount(tx, id, fields)
@@ -155,7 +155,8 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
       const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
       const faults = createFaults()
       const after = changedFields(before, input, plan, phones, faults)
-      await checkTemplate(accountId, input.verification?.templateId, deps.isCodeTemplate, faults)
+      const standing = before.verification?.templateId ?? null
+      await checkTemplate(accountId, input.verification?.templateId, standing, deps.isCodeTemplate, faults)
       faults.check()
       refuseRevaluation(before, after.currency)
       await updateAccount(tx, accountId, after)

@@ -23,13 +23,15 @@ export type OwnAccountDeps = {
 /** Whether the account may use such a template, and a code alone fills it in. */
 export type IsCodeTemplate = (accountId: AccountId, templateId: string) => Promise<boolean>
 
+/** What stands may be said again, with the rest of the settings, when its template is gone. */
 export async function checkTemplate(
   accountId: AccountId,
   templateId: string | null | undefined,
+  standing: string | null,
   isCodeTemplate: IsCodeTemplate,
   faults: Faults,
 ): Promise<void> {
-  if (!templateId || (await isCodeTemplate(accountId, templateId))) return
+  if (!templateId || templateId === standing || (await isCodeTemplate(accountId, templateId))) return
   faults.add('verification.templateId', 'there is no such template of subType otp, with one placeholder')
 }
 
@@ -37,10 +39,10 @@ export function createOwnAccount({ db, applied, isCodeTemplate }: OwnAccountDeps
   return {
     async update(caller, { quietHours, verification }) {
       if (quietHours === undefined && verification === undefined) return
-      const { id } = caller.account
+      const { id, verification: standing } = caller.account
       const faults = createFaults()
       const quiet = quietHours === undefined ? {} : quietFields(quietHours, faults)
-      await checkTemplate(id, verification?.templateId, isCodeTemplate, faults)
+      await checkTemplate(id, verification?.templateId, standing.templateId, isCodeTemplate, faults)
       faults.check()
       await db.transaction(async tx => {
         const before = await selectAccount(tx, id, true)

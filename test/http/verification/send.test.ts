@@ -204,6 +204,29 @@ describe('settings of the account', () => {
     }
   })
 
+  test('may be said again as they stand, whatever became of their template', async () => {
+    const own = await addAccount()
+    const made = await app.call('/api/v2/templates', {
+      method: 'POST',
+      key: own.liveKey,
+      body: { name: 'gone', category: 'sms', subType: 'otp', content: 'Acme: {{1}}' },
+    })
+    const { id: templateId } = (made.body['data'] as { template: { id: string } }).template
+    await set(own, { templateId })
+    const gone = await app.call(`/api/v2/templates/${templateId}`, { method: 'DELETE', key: own.liveKey })
+    expect(gone.status, gone.text).toBe(200)
+    const verification = { templateId, codeLength: 8 }
+    const asOwner = await app.call('/api/v2/account', {
+      method: 'PATCH',
+      key: own.liveKey,
+      body: { verification },
+    })
+    const asOperator = await app.admin('PATCH', `/accounts/${own.id}`, { verification })
+    for (const answer of [asOwner, asOperator]) {
+      expect(answer.body['data'], answer.text).toMatchObject({ verification })
+    }
+  })
+
   test('refuse a template that a code alone does not fill in', async () => {
     const own = await addAccount()
     const made = await app.call('/api/v2/templates', {

@@ -1,11 +1,17 @@
 import { Checkbox, Input, SegmentedControl, Select, SimpleGrid, Slider, Stack, Text } from '@mantine/core'
-import type { AccountView } from '../../../../sdk/index.ts'
+import type { AccountView, TemplateView } from '../../../../sdk/index.ts'
 import { VERIFICATION_CHANNELS } from '../../../../sdk/index.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { channelName } from '../../parts/channel-name.ts'
 
 type Settings = AccountView['verification']
 export type SettingsDraft = Omit<Settings, 'templateId'> & { templateId: string }
+
+/** Whether a template can be chosen: a code alone fills it in. */
+export function saysCodeAlone({ subType, indexedPlaceholders }: TemplateView): boolean {
+  return subType === 'otp' && indexedPlaceholders.length === 1
+}
+
 /** As much of a template as the choice of one shows. */
 export type CodeTemplate = { id: string; name: string; language: string | null }
 

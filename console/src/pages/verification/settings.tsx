@@ -12,6 +12,7 @@ import { useSession } from '../../session/context.tsx'
 import {
   type CodeTemplate,
   SettingsFields,
+  saysCodeAlone,
   settingsBody,
   settingsDraft,
   settingsField,
@@ -24,7 +25,7 @@ export default function Settings() {
   if (account.error) return <ReadFault error={account.error} retry={account.refetch} />
   if (templates.error) return <ReadFault error={templates.error} retry={templates.refetch} />
   if (!account.data || !templates.data) return <Skeleton h={420} maw={720} />
-  const otps = templates.data.data.filter(({ subType }) => subType === 'otp')
+  const otps = templates.data.data.filter(saysCodeAlone)
   return (
     <Stack gap="lg" maw={720}>
       <Card title="Codes">

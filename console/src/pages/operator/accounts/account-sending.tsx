@@ -11,6 +11,7 @@ import { QuietFields, quietBody, quietDraft, quietField, quietInWords } from '..
 import {
   type CodeTemplate,
   SettingsFields,
+  saysCodeAlone,
   settingsBody,
   settingsDraft,
   settingsField,
@@ -45,7 +46,7 @@ function Codes({ account: { id, verification } }: { account: AdminAccount }) {
 function useCodeTemplates(chosen: string | null): readonly CodeTemplate[] | null {
   const read = useRead(PLATFORM_TEMPLATES)
   if (read.isPending) return null
-  const shared = (read.data?.data ?? []).filter(({ subType }) => subType === 'otp')
+  const shared = (read.data?.data ?? []).filter(saysCodeAlone)
   if (chosen === null || shared.some(({ id }) => id === chosen)) return shared
   return [...shared, { id: chosen, name: chosen, language: null }]
 }
