@@ -58,6 +58,8 @@ export function createBotFeeds(deps: BotFeedsDeps): BotFeeds {
 
   function start(lease: Lease): void {
     if (stopped) return
+    // By an earlier claim, which is over: what it still brings is refused.
+    void pollers.get(lease.botId)?.stop()
     const lost = () =>
       void (pollers.get(lease.botId)?.lease.fence === lease.fence && pollers.delete(lease.botId))
     pollers.set(lease.botId, startBotPoller(lease, { ...deps, lost }))

@@ -145,3 +145,44 @@ test('a node that cannot see the store asks nothing: its bots may be another nod
   expect(feeds.count()).toBe(1)
   await feeds.stop()
 })
+
+test('a bot that is taken anew, by a new claim, is asked for once: two of one node would cut each other off', async () => {
+  const clock = createFakeClock()
+  const asking = new Set<AbortSignal>()
+  const waiting = (signal: AbortSignal) =>
+    new Promise<Updates>(resolve => {
+      asking.add(signal)
+      signal.addEventListener('abort', () => {
+        asking.delete(signal)
+        resolve({ kind: 'unavailable', detail: 'aborted' })
+      })
+    })
+  const { deps } = scripted(waiting, async () => 'stored')
+  const row = {
+    account_id: toUuid(lease.accountId),
+    bot_id: toUuid(lease.botId),
+    connection_id: toUuid(lease.connectionId),
+    fence: 0,
+    share: 1,
+  }
+  // Settled again between two rounds: nobody held it for that moment.
+  let settled = true
+  const query = async ({ name }: Query) => {
+    if (name === 'bot_feeds_held') return { rows: [row], rowCount: 1 }
+    if (name !== 'bot_feeds_claim' || !settled) return { rows: [], rowCount: 0 }
+    settled = false
+    row.fence++
+    return { rows: [{ ...row }], rowCount: 1 }
+  }
+  const feeds = createBotFeeds({ ...deps, db: { query } as unknown as Database, clock, node: () => 1 })
+  await feeds.round()
+  await clock.advance(2_000)
+  expect(asking.size).toBe(1)
+  settled = true
+  await feeds.round()
+  await clock.advance(2_000)
+  expect(row.fence).toBe(2)
+  expect(asking.size).toBe(1)
+  await feeds.stop()
+  expect(asking.size).toBe(0)
+})
