@@ -93,7 +93,36 @@ const LINES: readonly Line[] = [
   },
   unclear('a 502 that is HTML', { status: 502, body: '<html>502 Bad Gateway</html>' }, 'HTTP 502'),
   unclear('a 500 of its own', telegramError(500, 'Internal Server Error'), '500'),
-  unclear('a 404 of somebody in between', { status: 404, body: 'nothing here' }, 'HTTP 404'),
+  {
+    name: 'a 404 of somebody in between: nobody took it',
+    answer: { status: 404, body: 'nothing here' },
+    outcome: { kind: 'retry', providerCode: 'HTTP 404' },
+    // A bot whose token is not right may have brought it upon itself: the others go on.
+    link: 'up',
+  },
+  {
+    name: 'a file that is too long for a server in front, in words of its own',
+    answer: { status: 413, body: '<html><head><title>413 Request Entity Too Large</title></head></html>' },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'HTTP 413' },
+    link: 'up',
+  },
+  {
+    name: 'too many requests for a proxy',
+    answer: { status: 429, headers: { 'Retry-After': '7' }, body: '<html>429 Too Many Requests</html>' },
+    outcome: { kind: 'throttled', afterMs: 7_000, providerCode: 'HTTP 429' },
+    link: 'up',
+  },
+  {
+    name: 'a proxy that had ended the connection',
+    answer: { status: 408, body: '' },
+    outcome: { kind: 'retry', providerCode: 'HTTP 408' },
+    link: 'up',
+  },
+  {
+    name: 'a refusal without a code',
+    answer: json(400, { ok: false }),
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: 'HTTP 400' },
+  },
   unclear('a success that is empty', { status: 200, body: '' }, 'HTTP 200'),
   unclear('a success that is an array', json(200, [])),
   unclear('a success that says nothing', json(200, { ok: true })),
@@ -103,7 +132,6 @@ const LINES: readonly Line[] = [
     'HTTP 200',
   ),
   unclear('a success that is no message', json(200, { ok: true, result: true })),
-  unclear('a refusal without a code', json(400, { ok: false })),
 ]
 
 export const TO_A_CHAT = { channel: 'botapp_bot', to: '100001', from: BOT } as const

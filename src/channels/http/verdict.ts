@@ -74,7 +74,7 @@ export function verdictOfMeaning(
  * refusal of the request; a 5xx, and a success that cannot be read, prove nothing (RFC 9110, 15).
  */
 export function verdictOfStatus(
-  answer: Answer,
+  answer: Pick<Answer, 'status' | 'headers'>,
   nowMs: number,
   providerCode?: string,
   quote?: string,
@@ -141,7 +141,7 @@ function operatorFault(text: string, providerCode: string): Verdict {
 }
 
 /** What Retry-After asks for, in ms and within bounds; null where there is none that makes sense. */
-function restOf({ headers }: Answer, nowMs: number): number | null {
+function restOf({ headers }: Pick<Answer, 'headers'>, nowMs: number): number | null {
   const text = headers['retry-after']
   const askedMs = text === undefined ? null : readRetryAfter(text, nowMs)
   return askedMs === null ? null : Math.min(Math.max(askedMs, SHORTEST_REST_MS), LONGEST_REST_MS)

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Api, ApiClientOptions, GrammyError, HttpError } from 'grammy'
-import type { Exchange, HttpRequest } from '../http/client.ts'
+import type { Answer, Exchange, HttpRequest } from '../http/client.ts'
 import { FileUnavailable } from '../provider.ts'
 
 /** The methods of the Bot API, as grammY writes them down. */
@@ -11,13 +11,16 @@ export type Called<T> =
   | { kind: 'answer'; value: T }
   | Refused
   /** An answer that is none of the Bot API's. */
-  | { kind: 'unclear'; status: number }
+  | ({ kind: 'unclear' } & AnswerHead)
   /** No connection stood: nothing left. */
   | { kind: 'unsent'; code: string }
   /** It may have arrived; no whole answer came. */
   | { kind: 'lost'; code: string }
   /** A file that it should carry ended early, so that it never arrived whole. */
   | { kind: 'cut'; error: FileUnavailable }
+
+/** What HTTP itself says of an answer; status 0 where that was not looked at. */
+type AnswerHead = Pick<Answer, 'status' | 'headers'>
 
 export type Refused = {
   kind: 'refused'
@@ -85,8 +88,8 @@ function fetchOver(wire: Wire, outer: AbortSignal) {
     if (init.signal.aborted) stop.abort()
     const exchange = await wire.exchange(toRequest(url, init), AbortSignal.any([outer, stop.signal]))
     if (exchange.kind !== 'answer') throw new NoAnswer(exchange)
-    const { status, body } = exchange.answer
-    return { json: async () => readAnswer(status, body) }
+    const { answer } = exchange
+    return { json: async () => readAnswer(answer) }
   }
 }
 
@@ -101,8 +104,8 @@ function toRequest(url: string, { headers, body }: Init): HttpRequest {
 }
 
 /** `{ok, result}` or `{ok, error_code, description}`: what is neither may be anybody's. */
-function readAnswer(status: number, body: Buffer): object {
-  const unclear = new NoAnswer({ kind: 'unclear', status })
+function readAnswer({ status, headers, body }: Answer): object {
+  const unclear = new NoAnswer({ kind: 'unclear', status, headers })
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
@@ -117,7 +120,8 @@ function readAnswer(status: number, body: Buffer): object {
 
 function calledOf(error: unknown): Called<never> {
   if (isRefusal(error)) return refusedOf(error)
-  if (!(error instanceof Error) || error.name !== 'HttpError') return { kind: 'unclear', status: 0 }
+  if (!(error instanceof Error) || error.name !== 'HttpError')
+    return { kind: 'unclear', status: 0, headers: {} }
   const cause = (error as HttpError).error
   if (cause instanceof NoAnswer) return cause.called
   // A file is all that may fail besides: its bytes come from elsewhere.
@@ -136,7 +140,7 @@ function isRefusal(error: unknown): error is GrammyError {
 
 function refusedOf({ error_code: code, description, parameters }: GrammyError): Called<never> {
   const { retry_after: afterS, migrate_to_chat_id: movedTo } = parameters
-  if (typeof code !== 'number') return { kind: 'unclear', status: 200 }
+  if (typeof code !== 'number') return { kind: 'unclear', status: 200, headers: {} }
   return {
     kind: 'refused',
     code,

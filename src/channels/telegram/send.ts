@@ -1,5 +1,5 @@
 import { botMessageId } from '../../contract/bot-platform.ts'
-import { quotable, THROTTLE_MS, type Verdict, verdictOfFailure } from '../http/verdict.ts'
+import { quotable, THROTTLE_MS, type Verdict, verdictOfFailure, verdictOfStatus } from '../http/verdict.ts'
 import type { Io, Outcome, Outgoing, SenderUpdate } from '../provider.ts'
 import { outcomeOfFile, rejected } from '../shared/outcome.ts'
 import { type Called, callApi, cutBy, type Refused, type Wire } from './call.ts'
@@ -78,7 +78,8 @@ export function createSender(options: {
       case 'lost':
         return conclude(verdictOfFailure(called), false)
       case 'unclear':
-        return conclude({ outcome: unclear(called.status) }, true)
+        // Never that the link is down: a token that is not right makes the address wrong, and it is one bot's alone.
+        return conclude({ outcome: verdictOfStatus(called, io.clock.now()).outcome }, true)
       case 'cut':
         return conclude({ outcome: outcomeOfFile(called.error) }, false)
       case 'refused':
