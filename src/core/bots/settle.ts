@@ -108,7 +108,8 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     retake: (bot, mode) => listen(bot, mode === 'webhook' ? webhookOf(bot.id) : null),
     addressOf,
     async leave({ id, mode }) {
-      const bot = mode === 'webhook' ? await tokens.find(id) : null
+      // Before it is settled a webhook may be set all the same: the answer was lost, or has not come yet.
+      const bot = mode === 'polling' ? null : await tokens.find(id)
       if (bot) await listen(bot, null)
     },
     async verify(id) {

@@ -600,6 +600,20 @@ describe('answers that prove nothing, and none at all', () => {
   })
 })
 
+test('a bot that goes before it is known how its updates come is left by the platform too', async () => {
+  telegram.answer(({ method, token, body }) => {
+    if (method !== 'setWebhook') return null
+    telegram.webhooks.set(token, String(body['url']))
+    return { status: 502, body: 'it is set, but that is lost on the way' }
+  })
+  const { bot, token } = await register()
+  expect(bot.mode).toBeNull()
+  const gone = await app.call(`/api/v2/botapp-bots/${bot.id}`, { method: 'DELETE', key: account.liveKey })
+  expect(gone.status, gone.text).toBe(200)
+  expect(telegram.webhooks.get(token)).toBe('')
+  telegram.answer(null)
+})
+
 test('nothing that was logged names a token, a secret or where they stand', () => {
   const log = app.log.join('\n')
   expect(log).not.toContain('scripted-token-marker')
