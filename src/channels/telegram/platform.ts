@@ -131,9 +131,10 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
 const UNAUTHORIZED = { kind: 'unauthorized' } as const
 
 /** What is read from an answer is read within the call: where it is not as it should be, the call has no clear answer. */
-function identityOf(me: { id: number; username?: string; first_name: string }): BotIdentity {
-  if (!Number.isSafeInteger(me.id)) throw new TypeError('getMe names nobody')
-  return { platformId: String(me.id), username: me.username ?? null, name: me.first_name }
+function identityOf(me: object): BotIdentity {
+  const { id, username, first_name: name } = me as Readonly<Record<string, unknown>>
+  if (!Number.isSafeInteger(id) || typeof name !== 'string') throw new TypeError('getMe names nobody')
+  return { platformId: String(id), username: typeof username === 'string' ? username : null, name }
 }
 
 /** As far as each is of the form that it should have. */

@@ -14,6 +14,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { type AccountId, type BotId, type ConnectionId, type Ids, isId } from '../../lib/ids.ts'
+import { storable } from '../../lib/storable.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { lockAccount } from '../accounts/store.ts'
 import type { Platforms } from './platforms.ts'
@@ -61,6 +62,7 @@ export type BotsDeps = {
 const IDENTIFY_MS = 10_000
 /** Any token makes one, where others need one that their platform gave out. */
 const MOST_SANDBOX_BOTS = 200
+const LONGEST_NAME = 255
 const TOKEN = new RegExp(TOKEN_PATTERN)
 
 export function createBots(deps: BotsDeps): Bots {
@@ -169,7 +171,7 @@ const CLOSED = { kind: 'unavailable', detail: 'the connection is not open' } as 
 function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
   switch (answer.kind) {
     case 'answer':
-      return answer.value
+      return inBounds(answer.value)
     case 'unauthorized':
     case 'refused':
       throw invalid('token', 'the bot platform does not know this token')
@@ -178,6 +180,11 @@ function identityOf(answer: PlatformAnswer<BotIdentity>): BotIdentity {
     default:
       throw unreachable(5)
   }
+}
+
+function inBounds({ platformId, username, name }: BotIdentity): BotIdentity {
+  const cut = (text: string) => storable(text, LONGEST_NAME)
+  return { platformId, username: username === null ? null : cut(username), name: cut(name) }
 }
 
 function unreachable(retryAfterSeconds: number): Problem {

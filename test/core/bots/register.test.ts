@@ -102,6 +102,19 @@ test('a token that is refused leaves neither a bot nor a connection', async () =
   expect((await bots().list(caller, {})).data).toEqual([])
 })
 
+test('what the platform says of a bot is stored as far as it can be; without a name it has named nobody', async () => {
+  const caller = await addAccount()
+  const named = (id: number, more: object) => () => telegram.ok({ id, is_bot: true, ...more })
+  telegram.answer(named(1010, { first_name: `a\0b\ud800${'n'.repeat(300)}`, username: 5 }))
+  const bot = await bots().register(caller, { token: '1010:a' })
+  expect(bot).toMatchObject({ username: null, name: `ab\ufffd${'n'.repeat(252)}` })
+  telegram.answer(named(1011, {}))
+  await expect(bots().register(caller, { token: '1011:a' })).rejects.toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+  })
+  telegram.answer(null)
+})
+
 test('of two accounts that register one bot at once, one has it', async () => {
   const callers = await Promise.all([addAccount(), addAccount()])
   const results = await Promise.allSettled(
