@@ -1,24 +1,64 @@
 import type { SubscriberPage, SubscriberQuery } from '../../contract/bot.ts'
 import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/errors.ts'
+import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
-import { isId } from '../../lib/ids.ts'
+import { type AccountId, isId } from '../../lib/ids.ts'
 import { unknownBot } from './bots.ts'
 import { type BotWithFeed, selectBot } from './store.ts'
 import { listSubscribers, searchSubscribers } from './subscriber-store.ts'
 import { viewSubscriber } from './view.ts'
 
 export type BotSubscribers = {
-  /** Who started a bot, the newest first. NOT_FOUND for a bot that is not the account's. */
+  /**
+   * Who started a bot, the newest first. NOT_FOUND for a bot that is not the account's, RATE_LIMITED while
+   * too many searches of the account are under way on this node.
+   */
   list(caller: Caller, botId: string, query: SubscriberQuery): Promise<SubscriberPage>
 }
 
+type Place = { offset: number; limit: number }
+type Search = { bot: BotWithFeed; words: string; place: Place }
+
+/**
+ * On this node: each reads all subscribers of its bot, two seconds for a million, and with one for each
+ * connection to the store nothing else would be done, no send either.
+ */
+const SEARCHES_AT_ONCE = 2
+/** Of one account, those that wait included. */
+const MOST_OF_ONE = 5
+
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
+  const searches = createBatcher<Search, Awaited<ReturnType<typeof searchSubscribers>>>({
+    flush: items =>
+      Promise.all(items.map(({ bot, words, place }) => searchSubscribers(db, bot, words, place))),
+    maxItems: 1,
+    maxFlights: SEARCHES_AT_ONCE,
+  })
+  const underWay = new Map<AccountId, number>()
+
+  async function search(asked: Search) {
+    const { accountId } = asked.bot
+    const own = underWay.get(accountId) ?? 0
+    if (own >= MOST_OF_ONE) {
+      throw new Problem('RATE_LIMITED', 'Too many searches are under way at once.', { retryAfterSeconds: 1 })
+    }
+    underWay.set(accountId, own + 1)
+    try {
+      return await searches.add(asked)
+    } finally {
+      const left = underWay.get(accountId)! - 1
+      if (left === 0) underWay.delete(accountId)
+      else underWay.set(accountId, left)
+    }
+  }
+
   async function read(bot: BotWithFeed, { q = '', page, limit }: SubscriberQuery) {
     const place = { offset: (page - 1) * limit, limit }
     // No name has a NUL in it, and no text of the store could.
     const words = q.trim()
     if (words.includes('\0')) return { rows: [], total: 0 }
-    if (words !== '') return searchSubscribers(db, bot, words, place)
+    if (words !== '') return search({ bot, words, place })
     return { rows: await listSubscribers(db, bot, place), total: bot.subscribers }
   }
 
