@@ -26,7 +26,7 @@ type Search = { bot: BotWithFeed; words: string; place: Place }
  */
 const SEARCHES_AT_ONCE = 2
 /** Of one account, those that wait included. */
-const MOST_OF_ONE = 5
+const MOST_OF_ONE = 20
 
 export function createBotSubscribers({ db }: { db: Db }): BotSubscribers {
   const searches = createBatcher<Search, Awaited<ReturnType<typeof searchSubscribers>>>({
