@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Locator, Request, Route } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer } from '../support/app.ts'
 import { type Console, setUp, startConsole, type Window } from './support.ts'
 
@@ -15,6 +16,8 @@ const CORPUS = [
   '</textarea></title><style>*{display:none}</style>',
 ]
 
+const LISTS = /\/api\/v2\/messages\?/
+
 let server: Console
 let window: Window
 
@@ -24,6 +27,7 @@ beforeAll(async () => {
   await setUp(window)
 }, 60_000)
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
+afterEach(() => window.context.unrouteAll())
 afterAll(() => server.stop())
 
 describe('words that others wrote', { timeout: 60_000 }, () => {
@@ -126,6 +130,66 @@ describe('what happens', { timeout: 60_000 }, () => {
     await context.unroute('**/messages/events*')
   })
 
+  it('is not taken back by an answer that is older and comes later', async () => {
+    const { page, go, context } = window
+    const to = '+12025550311'
+    const { id, row } = await schedule(to, 'Taken back')
+    await go(`/messages?to=${encodeURIComponent(to)}`)
+    await row.getByText('Scheduled').waitFor()
+    // Nothing but the stream tells of it behind that.
+    await context.route(LISTS, () => {})
+    const held = await holdFirstList(rows => [
+      ...rows,
+      { ...rows[0]!, messageId: 'msg_0', text: 'Held back' },
+    ])
+    // A stream that begins anew has the list read again.
+    await page.getByLabel('Follow').uncheck()
+    await page.getByLabel('Follow').check()
+    await held.begun
+    await cancel(id)
+    await row.getByText('Cancelled').waitFor()
+    held.release()
+    await page.getByRole('row').filter({ hasText: 'Held back' }).waitFor()
+    await row.getByText('Cancelled').waitFor()
+  })
+
+  it('is read once more where the first answer was on its way when the stream began', async () => {
+    const { go, context } = window
+    const to = '+12025550312'
+    const { id, row } = await schedule(to, 'Taken back at once')
+    const held = await holdFirstList()
+    const again = Promise.withResolvers<void>()
+    let streams = 0
+    await context.route('**/messages/events*', route => {
+      if (++streams > 1) return again.resolve()
+      return route.fulfill({ contentType: 'text/event-stream', body: 'id: 1\nevent: reset\ndata: {}\n\n' })
+    })
+    await go(`/messages?to=${encodeURIComponent(to)}`)
+    await Promise.all([held.begun, again.promise])
+    await cancel(id)
+    held.release()
+    await row.getByText('Cancelled').waitFor()
+  })
+
+  it('ends no read that is under way, however much comes', async () => {
+    const { page, go, context } = window
+    const other = await server.open()
+    await other.context.addCookies(await context.cookies())
+    await Promise.all([go('/'), other.go('/messages')])
+    await page.locator('#main a[href^="/messages/msg_"]').first().waitFor()
+    const held = await holdFirstList()
+    await send({ to: '+12025550123', text: 'One' })
+    const asked = await held.begun
+    const arrived = page.waitForEvent('requestfinished', request => request === asked)
+    for (const text of ['Two', 'Three']) {
+      await send({ to: '+12025550123', text })
+      await other.page.getByRole('row').filter({ hasText: text }).getByText('Delivered').waitFor()
+    }
+    held.release()
+    await arrived
+    await other.context.close()
+  })
+
   it('leaves a list by status when it no longer fits', async () => {
     const { page, go } = window
     const at = new Date(Date.now() + 3_600_000).toISOString()
@@ -160,6 +224,37 @@ async function send(body: object): Promise<Answer> {
   const answer = await app.call('/api/v2/messages/send', { method: 'POST', key: app.demoKey, body })
   expect(answer.status, answer.text).toBe(200)
   return answer
+}
+
+/** A message that waits, and its row. */
+async function schedule(to: string, text: string): Promise<{ id: string; row: Locator }> {
+  const scheduleAt = new Date(Date.now() + 3_600_000).toISOString()
+  const sent = await send({ to, text, options: { scheduleAt } })
+  const { messageId } = sent.body['tracking'] as { messageId: string }
+  return { id: messageId, row: window.page.getByRole('row').filter({ hasText: text }) }
+}
+
+async function cancel(id: string): Promise<void> {
+  const { app } = server
+  const answer = await app.call(`/api/v2/messages/${id}/cancel`, { method: 'POST', key: app.demoKey })
+  expect(answer.status, answer.text).toBe(200)
+}
+
+type Row = { messageId: string; text: string | null }
+
+/** The next list of messages is answered as it is now, its rows changed by `change`, but not before `release`. */
+async function holdFirstList(change: (rows: Row[]) => Row[] = rows => rows) {
+  const begun = Promise.withResolvers<Request>()
+  const released = Promise.withResolvers<void>()
+  const hold = async (route: Route) => {
+    const response = await route.fetch()
+    const body = (await response.json()) as { data: Row[] }
+    begun.resolve(route.request())
+    await released.promise
+    await route.fulfill({ response, json: { ...body, data: change(body.data) } })
+  }
+  await window.context.route(LISTS, hold, { times: 1 })
+  return { begun: begun.promise, release: released.resolve }
 }
 
 /** What one of the corpus would have left behind. */

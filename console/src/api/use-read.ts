@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
 import { forget, useApiContext } from './context.tsx'
 import {
@@ -104,17 +104,27 @@ export function useReadPages<P extends PagedPath>(
     if (rowsLetGo(pages.data) > 0) void client.resetQueries({ queryKey, exact: true })
     else if (!isShort(pages.data)) client.setQueryData<Pages<Row<P>>>(queryKey, data => data && firstOf(data))
   }
+  const readAgain = useReadAgain(pages)
   /** Reads it anew, unless whoever looks at it has gone far down. */
   function freshen(): void {
-    if (isShort(pages.data)) void pages.refetch()
+    if (isShort(pages.data)) readAgain()
   }
+  const told = useRef<(() => void)[]>([])
   /** Puts rows in their places that are known to have changed; new ones on top, while that is what is looked at. */
   function place(rows: readonly Row<P>[], { keyOf, fits }: Omit<Placing<Row<P>>, 'insert'>): void {
-    client.setQueryData<Pages<Row<P>>>(
-      queryKey,
-      data => data && placeRows(data, rows, { keyOf, fits, insert: isShort(data) && rowsLetGo(data) === 0 }),
-    )
+    const put = () =>
+      client.setQueryData<Pages<Row<P>>>(
+        queryKey,
+        data =>
+          data && placeRows(data, rows, { keyOf, fits, insert: isShort(data) && rowsLetGo(data) === 0 }),
+      )
+    put()
+    // What is under way may have been read before.
+    if (pages.isFetching) told.current.push(put)
   }
+  useEffect(() => {
+    if (!pages.isFetching) for (const put of told.current.splice(0)) put()
+  }, [pages.isFetching])
   const rows = (pages.data?.pages ?? []).flatMap(page => page.data)
   return { ...pages, rows, rowsLetGo: rowsLetGo(pages.data), rewind, freshen, place }
 }
@@ -172,6 +182,29 @@ export function useAction<I, R>(
 /** What tells one input from another. */
 function wordsOf(input: unknown): string {
   return JSON.stringify(input) ?? ''
+}
+
+/**
+ * Reads anew what has happened until now: behind what is under way, which may have been read before. That
+ * goes on, else there would be no answer as long as news come faster than answers.
+ */
+export function useReadAgain({
+  isFetching,
+  refetch,
+}: {
+  isFetching: boolean
+  refetch(): unknown
+}): () => void {
+  const waits = useRef(false)
+  useEffect(() => {
+    if (isFetching || !waits.current) return
+    waits.current = false
+    refetch()
+  }, [isFetching, refetch])
+  return () => {
+    if (isFetching) waits.current = true
+    else refetch()
+  }
 }
 
 /** Reads anew what was read from these paths, and below them; in the other tabs, too. */

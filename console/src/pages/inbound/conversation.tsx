@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import type { Channel, InboundMessageView, Message } from '../../../../sdk/index.ts'
 import { useMessageChanges } from '../../api/use-message-changes.ts'
-import { useRead } from '../../api/use-read.ts'
+import { useRead, useReadAgain } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -27,14 +27,15 @@ export function Conversation({ message, news }: { message: InboundMessageView; n
     },
   })
   const went = useRead('/api/v2/messages', { query: { limit: MOST, to } })
-  const readWent = () => went.refetch()
+  const readCame = useReadAgain(came)
+  const readWent = useReadAgain(went)
   useMessageChanges({ to }, { onChanged: readWent, read: readWent })
   const read = useRef(news)
   useEffect(() => {
     if (read.current === news) return
     read.current = news
-    void came.refetch()
-  }, [news, came.refetch])
+    readCame()
+  }, [news, readCame])
   const error = came.error ?? went.error
   if (error) return <ReadFault error={error} retry={() => Promise.all([came.refetch(), went.refetch()])} />
   if (!came.data || !went.data) return <Skeleton h={240} />

@@ -1,7 +1,7 @@
 import { Anchor, Skeleton, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { useMessageChanges } from '../../api/use-message-changes.ts'
-import { useRead } from '../../api/use-read.ts'
+import { useRead, useReadAgain } from '../../api/use-read.ts'
 import { Card } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -14,7 +14,7 @@ const ROWS = 7
 export function Latest() {
   const { mode } = useSession()
   const messages = useRead('/api/v2/messages', { query: { mode, limit: ROWS } })
-  const read = () => messages.refetch()
+  const read = useReadAgain(messages)
   useMessageChanges({ mode }, { onChanged: read, read })
   const latest = messages.data?.data
   return (
