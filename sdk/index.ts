@@ -59,10 +59,12 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
 
   async function call(method: Method, path: string, init: Init<unknown> = {}): Promise<unknown> {
     const { path: params, query, body, idempotencyKey, headers, signal, parseAs } = init as AnyInit
+    let asked = false
     let answered: number | null = null
     const { data, error, response } = await request(method, path, {
-      async fetch(asked: Request) {
-        const answer = await send(asked)
+      async fetch(request: Request) {
+        asked = true
+        const answer = await send(request)
         answered = answer.status
         return answer
       },
@@ -72,10 +74,12 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
       ...(parseAs && { parseAs }),
       headers: { ...headers, ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }) },
     }).catch(cause => {
-      throw faultOf(cause, answered, signal)
+      // What cannot be written, such as a header of other letters than Latin ones, is the caller's to mend.
+      throw asked ? faultOf(cause, answered, signal) : cause
     })
     // Not by `error`: an answer without a body has none, whatever its status.
     if (!response.ok) throw toError(response, error)
+    if (data === undefined && parseAs === undefined) throw somethingElse(response.status)
     return data
   }
 

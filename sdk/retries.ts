@@ -56,11 +56,19 @@ async function takeIn(response: Response): Promise<Response> {
 function waitBefore(answer: Answer, tried: number): number | null {
   if ('error' in answer) return backoffMs(tried)
   const { status, headers } = answer.response
-  const asked = Number(headers.get('retry-after') ?? Number.NaN)
+  const askedMs = askedWaitMs(headers.get('retry-after'))
   // A 409 that says when to come back: the first request of this key is still under way.
-  if (!PASSING.has(status) && !(status === 409 && asked > 0)) return null
-  if (Number.isNaN(asked)) return backoffMs(tried)
-  return asked * 1_000 <= LONGEST_WAIT_MS ? asked * 1_000 : null
+  if (!PASSING.has(status) && !(status === 409 && askedMs !== null && askedMs > 0)) return null
+  if (askedMs === null) return backoffMs(tried)
+  return askedMs <= LONGEST_WAIT_MS ? askedMs : null
+}
+
+/** Ours says seconds; a proxy may say a date. */
+function askedWaitMs(retryAfter: string | null): number | null {
+  if (retryAfter === null) return null
+  const seconds = Number(retryAfter)
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000
+  return Number.isNaN(ms) ? null : Math.max(0, ms)
 }
 
 /** Doubling, with half of it by chance, so that many clients do not come back together. */

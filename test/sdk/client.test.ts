@@ -99,6 +99,24 @@ describe('without an answer of ours, a call', () => {
     })
   })
 
+  it('of an answer without a body has none either', async () => {
+    const posthorn = await client([{ status: 200, headers: { 'content-length': '0' }, body: '' }])
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
+      name: 'PosthornUnreachable',
+      status: 200,
+    })
+  })
+
+  it('that cannot be written says why, and not that the server is away', async () => {
+    const posthorn = await client([wallet])
+    const body = { to: '+12025550123', text: 'Hello' }
+    const sent = posthorn.post('/api/v2/messages/send', { body, idempotencyKey: 'order–1' })
+    await expect(sent).rejects.toThrow(TypeError)
+    const nowhere = createPosthorn({ baseUrl: 'no address' })
+    await expect(nowhere.get('/api/v2/wallet')).rejects.toThrow(/Failed to parse URL from no address/)
+    expect(peer.requests).toEqual([])
+  })
+
   it('that its caller ends throws the reason of the caller', async () => {
     const left = new Error('They left the page.')
     const stop = new AbortController()
@@ -128,6 +146,17 @@ describe('retries', () => {
     await expect(other.post('/api/v2/messages/send', { body })).rejects.toMatchObject({
       message: 'The server cannot be reached.',
     })
+    expect(peer.requests).toHaveLength(1)
+  })
+
+  it('come when a proxy says, which may name a time of day', async () => {
+    const at = (time: string) => json(429, {}, { 'retry-after': time })
+    const posthorn = await client([at('Thu, 01 Jan 1970 00:00:00 GMT'), at('-5'), wallet])
+    expect((await posthorn.get('/api/v2/wallet')).data.balance).toBe(5)
+    expect(waitsMs).toEqual([0, 0])
+    await peer.close()
+    const far = await client([at('Fri, 31 Dec 9999 23:59:59 GMT'), wallet])
+    await expect(far.get('/api/v2/wallet')).rejects.toMatchObject({ status: 429 })
     expect(peer.requests).toHaveLength(1)
   })
 
