@@ -38,8 +38,9 @@ function ReplyForm({ way }: { way: Way }) {
       return once(body, idempotencyKey => api.post('/api/v2/messages/send', { body, idempotencyKey }))
     },
     fieldOf: path => (path === 'content.text' || path === 'content' ? 'text' : path),
-    onDone() {
-      form.fields.reset()
+    onDone(_, { text }) {
+      // What was written meanwhile is the next answer.
+      form.fields.setFieldValue('text', now => (now.startsWith(text) ? now.slice(text.length) : now))
       forget(['/api/v2/messages', '/api/v2/sandbox', '/api/v2/wallet'])
       tellDone(mode === 'test' ? 'The answer is in the sandbox.' : 'The answer is on its way.')
     },
