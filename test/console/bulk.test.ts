@@ -112,6 +112,15 @@ describe('a bulk job from a file', { timeout: 120_000 }, () => {
     await page.getByRole('table', { name: 'Rows' }).getByText('Sent').nth(11).waitFor()
   })
 
+  it('that a proxy finds too large says so, and not that the server is away', async () => {
+    const { page } = window
+    const tooLarge = { status: 413, contentType: 'text/html', body: '<h1>Too large</h1>' }
+    await page.route('**/api/v2/messages/bulk', route => route.fulfill(tooLarge), { times: 1 })
+    await walk.start('large.csv', csv(3), { answered: false })
+    await page.getByRole('alert').getByText('takes nothing so large').waitFor()
+    expect(await page.getByText('The server does not answer').count()).toBe(0)
+  })
+
   it('whose answer was lost is one job when it is run again, after a reload too', async () => {
     const { page } = window
     const before = (await walk.jobs()).length

@@ -1,10 +1,22 @@
-import { PosthornError } from '../../../sdk/index.ts'
+import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
 import { LostAnswer } from './lost-answer.ts'
 
 /** What to tell a person of a request that went wrong, and what they can do. */
 export type Fault = { title: string; text: string; requestId: string | null; again: boolean }
 
 export function faultOf(error: unknown): Fault {
+  if (isFromBetween(error)) {
+    const { status } = error
+    return {
+      title: 'Something in front of the server answered',
+      text:
+        status === 413
+          ? 'It takes nothing so large: whoever runs it can let more through.'
+          : `It did so with status ${status}, and not as the server does.`,
+      requestId: null,
+      again: true,
+    }
+  }
   if (!(error instanceof PosthornError)) {
     return {
       title: 'The server does not answer',
@@ -28,9 +40,14 @@ export function faultOf(error: unknown): Fault {
 /** The same of what was only asked for, which the page asks again when the server is back. */
 export function readFaultOf(error: unknown): Fault {
   const fault = faultOf(error)
-  return error instanceof PosthornError
+  return error instanceof PosthornError || isFromBetween(error)
     ? fault
     : { ...fault, text: 'This goes on by itself as soon as the server is back.' }
+}
+
+/** A proxy that had its own reason; 502 and its like only say that nobody is behind it. */
+function isFromBetween(error: unknown): error is PosthornUnreachable {
+  return error instanceof PosthornUnreachable && error.status !== null && error.status < 500
 }
 
 const TITLES: Partial<Record<PosthornError['code'], string>> = {

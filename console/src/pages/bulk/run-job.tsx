@@ -1,5 +1,6 @@
 import { Grid, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type BulkCreated, PosthornError } from '../../../../sdk/index.ts'
+import { answerOf } from '../../api/answer-of.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { useForget } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
@@ -105,14 +106,13 @@ async function hand(
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': requestKey(of) },
     body,
   })
-  const answer = await fetch(request)
-  const told = await answer.json()
-  if (answer.ok) {
+  try {
+    const job = await answerOf<BulkCreated>(await fetch(request))
     forgetRequestKey(of)
-    return told as BulkCreated
+    return job
+  } catch (error) {
+    // The file has other rows than it had under this key.
+    if (error instanceof PosthornError && error.code === 'IDEMPOTENCY_CONFLICT') forgetRequestKey(of)
+    throw error
   }
-  const error = new PosthornError(answer.status, told)
-  // The file has other rows than it had under this key.
-  if (error.code === 'IDEMPOTENCY_CONFLICT') forgetRequestKey(of)
-  throw error
 }

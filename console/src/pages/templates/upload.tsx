@@ -2,7 +2,7 @@ import { Button, Group, Progress, Text } from '@mantine/core'
 import { Paperclip, Upload, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import type { HeaderType, MediaAsset } from '../../../../sdk/index.ts'
-import { PosthornError } from '../../../../sdk/index.ts'
+import { answerOf } from '../../api/answer-of.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
 import { ChooseFile } from '../../parts/choose-file.tsx'
@@ -107,8 +107,6 @@ async function send(
   const form = new FormData()
   form.set('file', file)
   const request = new Request(new URL(path, location.origin), { method: 'POST', body: form, signal })
-  const answer = await fetch(request)
-  const body = await answer.json()
-  if (!answer.ok) throw new PosthornError(answer.status, body)
-  return body.data.asset
+  const { data } = await answerOf<{ data: { asset: MediaAsset } }>(await fetch(request))
+  return data.asset
 }

@@ -1,0 +1,14 @@
+import { PosthornError, PosthornUnreachable } from '../../../sdk/index.ts'
+
+/** What was answered to a request that the client cannot write, told as the client tells it. */
+export async function answerOf<B>(response: Response): Promise<B> {
+  const { status, ok } = response
+  const body = await response.json().catch(cause => {
+    if (cause instanceof SyntaxError) return null
+    throw cause
+  })
+  if (ok && body !== null) return body
+  throw typeof body?.code === 'string'
+    ? new PosthornError(status, body)
+    : new PosthornUnreachable('Something else answered.', status)
+}
