@@ -69,13 +69,14 @@ begin
 
   -- After the wallets, as everywhere.
   update pools p set used = greatest(0, p.used - s.n)
-    from (select m.account_id, m.pool_id, count(*) as n
+    from (select m.account_id, m.pool_id, q.resets_at, count(*) as n
             from unnest(v_account, v_id) as i (account_id, id)
             join messages m on m.account_id = i.account_id and m.id = i.id
             join pools q on q.account_id = m.account_id and q.id = m.pool_id
            where m.funding = 'pool' and in_pool_month(m.id, m.past_holds, q.resets_at, m.pool_until)
-           group by m.account_id, m.pool_id order by m.account_id, m.pool_id) s
-   where p.account_id = s.account_id and p.id = s.pool_id;
+           group by m.account_id, m.pool_id, q.resets_at order by m.account_id, m.pool_id) s
+   -- Begun anew meanwhile it has nothing of theirs.
+   where p.account_id = s.account_id and p.id = s.pool_id and p.resets_at = s.resets_at;
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, v_account, v_id);
   end if;

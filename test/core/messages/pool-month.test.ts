@@ -6,7 +6,8 @@ import {
   beginAttempts,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
-import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { cancelMessage } from '../../../src/core/messages/withdraw-store.ts'
+import { type AccountId, type ConnectionId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -50,7 +51,7 @@ beforeEach(async () => {
   }
   id = ids.next('msg')
   const row = acceptRow(
-    { accountId: account, id, connectionId: ids.next('cnn'), dueAt: clock.now() },
+    { accountId: account, id, connectionId: first, dueAt: clock.now() },
     { channel: 'official_chatapp', candidates: 'official_chatapp,local_sms', pooled: true },
   )
   expect(await acceptSends(database.db, NODE, clock.now(), [row], false)).toEqual([{ kind: 'accepted' }])
@@ -100,12 +101,15 @@ async function ends(
   providerId: string | null = null,
 ): Promise<void> {
   const row = settleRow(
-    { accountId: account, id, connectionId: connection, eventId: ids.next('evt') },
+    { accountId: account, id, connectionId: attempt === 1 ? first : connection, eventId: ids.next('evt') },
     { attempt, kind, providerId },
   )
   expect(await settleAttempts(database.db, clock.now(), [row], false)).toHaveLength(1)
 }
-const connection = createIds(createFakeClock(MAY), createRandom()).next('cnn')
+const [first, connection] = [1, 2].map(() => createIds(createFakeClock(MAY), createRandom()).next('cnn')) as [
+  ConnectionId,
+  ConnectionId,
+]
 
 describe('a message of last month', () => {
   test('is not given back to a pool that has begun anew', async () => {
@@ -246,6 +250,52 @@ test('a month is that of UTC, whatever the time zone of the database', async () 
                     in_pool_month(first_uuid_at('2027-02-01T00:00:00Z'), null, '2027-03-01T00:00:00Z') as february`,
     })
     expect(rows).toEqual([{ january: false, february: true }])
+  })
+})
+
+describe('a pool that begins anew at the very moment in which one of its last month ends', () => {
+  /** Somebody's send has begun the new month, and is written down once the end waits for its pool. */
+  async function meanwhile(end: () => Promise<unknown>): Promise<void> {
+    await clock.advance(2 * HOUR_MS)
+    const other = acceptRow(
+      { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
+      { channel: 'official_chatapp', pooled: true },
+    )
+    let ended: Promise<unknown> | undefined
+    await database.db.transaction(async tx => {
+      await acceptSends(tx, NODE, clock.now(), [other], false)
+      ended = end()
+      await lookUntil(waiting, n => n === 1, 10_000)
+    })
+    await ended
+    expect(await used()).toEqual([1, 0])
+  }
+
+  test('is given nothing back where it fails', () => meanwhile(() => ends(1, 'failed')))
+
+  test('is given nothing back where the provider refuses it after all', async () => {
+    await ends(1, 'sent', 'refused-meanwhile')
+    const receipt = {
+      connectionId: first,
+      providerId: 'refused-meanwhile',
+      status: 'failed' as const,
+      atMs: null,
+      providerCode: null,
+      errorCode: 'RECIPIENT_REJECTED' as const,
+      detail: null,
+      eventId: ids.next('evt'),
+    }
+    await meanwhile(() => applyReceipts(database.db, clock.now(), [receipt]))
+  })
+
+  test('is given nothing back where it is cancelled', async () => {
+    await database.db.query({
+      name: 'month_waits',
+      text: `with w as (update outbox set begun = false, owner = null where message_id = $1)
+             update messages set status = 'queued' where id = $1`,
+      values: [toUuid(id)],
+    })
+    await meanwhile(() => cancelMessage(database.db, clock.now(), account, id))
   })
 })
 
