@@ -5,7 +5,7 @@ drop function if exists count_verifications;
 -- end, the verification itself on that of the code that counts; what the plan includes costs
 -- nothing. Each difference is added once, whoever counts at the same time: what was counted
 -- is changed only from what it was found to be. Returns the places of those of which
--- something may still change.
+-- something may still change, or which somebody else counted at this moment.
 --
 -- Order of locks: verifications, then totals, each in the order of their keys.
 create function count_verifications(p_now timestamptz, p_account uuid[], p_id uuid[]) returns integer[]
@@ -48,7 +48,7 @@ begin
     update verifications v set counted = l.counts
       from (select * from looked where counts is not null and counts is distinct from before order by account_id, id) l
      where v.account_id = l.account_id and v.id = l.id and v.counted is not distinct from l.before
-    returning l.account_id, l.live, l.day, l.country, l.before, l.counts
+    returning l.n, l.account_id, l.live, l.day, l.country, l.before, l.counts
   ), added as (
     insert into verification_totals as t
       (account_id, live, day, channel, country, started, sent, delivered, verified, cost)
@@ -67,6 +67,9 @@ begin
       started = t.started + excluded.started, sent = t.sent + excluded.sent, delivered = t.delivered + excluded.delivered,
       verified = t.verified + excluded.verified, cost = t.cost + excluded.cost
   )
-  select array_agg(l.n) filter (where l.open is not false) into v_open from looked l;
+  -- Who counted one of them at this moment may have read it before it came to its end.
+  select array_agg(l.n) filter (where l.open is not false
+      or (l.counts is distinct from l.before and not exists (select 1 from changed c where c.n = l.n)))
+    into v_open from looked l;
   return coalesce(v_open, '{}');
 end $$;
