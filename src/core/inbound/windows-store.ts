@@ -46,13 +46,13 @@ export async function findWindows(db: Db, keys: readonly WindowKey[]): Promise<(
   return ends
 }
 
-/** Forgets windows that closed before then; returns how many. */
+/** Forgets windows that closed before then, but for those that somebody opens anew; returns how many. */
 export async function sweepWindows(db: Db, beforeMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'windows_sweep',
     text: `delete from conversation_windows where (connection_id, recipient) in (
         select connection_id, recipient from conversation_windows where open_until < $1
-         order by open_until limit $2)`,
+         order by open_until limit $2 for update skip locked)`,
     values: [toIso(beforeMs), limit],
   })
   return rowCount ?? 0

@@ -96,3 +96,13 @@ test('what has closed is swept, a few at a time', async () => {
   expect(await open('+16505550003')).toBe(true)
   expect(await sweepAll()).toBe(0)
 })
+
+test('one that somebody opens anew while what is over is forgotten stays, and is not waited for', async () => {
+  await heard(wrote(ADA))
+  await clock.advance(2 * DAY_MS)
+  await database.db.transaction(async tx => {
+    await openWindowsOf(tx, clock.now(), [wrote(ADA)])
+    expect(await sweepWindows(database.db, clock.now(), 10)).toBe(0)
+  })
+  expect(await open()).toBe(true)
+})
