@@ -53,6 +53,14 @@ begin
   v_low := v_ids[1];
   v_high := v_ids[cardinality(v_ids)];
 
+  -- A wallet is held against its bounds as it was when the statement below began: what somebody captures
+  -- meanwhile, and this gives back, was not in it.
+  if 'failed' = any (p_status) then
+    perform 1 from unnest(v_of_account) with ordinality as i (account_id, place)
+      join messages m on m.account_id = i.account_id and m.id = any (v_of[place:place]) and in_months(m.id, v_low, v_high)
+     order by m.account_id, m.id for update of m;
+  end if;
+
   with matched as (
     select i.account_id, p_status[n] as status, coalesce(p_at[n], p_now) as at,
            p_provider_code[n] as provider_code, p_error_code[n] as error_code, p_detail[n] as detail,

@@ -36,13 +36,17 @@ beforeAll(async () => {
     name: 'meanwhile_months',
     text: `select ensure_month(month) from unnest(array['2026-02-01', '2026-03-01', '2026-04-01', '2026-05-01']::date[]) month`,
   })
+  await addWallet(accountId)
+})
+afterAll(() => database.drop())
+
+async function addWallet(id: AccountId): Promise<void> {
   await database.db.query({
     name: 'meanwhile_wallet',
     text: 'insert into wallets (account_id, balance, credited) values ($1, 100000, 100000)',
-    values: [toUuid(accountId)],
+    values: [toUuid(id)],
   })
-})
-afterAll(() => database.drop())
+}
 
 /** Messages of both months, those of the older one first. */
 async function accepted(more: Partial<AcceptRow> = {}): Promise<AcceptRow[]> {
@@ -173,4 +177,38 @@ test('a batch that finds one verification changed checks the codes of all of the
   }))
   const checked = await meanwhile(touch, () => checkCodes(database.db, NOW, rows))
   expect(checked.map(({ kind }) => kind)).toEqual(rows.map(() => 'right'))
+})
+
+test('what is refused after all at the moment in which it counts as taken is given back', async () => {
+  const { db } = database
+  // An account for which nothing was captured before.
+  const fresh = ids.next('acc')
+  await addWallet(fresh)
+  const rows = await accepted({ accountId: fresh })
+  await settleAttempts(
+    db,
+    NOW,
+    rows.map(row => ({ ...sent(row), kind: 'unknown' as const, dueAt: NOW + MINUTE_MS })),
+    false,
+  )
+  await db.query({
+    name: 'meanwhile_named',
+    text: `insert into provider_refs (connection_id, provider_id, account_id, message_id)
+           select connection_id, provider_id, account_id, id from messages where id = any ($1::uuid[])`,
+    values: [`{${rows.map(row => toUuid(row.id)).join(',')}}`],
+  })
+  const taken = (tx: Db) => settleAttempts(tx, NOW, rows.slice(0, 6).map(sent), false)
+  const refused = rows.map(row => ({
+    ...receipt(row),
+    status: 'failed' as const,
+    errorCode: 'MESSAGE_REJECTED' as const,
+  }))
+  expect(await meanwhile(taken, () => applyReceipts(db, NOW, refused))).toEqual(rows.map(() => true))
+  expect(await statuses(rows)).toEqual(all('failed'))
+  const { rows: wallets } = await db.query({
+    name: 'meanwhile_money',
+    text: 'select balance, held, captured from wallets where account_id = $1',
+    values: [toUuid(fresh)],
+  })
+  expect(wallets).toEqual([{ balance: 100_000, held: 0, captured: 0 }])
 })
