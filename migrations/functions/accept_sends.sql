@@ -54,25 +54,33 @@ begin
         from unnest(p_id) with ordinality as i (id, n)
        where p_key[n] is not null and v_take[n];
   exception when unique_violation then
-    insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
-      select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
-        from unnest(p_id) with ordinality as i (id, n)
-       where p_key[n] is not null and v_take[n]
-    on conflict do nothing;
-    for r in
-      select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
-       -- Each by its key, whatever the plan of an empty table thinks of all of them.
-       cross join lateral (
-         select * from idempotency f where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key offset 0) k
-       where k.message_id is distinct from i.id or k.status is not null
     loop
-      if v_take[r.n] then
-        v_take[r.n] := false;
-        item := r.n; verdict := 'exists';
-        key_hash := r.body_hash; key_message := r.message_id; key_status := r.status;
-        key_body := r.body; key_created := r.created_at;
-        return next;
-      end if;
+      insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
+        select p_account[n], p_operation, p_key[n], p_hash[n], i.id, p_now
+          from unnest(p_id) with ordinality as i (id, n)
+         where p_key[n] is not null and v_take[n]
+      on conflict do nothing;
+      for r in
+        select i.n::integer as n, k.* from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
+         -- Each by its key, whatever the plan of an empty table thinks of all of them.
+         cross join lateral (
+           select * from idempotency f where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key offset 0) k
+         where k.message_id is distinct from i.id or k.status is not null
+      loop
+        if v_take[r.n] then
+          v_take[r.n] := false;
+          item := r.n; verdict := 'exists';
+          key_hash := r.body_hash; key_message := r.message_id; key_status := r.status;
+          key_body := r.body; key_created := r.created_at;
+          return next;
+        end if;
+      end loop;
+      -- One that was given back in between is free, and claimed anew.
+      exit when not exists (
+        select 1 from unnest(p_account, p_id, p_key) with ordinality as i (account_id, id, key, n)
+         where i.key is not null and v_take[i.n] and not exists (
+           select 1 from idempotency f
+            where f.account_id = i.account_id and f.operation = p_operation and f.key = i.key and f.message_id = i.id));
     end loop;
   end;
 

@@ -5,8 +5,10 @@ import {
   acceptSends,
   applyReceipts,
   beginAttempts,
+  type KeyClaim,
   settleAttempts,
 } from '../../../src/core/messages/hot-store.ts'
+import { dropKeyOf, readKey } from '../../../src/core/messages/idempotency-store.ts'
 import { vouchFor } from '../../../src/core/messages/vouch-store.ts'
 import { checkCodes } from '../../../src/core/verification/store.ts'
 import type { Db } from '../../../src/infra/db.ts'
@@ -69,12 +71,17 @@ async function statuses(rows: readonly AcceptRow[]): Promise<string[]> {
 }
 
 /** Does the work while somebody changes what it needs: it waits for that change, and goes on with what is there then. */
-async function meanwhile<T>(change: (tx: Db) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+async function meanwhile<T>(
+  change: (tx: Db) => Promise<unknown>,
+  work: () => Promise<T>,
+  whileItWaits = async () => {},
+): Promise<T> {
   let done: Promise<T> | undefined
   await database.db.transaction(async tx => {
     await change(tx)
     done = work()
     await lookUntil(waiting, n => n === 1, 10_000)
+    await whileItWaits()
   })
   return done!
 }
@@ -211,4 +218,26 @@ test('what is refused after all at the moment in which it counts as taken is giv
     values: [toUuid(fresh)],
   })
   expect(wallets).toEqual([{ balance: 100_000, held: 0, captured: 0 }])
+})
+
+test('a key that is given back while a batch waits for another one is its new message’s', async () => {
+  const { db } = database
+  const [free, taken] = ['free', 'taken'].map(key => ({ operation: 1, key, bodyHash: Buffer.of(1) })) as [
+    KeyClaim,
+    KeyClaim,
+  ]
+  const keyed = () =>
+    [free, taken].map(claim =>
+      acceptRow({ accountId, id: ids.next('msg'), connectionId, dueAt: NOW }, { claim }),
+    )
+  const earlier = keyed()
+  await acceptSends(db, NODE, NOW, [earlier[0]!], false)
+  const rows = keyed()
+  const verdicts = await meanwhile(
+    tx => acceptSends(tx, NODE, NOW, [earlier[1]!], false),
+    () => acceptSends(db, NODE, NOW, rows, false),
+    () => dropKeyOf(db, accountId, free, earlier[0]!.id),
+  )
+  expect(verdicts.map(({ kind }) => kind)).toEqual(['accepted', 'exists'])
+  expect(await readKey(db, accountId, free)).toMatchObject({ messageId: rows[0]!.id })
 })
