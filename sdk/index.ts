@@ -66,8 +66,11 @@ export function createPosthorn(options: PosthornOptions): Posthorn {
         asked = true
         const answer = await send(request)
         answered = answer.status
+        if (isRedirect(answer)) throw elsewhere(answer)
         return answer
       },
+      // Followed, it would take the key to whom nobody has named, and a send would become a read.
+      redirect: 'manual',
       params: { path: params, query },
       body,
       ...(signal && { signal }),
@@ -112,6 +115,7 @@ type AnyInit = {
 /** Why there is no answer of ours; the caller's own reason where the caller ended it. */
 function faultOf(cause: unknown, answered: number | null, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted || (cause instanceof Error && cause.name === 'AbortError')) return cause
+  if (cause instanceof PosthornUnreachable) return cause
   if (answered !== null && cause instanceof SyntaxError) return somethingElse(answered, cause)
   return new PosthornUnreachable('The server cannot be reached.', null, cause)
 }
@@ -122,6 +126,19 @@ function toError(response: Response, body: unknown): Error {
 
 function somethingElse(status: number, cause?: unknown): PosthornUnreachable {
   return new PosthornUnreachable(`Something else answered, with status ${status}.`, status, cause)
+}
+
+/** A browser says nothing of one but that it is. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400)
+}
+
+function elsewhere({ status, headers }: Response): PosthornUnreachable {
+  const to = headers.get('location') ?? 'somewhere else'
+  return new PosthornUnreachable(
+    `The server redirects to ${to}: give its address as baseUrl.`,
+    status || null,
+  )
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

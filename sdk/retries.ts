@@ -49,6 +49,8 @@ async function attempt(fetch: Fetch, request: Request, whole: boolean): Promise<
 
 /** With its body to the end: a line that breaks in the middle of an answer has brought none. */
 async function takeIn(response: Response): Promise<Response> {
+  // Of a redirect a browser gives no body, and no status that another answer could have.
+  if (response.type === 'opaqueredirect') return response
   return new Response(response.body && (await response.blob()), response)
 }
 

@@ -139,7 +139,8 @@ type ClientRequest = RequestInit & { headers: Record<string, string> }
 async function reach(url: string, request: ClientRequest): Promise<Response> {
   checkHeaders(request.headers)
   try {
-    return await fetch(url, request)
+    // Followed, a redirect would take the key to whom nobody has named, and make a read of what writes.
+    return await fetch(url, { ...request, redirect: 'manual' })
   } catch (cause) {
     // A body that could not be made is no server's fault.
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
@@ -172,6 +173,7 @@ function unanswered(url: string, cause: unknown): Refusal {
 }
 
 async function readAnswer(response: Response, url: string): Promise<Body> {
+  if (response.status >= 300 && response.status < 400) throw redirected(response, url)
   // A line can break in the middle of an answer, too.
   const text = await response.text().catch(cause => {
     throw unanswered(url, cause)
@@ -186,6 +188,11 @@ async function readAnswer(response: Response, url: string): Promise<Body> {
       },
     )
   }
+}
+
+function redirected({ headers }: Response, url: string): Refusal {
+  const to = headers.get('location') ?? 'somewhere else'
+  return new Refusal(`${new URL(url).origin} redirects to ${to}: give the address where Posthorn is.`)
 }
 
 function refusalOf(answer: Body, status: number): ApiRefusal {

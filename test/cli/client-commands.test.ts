@@ -382,6 +382,23 @@ describe('posthorn ends with', () => {
     expect(closed).toMatchObject({ code: 1, err: expect.stringMatching(/^UNAUTHORIZED: /) })
   })
 
+  test('1 where the server redirects, and goes nowhere with its token', async () => {
+    const other = await startHttpPeer(() => ({ status: 200, headers: {}, body: '{}' }))
+    const gate = await startHttpPeer(() => ({
+      status: 307,
+      headers: { location: `${other.url}/x` },
+      body: '',
+    }))
+    const ended = await posthorn(['account', 'list', '--url', gate.url, '--token', 't'])
+    expect(ended).toMatchObject({
+      code: 1,
+      out: '',
+      err: `posthorn: ${gate.url} redirects to ${other.url}/x: give the address where Posthorn is.\n`,
+    })
+    expect(other.requests).toEqual([])
+    await Promise.all([gate.close(), other.close()])
+  })
+
   test.each([
     [['account', 'create', '--country', 'US', '--currency', 'USD'], '--name is missing'],
     [['account', 'show'], 'wrong number of words'],

@@ -99,6 +99,37 @@ describe('without an answer of ours, a call', () => {
     })
   })
 
+  it.each(['get', 'post'] as const)(
+    'by %s does not follow to another address, with its key',
+    async method => {
+      const other = await startHttpPeer(() => wallet)
+      const posthorn = await client([
+        { status: 302, headers: { location: `${other.url}/api/v2/wallet` }, body: '' },
+      ])
+      const called =
+        method === 'get'
+          ? posthorn.get('/api/v2/wallet')
+          : posthorn.post('/api/v2/messages/send', { body: { to: '+1', text: 'x' }, idempotencyKey: 'k1' })
+      await expect(called).rejects.toMatchObject({
+        name: 'PosthornUnreachable',
+        message: `The server redirects to ${other.url}/api/v2/wallet: give its address as baseUrl.`,
+        status: 302,
+      })
+      expect(other.requests).toEqual([])
+      expect(peer.requests).toHaveLength(1)
+      await other.close()
+    },
+  )
+
+  it('of a browser, which says nothing of a redirect but that it is one, neither', async () => {
+    const hidden = Object.defineProperties(Response.error(), { type: { value: 'opaqueredirect' } })
+    const posthorn = await client([wallet], { fetch: async () => hidden })
+    await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
+      message: 'The server redirects to somewhere else: give its address as baseUrl.',
+      status: null,
+    })
+  })
+
   it('of an answer without a body has none either', async () => {
     const posthorn = await client([{ status: 200, headers: { 'content-length': '0' }, body: '' }])
     await expect(posthorn.get('/api/v2/wallet')).rejects.toMatchObject({
