@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Permission } from '../contract/enums.ts'
+import type { ListNews } from '../infra/list-news.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Keys, mayStill, type PeopleAccess } from './auth.ts'
 
@@ -33,6 +34,19 @@ const STALLED_MS = 30_000
 
 /** What is said where nothing is to say. */
 export const STILL_HERE = ': still here\n\n'
+
+/** The news of a list, as an event with the id behind which an answer can go on. */
+export function sayListNews<Item>(news: ListNews<Item>): string {
+  const id = `id: ${news.mark}\n`
+  switch (news.kind) {
+    case 'message':
+      return `${id}event: message\ndata: ${JSON.stringify(news.message)}\n\n`
+    case 'reset':
+      return `${id}event: reset\ndata: {}\n\n`
+    case 'beat':
+      return id + STILL_HERE
+  }
+}
 
 export function createEventStreams({ clock, keys, people }: EventStreamsDeps): EventStreams {
   /** Calls `end` once whoever asked may no longer; stops to look when they are `gone`. */

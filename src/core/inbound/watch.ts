@@ -3,19 +3,14 @@ import { Problem } from '../../contract/errors.ts'
 import type { InboundMessageView } from '../../contract/inbound-message.ts'
 import type { Db } from '../../infra/db.ts'
 import { createFollowers, type Follower } from '../../infra/followers.ts'
+import { type ListNews, withBeats } from '../../infra/list-news.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, timeOf } from '../../lib/ids.ts'
 import { fits } from './filter.ts'
 import { type InboundFilter, type InboundId, selectInboundOf, selectInboundSince } from './store.ts'
 import { viewInbound } from './view.ts'
 
-/** What whoever follows is told; `mark` is where they go on after a break. */
-export type InboundNews =
-  | { kind: 'message'; mark: string; message: InboundMessageView }
-  /** More came than is told, or nobody knows what did: read the list anew. */
-  | { kind: 'reset'; mark: string }
-  /** Nothing for a while. */
-  | { kind: 'beat'; mark: string }
+export type InboundNews = ListNews<InboundMessageView>
 
 export type InboundWatch = {
   /**
@@ -79,7 +74,7 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
       follower.leave()
       throw error
     }
-    return withBeats(follower)
+    return withBeats(follower, ({ account }) => standingOf(account.id))
   }
 
   /** Their first word says where they stand: behind their mark, or at the list as it is now. */
@@ -111,13 +106,9 @@ export function createInboundWatch({ db, clock }: { db: Db; clock: Clock }): Inb
     follower.tell({ kind: 'beat', mark: markOf(tail) })
   }
 
-  /** A line on which nothing is said brings where it stands, too. */
-  async function* withBeats(follower: Watching): AsyncGenerator<InboundNews> {
-    for await (const news of follower.events) {
-      const tail = tails.get(follower.subject.account.id)
-      if (news) yield news
-      else if (tail) yield { kind: 'beat', mark: markOf(tail) }
-    }
+  function standingOf(accountId: AccountId): string | null {
+    const tail = tails.get(accountId)
+    return tail ? markOf(tail) : null
   }
 
   async function look(): Promise<void> {

@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Message } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
 import { createFollowers, type Follower } from '../../infra/followers.ts'
+import { type ListNews, withBeats } from '../../infra/list-news.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { fits } from './filter.ts'
@@ -11,14 +12,7 @@ import type { MessageRow } from './message-store.ts'
 import { type Mark, readMark, writeMark } from './watch-mark.ts'
 import { forgetMoves, lastMove, type Move, selectMoves, watchAccounts } from './watch-store.ts'
 
-/** What whoever follows is told; `mark` is where they go on after a break. */
-export type MessageNews =
-  /** A message as it is now; of several steps at once the last. */
-  | { kind: 'message'; mark: string; message: Message }
-  /** More has moved than is told, or nobody knows what has: read the list anew. */
-  | { kind: 'reset'; mark: string }
-  /** Nothing for a while. */
-  | { kind: 'beat'; mark: string }
+export type MessageNews = ListNews<Message>
 
 export type MessageWatch = {
   /**
@@ -91,7 +85,7 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
       follower.leave()
       throw error
     }
-    return withBeats(follower)
+    return withBeats(follower, ({ account }) => standingOf(account.id))
   }
 
   /** Their first word says where they stand: behind their mark, or at the list as it is now. */
@@ -122,13 +116,9 @@ export function createMessageWatch({ db, clock, view }: MessageWatchDeps): Messa
     follower.tell({ kind: isTold ? 'beat' : 'reset', mark: markOf(tail) })
   }
 
-  /** A line on which nothing is said brings where it stands, too. */
-  async function* withBeats(follower: Watching): AsyncGenerator<MessageNews> {
-    for await (const news of follower.events) {
-      const tail = tails.get(follower.subject.account.id)
-      if (news) yield news
-      else if (tail) yield { kind: 'beat', mark: markOf(tail) }
-    }
+  function standingOf(accountId: AccountId): string | null {
+    const tail = tails.get(accountId)
+    return tail ? markOf(tail) : null
   }
 
   async function look(): Promise<void> {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { InboundMessageFilters } from '../../contract/inbound-message.ts'
 import type { InboundMessages } from '../../core/inbound/read.ts'
-import type { InboundNews, InboundWatch } from '../../core/inbound/watch.ts'
-import { type EventStreams, STILL_HERE } from '../event-streams.ts'
+import type { InboundWatch } from '../../core/inbound/watch.ts'
+import { type EventStreams, sayListNews } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/inbound/events`: what people write to the account, as server-sent events. */
@@ -36,19 +36,7 @@ export const inboundEvents = (deps: {
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
         follow: gone => deps.inboundWatch.follow({ account, filter, mark }, gone),
-        say,
+        say: sayListNews,
       })
     },
   })
-
-function say(news: InboundNews): string {
-  const id = `id: ${news.mark}\n`
-  switch (news.kind) {
-    case 'message':
-      return `${id}event: message\ndata: ${JSON.stringify(news.message)}\n\n`
-    case 'reset':
-      return `${id}event: reset\ndata: {}\n\n`
-    case 'beat':
-      return id + STILL_HERE
-  }
-}

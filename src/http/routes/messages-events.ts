@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { MessageFilters } from '../../contract/message.ts'
 import { readFilter } from '../../core/messages/filter.ts'
-import type { MessageNews, MessageWatch } from '../../core/messages/watch.ts'
-import { type EventStreams, STILL_HERE } from '../event-streams.ts'
+import type { MessageWatch } from '../../core/messages/watch.ts'
+import { type EventStreams, sayListNews } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/messages/events`: the account's messages at each change, as server-sent events. */
@@ -33,19 +33,7 @@ export const messagesEvents = (deps: { messageWatch: MessageWatch; eventStreams:
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',
         follow: gone => deps.messageWatch.follow({ account, filter, mark }, gone),
-        say,
+        say: sayListNews,
       })
     },
   })
-
-function say(news: MessageNews): string {
-  const id = `id: ${news.mark}\n`
-  switch (news.kind) {
-    case 'message':
-      return `${id}event: message\ndata: ${JSON.stringify(news.message)}\n\n`
-    case 'reset':
-      return `${id}event: reset\ndata: {}\n\n`
-    case 'beat':
-      return id + STILL_HERE
-  }
-}
