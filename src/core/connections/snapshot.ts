@@ -1,10 +1,7 @@
 import type { Channel, MessageType, SendMode } from '../../contract/enums.ts'
-import type { Changes } from '../../infra/changes.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFreshCache } from '../../infra/fresh-cache.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
-import { PLATFORM } from '../accounts/platform.ts'
+import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { type ConnectionRow, selectConnectionsFor } from './store.ts'
 
 /** A connection as routing needs it; without its secrets. */
@@ -33,31 +30,14 @@ export type ConnectionSnapshots = {
   forAccount(accountId: AccountId): readonly ConnectionSnapshot[] | Promise<readonly ConnectionSnapshot[]>
 }
 
-const MAX_ACCOUNTS = 10_000
-
-export function createConnectionSnapshots(deps: {
-  db: Db
-  clock: Clock
-  changes: Pick<Changes, 'fresh' | 'subscribe'>
-}): ConnectionSnapshots {
-  const cache = createFreshCache<AccountId, readonly ConnectionSnapshot[]>({
-    clock: deps.clock,
-    fresh: deps.changes.fresh,
-    maxEntries: MAX_ACCOUNTS,
-    ownerOf: accountId => accountId,
-    load: async accountId => (await selectConnectionsFor(deps.db, accountId)).map(snapshotOf),
-  })
-  deps.changes.subscribe({
-    changed(table, accountId) {
-      if (table !== 'connections' || !accountId) return
-      if (accountId === PLATFORM) cache.clear()
-      else cache.forget(accountId)
-    },
-    reset: cache.clear,
-  })
-  // Never null: an account without connections has an empty list.
+export function createConnectionSnapshots({
+  db,
+  ...deps
+}: AccountCacheDeps & { db: Db }): ConnectionSnapshots {
   return {
-    forAccount: id => cache.get(id) as ReturnType<ConnectionSnapshots['forAccount']>,
+    forAccount: createAccountCache(deps, ['connections'], async accountId =>
+      (await selectConnectionsFor(db, accountId)).map(snapshotOf),
+    ),
   }
 }
 

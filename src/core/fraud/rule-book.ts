@@ -6,9 +6,9 @@ import {
 } from '../../contract/fraud.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFreshCache } from '../../infra/fresh-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
+import { createAccountCache } from '../accounts/account-cache.ts'
 import { readAccountId, unknownAccount } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { accountExists } from '../accounts/store.ts'
@@ -27,25 +27,14 @@ export type RuleBook = {
 
 export type RuleBookDeps = { db: Db; clock: Clock; changes: Pick<Changes, 'fresh' | 'subscribe' | 'publish'> }
 
-const MAX_ACCOUNTS = 10_000
 const TABLE = 'fraud_settings'
 
 export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
-  const cache = createFreshCache<AccountId, FraudRules>({
-    clock,
-    fresh: changes.fresh,
-    maxEntries: MAX_ACCOUNTS,
-    ownerOf: id => id,
-    load: async id => (await lookUp(id)).effective,
-  })
-  changes.subscribe({
-    changed(table, accountId) {
-      if (table !== TABLE || !accountId) return
-      if (accountId === PLATFORM) cache.clear()
-      else cache.forget(accountId)
-    },
-    reset: cache.clear,
-  })
+  const rulesFor = createAccountCache(
+    { clock, changes },
+    [TABLE],
+    async accountId => (await lookUp(accountId)).effective,
+  )
 
   async function lookUp(id: AccountId): Promise<FraudSettingsView> {
     const [platform, own] = await Promise.all([
@@ -65,8 +54,7 @@ export function createRuleBook({ db, clock, changes }: RuleBookDeps): RuleBook {
   }
 
   return {
-    // Never null: where nobody said anything the defaults hold.
-    rulesFor: id => cache.get(id) as ReturnType<RuleBook['rulesFor']>,
+    rulesFor,
     read: async id => lookUp(await find(id)),
     async replace(id, given) {
       const settings = known(given)

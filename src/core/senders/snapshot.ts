@@ -1,9 +1,7 @@
 import type { SenderStatus } from '../../contract/sender.ts'
-import type { Changes } from '../../infra/changes.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFreshCache } from '../../infra/fresh-cache.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
+import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { OfficialChoice } from './official-route.ts'
 import { selectOfficialDefault } from './official-store.ts'
@@ -34,37 +32,18 @@ export type SenderSnapshots = {
   forAccount(accountId: AccountId): SendersSnapshot | Promise<SendersSnapshot>
 }
 
-const MAX_ACCOUNTS = 10_000
-const TABLES = new Set(['sms_senders', 'official_defaults'])
+const TABLES = ['sms_senders', 'official_defaults']
 
-export function createSenderSnapshots(deps: {
-  db: Db
-  clock: Clock
-  changes: Pick<Changes, 'fresh' | 'subscribe'>
-}): SenderSnapshots {
-  const cache = createFreshCache<AccountId, SendersSnapshot>({
-    clock: deps.clock,
-    fresh: deps.changes.fresh,
-    maxEntries: MAX_ACCOUNTS,
-    ownerOf: accountId => accountId,
-    async load(accountId) {
+export function createSenderSnapshots({ db, ...deps }: AccountCacheDeps & { db: Db }): SenderSnapshots {
+  return {
+    forAccount: createAccountCache(deps, TABLES, async accountId => {
       const [rows, officialChoice] = await Promise.all([
-        selectSendersFor(deps.db, accountId),
-        selectOfficialDefault(deps.db, accountId),
+        selectSendersFor(db, accountId),
+        selectOfficialDefault(db, accountId),
       ])
       return assemble(rows, officialChoice)
-    },
-  })
-  deps.changes.subscribe({
-    changed(table, accountId) {
-      if (!TABLES.has(table) || !accountId) return
-      if (accountId === PLATFORM) cache.clear()
-      else cache.forget(accountId)
-    },
-    reset: cache.clear,
-  })
-  // A snapshot is never null: an account without senders has an empty one.
-  return { forAccount: id => cache.get(id) as SendersSnapshot | Promise<SendersSnapshot> }
+    }),
+  }
 }
 
 /** What comes last wins. */

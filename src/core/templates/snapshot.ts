@@ -1,9 +1,7 @@
 import type { TemplateCategory, TemplateSubType } from '../../contract/template.ts'
-import type { Changes } from '../../infra/changes.ts'
 import type { Db } from '../../infra/db.ts'
-import { createFreshCache } from '../../infra/fresh-cache.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { AccountId } from '../../lib/ids.ts'
+import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { type ValueButton, valueButtonsOf } from './spec.ts'
 import {
@@ -31,37 +29,18 @@ export type TemplateSnapshots = {
   forAccount(accountId: AccountId): TemplatesSnapshot | Promise<TemplatesSnapshot>
 }
 
-const MAX_ACCOUNTS = 10_000
-const TABLES = new Set(['templates', 'template_defaults'])
+const TABLES = ['templates', 'template_defaults']
 
-export function createTemplateSnapshots(deps: {
-  db: Db
-  clock: Clock
-  changes: Pick<Changes, 'fresh' | 'subscribe'>
-}): TemplateSnapshots {
-  const cache = createFreshCache<AccountId, TemplatesSnapshot>({
-    clock: deps.clock,
-    fresh: deps.changes.fresh,
-    maxEntries: MAX_ACCOUNTS,
-    ownerOf: accountId => accountId,
-    async load(accountId) {
+export function createTemplateSnapshots({ db, ...deps }: AccountCacheDeps & { db: Db }): TemplateSnapshots {
+  return {
+    forAccount: createAccountCache(deps, TABLES, async accountId => {
       const [rows, defaults] = await Promise.all([
-        selectTemplatesFor(deps.db, accountId),
-        selectDefaultsFor(deps.db, accountId),
+        selectTemplatesFor(db, accountId),
+        selectDefaultsFor(db, accountId),
       ])
       return assemble(rows, defaults)
-    },
-  })
-  deps.changes.subscribe({
-    changed(table, accountId) {
-      if (!TABLES.has(table) || !accountId) return
-      if (accountId === PLATFORM) cache.clear()
-      else cache.forget(accountId)
-    },
-    reset: cache.clear,
-  })
-  // A snapshot is never null: an account without templates has an empty one.
-  return { forAccount: id => cache.get(id) as TemplatesSnapshot | Promise<TemplatesSnapshot> }
+    }),
+  }
 }
 
 function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[]): TemplatesSnapshot {
