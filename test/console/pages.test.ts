@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await startConsole()
   window = await server.open()
   await setUp(window)
-  await fillDemo(server)
+  await fillDemo()
 }, 60_000)
 beforeEach(({ task, onTestFailed }) => onTestFailed(() => server.takePictures(task.name)))
 afterAll(() => server.stop())
@@ -129,6 +129,40 @@ describe('a reader from the right', { timeout: 60_000 }, () => {
   })
 })
 
+describe('the overview', { timeout: 60_000 }, () => {
+  it('leads from a figure to a list of what the words say, and to none where no list has that number', async () => {
+    const { page, go } = window
+    const later = new Date(Date.now() + 3_600_000).toISOString()
+    await send({ to: '+12025550123', text: 'Later', options: { scheduleAt: later } })
+    await go('/?period=7d')
+    await settle(window)
+    const figure = (label: string) =>
+      page.locator('#main .ph-card', { hasText: new RegExp(`^${label}`) }).first()
+    for (const label of ['Sent', 'Delivered', 'Failed', 'Waiting'])
+      expect(
+        await figure(label).evaluate(element => (element as unknown as { tagName: string }).tagName),
+        label,
+      ).toBe('DIV')
+    const linksOf = (label: string) =>
+      figure(label)
+        .getByRole('link')
+        .evaluateAll(links => links.map(link => (link as unknown as { href: string }).href.split('?')[1]))
+    expect(await linksOf('Failed')).toEqual(['status=failed&period=7d', 'status=undelivered&period=7d'])
+    expect(await linksOf('Waiting')).toEqual(['status=scheduled', 'status=queued', 'status=sending'])
+    await figure('Waiting').getByRole('link', { name: 'scheduled' }).click()
+    await page.getByRole('row').filter({ hasText: 'Later' }).waitFor()
+    // Further than this nobody counts.
+    await page.route('**/api/v2/stats?*', async route => {
+      const answer = await (await route.fetch()).json()
+      answer.data.now.waiting = 10_000
+      await route.fulfill({ json: answer })
+    })
+    await go('/')
+    await figure('Waiting').getByText('10,000+').waitFor()
+    await page.unroute('**/api/v2/stats?*')
+  })
+})
+
 describe('the messages', { timeout: 60_000 }, () => {
   it('are filtered by the URL, opened beside the list, and told step by step', async () => {
     const { page, go } = window
@@ -225,8 +259,12 @@ async function settle({ page }: Window): Promise<void> {
     .waitFor({ state: 'detached' })
 }
 
+async function send(body: object): Promise<void> {
+  await server.app.call('/api/v2/messages/send', { method: 'POST', key: server.app.demoKey, body })
+}
+
 /** What there is to see: messages of several fates. */
-async function fillDemo({ app }: Console): Promise<void> {
+async function fillDemo(): Promise<void> {
   const sends = [
     { to: '+12025550123', text: 'Your parcel is on its way' },
     { to: '+12025550002', text: 'This one is refused' },
@@ -234,6 +272,5 @@ async function fillDemo({ app }: Console): Promise<void> {
     { to: '+442079460123', text: 'Across the sea' },
     { to: '+12025550123', messageType: 'otp', content: { otpCode: '123456' } },
   ]
-  for (const body of sends)
-    await app.call('/api/v2/messages/send', { method: 'POST', key: app.demoKey, body })
+  for (const body of sends) await send(body)
 }

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import type { CSSProperties } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 import { Link } from 'wouter'
 import classes from './figure.module.css'
 import type { Tone } from './status-badge.tsx'
@@ -15,7 +15,7 @@ export function Figure({
 }: {
   label: string
   value: number | undefined
-  note?: string | undefined
+  note?: ReactNode
   tone?: Tone | undefined
   href?: string
   format?: (value: number) => string

@@ -2,6 +2,7 @@ import { Anchor, Grid, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@ma
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/use-read.ts'
+import { countUpTo } from '../../parts/counted.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
@@ -13,6 +14,7 @@ import { Channels } from './channels.tsx'
 import { Latest } from './latest.tsx'
 import { PERIODS, periodOf, spanOf } from './period.ts'
 import { SandboxWarning } from './sandbox-warning.tsx'
+import { StatusLinks } from './status-links.tsx'
 
 const Charts = lazy(() => import('./charts.tsx'))
 const LOOK_EVERY_MS = 10_000
@@ -45,31 +47,31 @@ export default function Overview() {
       <Stack gap="lg">
         <SandboxWarning />
         <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
-          <Figure label="Sent" value={total?.sent} href="/messages" />
+          <Figure label="Sent" value={total?.sent} />
           <Figure
             label="Delivered"
             value={total?.delivered}
             note={total && settled > 0 ? `${percent(total.delivered, settled)} so far` : undefined}
-            href="/messages?status=delivered"
           />
           <Figure
             label="Failed"
             value={total && total.failed + total.undelivered}
             tone={total && total.failed + total.undelivered > 0 ? 'bad' : undefined}
-            href="/messages?status=failed"
+            note={<StatusLinks of={['failed', 'undelivered']} period={period.id} />}
           />
           <Figure
             label="Unknown"
             value={stats.data?.data.now.unknown}
+            format={countUpTo}
             note="right now"
             tone={stats.data && stats.data.data.now.unknown > 0 ? 'odd' : undefined}
-            href="/messages?status=unknown"
+            {...(can('messages:read') && { href: '/messages?status=unknown' })}
           />
           <Figure
             label="Waiting"
             value={stats.data?.data.now.waiting}
-            note="right now"
-            href="/messages?status=queued"
+            format={countUpTo}
+            note={<StatusLinks of={['scheduled', 'queued', 'sending']} />}
           />
           {mode === 'live' ? (
             <Figure

@@ -1,10 +1,10 @@
 import { Table } from '@mantine/core'
 import type { NodeView } from '../../../../../sdk/index.ts'
+import { countUpTo } from '../../../parts/counted.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { AccountLink } from '../account-names.tsx'
-import { countUpTo } from '../counted.ts'
 
 export function NodeTable({ nodes }: { nodes: readonly NodeView[] }) {
   return (

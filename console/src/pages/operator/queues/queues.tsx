@@ -3,12 +3,12 @@ import { Link } from 'wouter'
 import type { QueuesView, QueueView } from '../../../../../sdk/index.ts'
 import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
+import { countUpTo } from '../../../parts/counted.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Figure } from '../../../parts/figure.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
-import { countUpTo } from '../counted.ts'
 
 const LOOK_EVERY_MS = 3_000
 const SECOND_MS = 1_000
