@@ -39,7 +39,8 @@ describe('every page', { timeout: 120_000 }, () => {
       await turn(href)
       await settle(window)
       const name = href === '/' ? 'overview' : href.slice(1).replaceAll('/', '-')
-      const light = await findBarriers(page)
+      const light: unknown[] = await findBarriers(page)
+      light.push(...(await columnsWithoutName(window)))
       await takePicture(page, `${name}-light`)
       await switchScheme(page, 'dark')
       const dark = await findBarriers(page, ['color-contrast'])
@@ -241,6 +242,13 @@ async function loadAnew(): Promise<Load> {
 /** How far the page goes beyond the window, in pixels. */
 async function overflowOf({ page }: Window): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** Lists with a column that is nothing to whoever hears them. */
+async function columnsWithoutName({ page }: Window): Promise<unknown[]> {
+  return page.evaluate(`[...document.querySelectorAll('#main [role="columnheader"], #main th')]
+    .filter(head => head.textContent.trim() === '')
+    .map(head => head.closest('[role="table"], table').getAttribute('aria-label'))`)
 }
 
 /** Lists whose last columns are out of sight. */

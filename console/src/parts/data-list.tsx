@@ -8,6 +8,8 @@ import { ReadFault } from './fault-note.tsx'
 
 export type Column<R> = {
   title: string
+  /** Where what stands below says it to whoever sees it, as buttons do: told to the others alone. */
+  hidesTitle?: boolean
   /** As in CSS grid: `120px`, `minmax(160px, 2fr)`. */
   width: string
   render: (row: R) => ReactNode
@@ -109,7 +111,7 @@ export function DataList<R>({
           <div role="row" className={classes.head} style={template}>
             {shown.map(column => (
               <span key={column.title} role="columnheader" data-align={column.align}>
-                {column.title}
+                {column.hidesTitle ? <span className="ph-unseen">{column.title}</span> : column.title}
               </span>
             ))}
           </div>

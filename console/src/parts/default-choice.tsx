@@ -20,7 +20,8 @@ export function defaultColumn<R extends { id: string; isDefault: boolean }>({
   choose: Choosing<R>
 }): Column<R> {
   return {
-    title: '',
+    title: 'Default',
+    hidesTitle: true,
     width: '116px',
     align: 'end',
     render: row =>

@@ -125,7 +125,8 @@ const COLUMNS: readonly Column<BotSubscriber>[] = [
   },
   { title: 'Last seen', width: '96px', wideOnly: true, render: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
   {
-    title: '',
+    title: 'Actions',
+    hidesTitle: true,
     width: '104px',
     align: 'end',
     render: subscriber =>

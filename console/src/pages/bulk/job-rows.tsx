@@ -109,7 +109,8 @@ const COLUMNS: readonly Column<BulkRow>[] = [
       ),
   },
   {
-    title: '',
+    title: 'Message',
+    hidesTitle: true,
     width: '64px',
     align: 'end',
     render: ({ messageId }) =>

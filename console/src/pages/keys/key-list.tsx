@@ -57,7 +57,8 @@ export function KeyList({
     </Button>
   )
   const menu: Column<ApiKey> = {
-    title: '',
+    title: 'Actions',
+    hidesTitle: true,
     width: '36px',
     align: 'end',
     render: key =>

@@ -35,7 +35,8 @@ const ENDS: Column<Invitation> = {
 
 export function withdrawColumn<R extends Invitation>(onAsk: (invitation: R) => void): Column<R> {
   return {
-    title: '',
+    title: 'Actions',
+    hidesTitle: true,
     width: '40px',
     align: 'end',
     render: invitation =>

@@ -56,7 +56,8 @@ export default function Members() {
             nameColumn(session.user.id),
             ...COLUMNS,
             {
-              title: '',
+              title: 'Actions',
+              hidesTitle: true,
               width: '40px',
               align: 'end',
               render: member => (

@@ -93,7 +93,8 @@ const COLUMNS: readonly Column<WebSessionChat>[] = [
     render: ({ lastMessageAt }) => <MaybeTime at={lastMessageAt} />,
   },
   {
-    title: '',
+    title: 'Actions',
+    hidesTitle: true,
     width: '104px',
     align: 'end',
     render: ({ conversationContext, name, chatId }) => (

@@ -128,7 +128,8 @@ const COLUMNS: readonly Column<SuppressionView>[] = [
 
 function leaveColumn(onLeave: (row: SuppressionView) => void): Column<SuppressionView> {
   return {
-    title: '',
+    title: 'Actions',
+    hidesTitle: true,
     width: '40px',
     align: 'end',
     render: row => (

@@ -154,7 +154,13 @@ const COLUMNS: readonly Column<TemplateView>[] = [
     wideOnly: true,
     render: ({ createdAt }) => <Time at={createdAt} />,
   },
-  { title: '', width: '36px', align: 'end', render: template => <TemplateMenu template={template} /> },
+  {
+    title: 'Actions',
+    hidesTitle: true,
+    width: '36px',
+    align: 'end',
+    render: template => <TemplateMenu template={template} />,
+  },
 ]
 
 function wordsOf({ emailSubject, body, content, otpType }: TemplateView): string {
