@@ -165,6 +165,16 @@ describe('the overview', { timeout: 60_000 }, () => {
 })
 
 describe('the messages', { timeout: 60_000 }, () => {
+  it('are cancelled with a word of money where there was any', async () => {
+    const { page, go } = window
+    await go('/messages?status=scheduled')
+    await page.getByRole('row').filter({ hasText: 'Later' }).click()
+    await page.getByRole('button', { name: 'Cancel it' }).click()
+    await page.getByText('It is not sent.', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Cancel the message' }).click()
+    await page.getByText('The message is cancelled.', { exact: true }).waitFor()
+  })
+
   it('are filtered by the URL, opened beside the list, and told step by step', async () => {
     const { page, go } = window
     await go('/messages?status=failed')

@@ -142,14 +142,19 @@ function Details({ message }: { message: MessageWithTimeline }) {
 }
 
 function Actions({ message }: { message: MessageWithTimeline }) {
-  const { mode, can } = useSession()
+  const { can } = useSession()
   const mayWrite = can('messages:create')
   const [asked, setAsked] = useState(false)
   const cancel = useAction(
     (api, messageId: string) => api.post('/api/v2/messages/{messageId}/cancel', { path: { messageId } }),
     {
       changes: ['/api/v2/messages'],
-      onDone: () => tellDone('The message is cancelled, and its money is back.'),
+      onDone: ({ data }) =>
+        tellDone(
+          data.billing.state === 'released'
+            ? 'The message is cancelled, and what was held for it is back.'
+            : 'The message is cancelled.',
+        ),
     },
   )
   const waits = message.status === 'scheduled' || message.status === 'queued'
@@ -177,7 +182,11 @@ function Actions({ message }: { message: MessageWithTimeline }) {
         opened={asked}
         onClose={() => setAsked(false)}
         title="Cancel this message?"
-        text={mode === 'live' ? 'It is not sent, and what is held for it comes back.' : 'It is not sent.'}
+        text={
+          message.billing.state === 'held'
+            ? 'It is not sent, and what is held for it comes back.'
+            : 'It is not sent.'
+        }
         confirmLabel="Cancel the message"
         run={() => cancel.mutateAsync(message.messageId)}
       />
