@@ -175,6 +175,24 @@ describe('the messages', { timeout: 60_000 }, () => {
     await page.getByText('The message is cancelled.', { exact: true }).waitFor()
   })
 
+  it('are not asked for again and again where there is none', async () => {
+    const fresh = await server.open()
+    await fresh.context.addCookies(await window.context.cookies())
+    await fresh.page.clock.install()
+    let asked = 0
+    fresh.page.on('request', request => {
+      if (request.url().endsWith('/api/v2/messages/msg_none')) asked++
+    })
+    await fresh.go('/messages/msg_none')
+    const panel = fresh.page.getByRole('dialog')
+    await panel.getByText('This is not there').waitFor()
+    await fresh.page.clock.runFor(9_000)
+    // Asked and answered behind whatever the panel asked until then.
+    await fresh.page.evaluate(`fetch('/readyz').then(answer => answer.text())`)
+    expect(asked).toBe(1)
+    await fresh.context.close()
+  })
+
   it('are filtered by the URL, opened beside the list, and told step by step', async () => {
     const { page, go } = window
     await go('/messages?status=failed')

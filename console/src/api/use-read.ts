@@ -7,7 +7,13 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import type { Answer, CallInit, PathsWith, Posthorn } from '../../../sdk/index.ts'
+import {
+  type Answer,
+  type CallInit,
+  type PathsWith,
+  type Posthorn,
+  PosthornError,
+} from '../../../sdk/index.ts'
 import { forget, useApiContext } from './context.tsx'
 import {
   FIRST_PAGE,
@@ -55,9 +61,15 @@ export function useRead<P extends ReadPath>(
     enabled: options.enabled ?? true,
     ...(options.keepsLast && { placeholderData: keepPreviousData }),
     ...(everyMs !== undefined && {
-      refetchInterval: typeof everyMs === 'number' ? everyMs : ({ state }) => everyMs(state.data),
+      refetchInterval: ({ state }) =>
+        !isThere(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
     }),
   })
+}
+
+/** What the server says is not there does not come by itself. */
+function isThere(error: unknown): boolean {
+  return !(error instanceof PosthornError && error.status === 404)
 }
 
 /** Paths that answer with a page and a cursor. */
