@@ -79,6 +79,50 @@ describe('templates', { timeout: 60_000 }, () => {
     expect(await page.getByLabel('Words').inputValue()).toBe('Only today, {{1}}: a fifth off.')
   })
 
+  it('stay in the list when the provider decides on the last one that waits', async () => {
+    await submitOfficial(window.page, 'summer_sale')
+    const id = window.page.url().split('/').at(-1)
+    const { body } = await server.app.call(`/api/v2/templates/${id}`, { key: server.app.demoKey })
+    const made = body['data'] as object
+    const fresh = await server.open()
+    await fresh.context.addCookies(await window.context.cookies())
+    const { page, go } = fresh
+    await page.clock.install()
+    let decided = false
+    const slow = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    await page.route(/api\/v2\/templates(\?status=\w+)?$/, async route => {
+      const { searchParams } = new URL(route.request().url())
+      const answer = await (await route.fetch()).json()
+      const isIn = (searchParams.get('status') ?? 'active') === (decided ? 'active' : 'pending')
+      const others = answer.data.filter(({ name }: { name: string }) => name !== 'summer_sale')
+      if (!searchParams.has('status')) {
+        asked.resolve()
+        await slow.promise
+      }
+      await route.fulfill({
+        json: {
+          ...answer,
+          data: isIn ? [...others, { ...made, status: decided ? 'approved' : 'pending' }] : others,
+        },
+      })
+    })
+    const known = page.waitForResponse('**/templates?status=pending')
+    await go('/templates')
+    await Promise.all([known, asked.promise])
+    // The list of those that can be sent is the longer one, and comes later.
+    await page.clock.runFor(1_000)
+    slow.resolve()
+    const row = page.getByRole('row').filter({ hasText: 'summer_sale' })
+    await row.getByText('Pending').waitFor()
+    decided = true
+    const told = page.waitForResponse('**/templates?status=pending')
+    await page.clock.runFor(1_500)
+    await told
+    await row.getByText('Approved').waitFor()
+    await fresh.context.close()
+  })
+
   it('take a file for their header, and say when it is of another type', async () => {
     const { page, go } = window
     await go('/templates/new')

@@ -1,5 +1,6 @@
+import { useEffect, useRef } from 'react'
 import type { TemplateView } from '../../../../sdk/index.ts'
-import { type PagedRead, useRead } from '../../api/use-read.ts'
+import { type PagedRead, useRead, useReadAgain } from '../../api/use-read.ts'
 import { kindOf } from './kinds.ts'
 
 export const TEMPLATES = '/api/v2/templates'
@@ -11,11 +12,21 @@ export type TemplateFilters = { kind?: string; status?: string; subType?: string
 /** Every template that the account may see, whatever its status: the API lists the usable ones unless it is told another. */
 export function useTemplates(filters: TemplateFilters): PagedRead<TemplateView> & { all: number } {
   const pending = useRead(TEMPLATES, { query: { status: 'pending' } }, { everyMs: LOOK_EVERY_MS })
-  const waits = (pending.data?.data.length ?? 0) > 0
-  const everyMs = waits ? LOOK_EVERY_MS : undefined
-  const usable = useRead(TEMPLATES, {}, { everyMs })
-  const rejected = useRead(TEMPLATES, { query: { status: 'rejected' } }, { everyMs })
-  const disabled = useRead(TEMPLATES, { query: { status: 'disabled' } }, {})
+  const usable = useRead(TEMPLATES)
+  const rejected = useRead(TEMPLATES, { query: { status: 'rejected' } })
+  const disabled = useRead(TEMPLATES, { query: { status: 'disabled' } })
+  const readUsable = useReadAgain(usable)
+  const readRejected = useReadAgain(rejected)
+  const waiting = pending.data?.data.map(({ id }) => id).join(' ')
+  const waited = useRef(waiting)
+  useEffect(() => {
+    const before = waited.current
+    waited.current = waiting
+    // One that waits no more stands in another list now.
+    if (before === undefined || before === waiting) return
+    readUsable()
+    readRejected()
+  })
   const reads = [usable, pending, rejected, disabled]
   const all = [...new Map(reads.flatMap(read => read.data?.data ?? []).map(row => [row.id, row])).values()]
   return {
