@@ -242,6 +242,32 @@ describe('verification', { timeout: 60_000 }, () => {
   })
 })
 
+describe('a form', { timeout: 60_000 }, () => {
+  it('keeps what was typed where what stands cannot be read anew', async () => {
+    const { page, go, context } = window
+    await go('/verification/settings')
+    const life = page.getByRole('slider', { name: /^Valid for/ })
+    await life.press('Home')
+    const typed = await life.getAttribute('aria-valuenow')
+    await page.route('**/api/v2/account', async route =>
+      route.fulfill({ response: await route.fetch({ url: `${server.app.url}/api/v2/none` }) }),
+    )
+    const asked = page.waitForResponse('**/api/v2/account')
+    // As another tab does that has changed something of the account.
+    const other = await context.newPage()
+    await other.goto('/profile')
+    await other.evaluate(
+      `new BroadcastChannel('posthorn').postMessage({ kind: 'changed', paths: ['/api/v2/account'] })`,
+    )
+    await (await asked).finished()
+    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    await other.close()
+    await page.unroute('**/api/v2/account')
+    await page.getByRole('button', { name: 'Save' }).waitFor()
+    expect(await life.getAttribute('aria-valuenow')).toBe(typed)
+  })
+})
+
 describe('webhooks', { timeout: 60_000 }, () => {
   let receiver: Receiver
 

@@ -36,9 +36,11 @@ export function Conversation({ message, news }: { message: InboundMessageView; n
     read.current = news
     readCame()
   }, [news, readCame])
-  const error = came.error ?? went.error
-  if (error) return <ReadFault error={error} retry={() => Promise.all([came.refetch(), went.refetch()])} />
-  if (!came.data || !went.data) return <Skeleton h={240} />
+  if (!came.data || !went.data) {
+    const error = came.error ?? went.error
+    if (!error) return <Skeleton h={240} />
+    return <ReadFault error={error} retry={() => Promise.all([came.refetch(), went.refetch()])} />
+  }
   const lines = inOrder(
     came.data.data,
     went.data.data.filter(each => isOfIt(each, message)),

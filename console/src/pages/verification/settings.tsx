@@ -22,8 +22,10 @@ import {
 export default function Settings() {
   const account = useRead('/api/v2/account')
   const templates = useRead('/api/v2/templates')
-  if (account.error) return <ReadFault error={account.error} retry={account.refetch} />
-  if (templates.error) return <ReadFault error={templates.error} retry={templates.refetch} />
+  // What is here stays, with what was typed, while it cannot be read anew.
+  const missing = [account, templates].filter(read => !read.data)
+  const failed = missing.find(read => read.error)
+  if (failed) return <ReadFault error={failed.error} retry={failed.refetch} />
   if (!account.data || !templates.data) return <Skeleton h={420} maw={720} />
   const otps = templates.data.data.filter(saysCodeAlone)
   return (
