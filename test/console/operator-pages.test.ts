@@ -85,6 +85,34 @@ describe('the operator', { timeout: 60_000 }, () => {
     expect((body['data'] as { name: string }[]).filter(({ name }) => name === 'Twin')).toHaveLength(1)
   })
 
+  it('changes what they have touched alone: what another one has changed meanwhile stays, and is seen', async () => {
+    const { page, go, context } = window
+    const made = await server.app.admin('POST', '/accounts', {
+      name: 'Shared',
+      homeCountry: 'DE',
+      currency: 'EUR',
+    })
+    expect(made.status, made.text).toBe(201)
+    const { id } = (made.body['data'] as { account: { id: string } }).account
+    await go(`/operator/accounts/${id}`)
+    await page.getByLabel('Name', { exact: true }).fill('Renamed')
+    const other = await context.newPage()
+    await other.goto(`/operator/accounts/${id}`)
+    await other.getByRole('combobox', { name: 'State', exact: true }).click()
+    await other.getByRole('option', { name: /^Suspended/ }).click()
+    await other.getByRole('button', { name: 'Save the account' }).click()
+    await other.getByText('The account is changed.').waitFor()
+    await other.close()
+    await page.locator('main').getByText('Suspended', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Save the account' }).click()
+    await page.getByText('The account is changed.').waitFor()
+    const { body } = await server.app.admin('GET', `/accounts/${id}`)
+    expect(body['data']).toMatchObject({ name: 'Renamed', status: 'suspended' })
+    expect(await page.getByRole('combobox', { name: 'State', exact: true }).inputValue()).toMatch(
+      /^Suspended/,
+    )
+  })
+
   it('makes an account, changes its plan, and credits it', async () => {
     const { page, go } = window
     await go('/operator/accounts')

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { TriangleAlert } from 'lucide-react'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { type ErrorDetail, PosthornError } from '../../../sdk/index.ts'
 import { type Fault, faultOf } from '../api/fault.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
@@ -25,6 +25,7 @@ export type ApiForm<V extends Record<string, unknown>> = {
  *     </ApiForm>
  */
 export function useApiForm<V extends Record<string, unknown>, R>(options: {
+  /** What stands; where that changes, fields that nobody has touched follow it. */
   initial: V
   send: (values: V) => Promise<R>
   onDone?: (result: R, values: V) => void
@@ -35,6 +36,7 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
 }): ApiForm<V> {
   const { send, onDone, fieldOf = path => path, onError } = options
   const fields = useForm<V>({ mode: 'controlled', initialValues: options.initial })
+  useFollow(fields, options.initial)
   const [fault, setFault] = useState<Fault | null>(null)
   const [busy, setBusy] = useState(false)
   const keepFocus = useKeptFocus(busy)
@@ -75,6 +77,27 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
   }
 
   return { fields, fault, busy, submit, setFault }
+}
+
+/**
+ * Fields that nobody has touched are as what stands is now: it may have been changed elsewhere since the form was
+ * drawn, and saving another field would put back what was.
+ */
+function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<V>, initial: V): void {
+  const known = useRef(initial)
+  useEffect(() => {
+    const before = known.current
+    known.current = initial
+    const values = fields.getValues()
+    const changed = Object.keys(initial).filter(name => !isSame(initial[name], before[name]))
+    const followed = changed.filter(name => isSame(values[name], before[name]))
+    if (followed.length === 0) return
+    fields.setValues(Object.fromEntries(followed.map(name => [name, initial[name]])) as Partial<V>)
+  })
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** The form around its fields, what is wrong with it, and its button. */
