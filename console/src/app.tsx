@@ -18,6 +18,11 @@ function createParts() {
   const who: { identity: Identity } = { identity: { csrfToken: null, accountId: null, mode: 'test' } }
   const identity = () => who.identity
   const send = createConsoleFetch({ identity, away, signInAgain: again.ask })
+  // The first of all that listen: a dialog behind the sign-in would close by it, and what was typed would go.
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && again.isAsked()) event.stopImmediatePropagation()
+  }
+  window.addEventListener('keydown', onKey, { capture: true })
   const context: ApiContext = {
     api: createPosthorn({ baseUrl: location.origin, fetch: send, retries: 1 }),
     away,

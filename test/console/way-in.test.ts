@@ -114,6 +114,23 @@ describe('the way in', { timeout: 60_000 }, () => {
     expect(kept).toMatchObject({ text: 'A long text that nobody wants to type twice' })
   })
 
+  it('keeps a dialog behind the sign-in, whatever key is pressed there', async () => {
+    const { page, go } = window
+    await go('/keys')
+    await page.getByRole('button', { name: 'New key' }).first().click()
+    await page.getByLabel('Name').fill('Half typed')
+    await endSessions(window)
+    await page.getByLabel('Name').press('Enter')
+    const again = page.getByRole('dialog', { name: 'Your session has ended' })
+    const password = again.getByLabel('Password', { exact: true })
+    await password.press('Escape')
+    expect(await page.getByLabel('Name').inputValue()).toBe('Half typed')
+    await password.fill(PERSON.password)
+    await password.press('Enter')
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('row').filter({ hasText: 'Half typed' }).waitFor()
+  })
+
   it('takes a second factor, and a recovery code where it is out of reach', async () => {
     const { page, go } = window
     await go('/profile')
