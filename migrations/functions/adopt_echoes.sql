@@ -7,6 +7,9 @@ drop function if exists adopt_echoes;
 -- An attempt that its provider had said it did not take, and of which it tells as taken while the message waits
 -- for the next one, ends that wait: it is unknown again, by that attempt, and nothing more leaves. Not where the
 -- message has changed its channel meanwhile, and with it its price. Returns how many messages were found.
+--
+-- Each is found from its receipt, by its own key, whatever a plan that is older than the tables thinks of them: told
+-- from the other end each look read all that are unknown, and their messages (22,000: 330 ms a second).
 create function adopt_echoes(p_now timestamptz default now()) returns integer
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -28,8 +31,11 @@ begin
   with echoed as (
     select distinct on (m.account_id, m.id) m.account_id, m.id, p.connection_id, p.provider_id
       from parked_receipts p
-      join outbox o on o.message_id = p.message_id and o.connection_id = p.connection_id and o.owner is null and o.begun
-      join messages m on m.account_id = o.account_id and m.id = o.message_id
+     cross join lateral (
+       select x.account_id, x.message_id from outbox x
+        where x.message_id = p.message_id and x.connection_id is not distinct from p.connection_id
+          and x.owner is null and x.begun limit 1) o
+     cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
      where p.message_id is not null and m.status = 'unknown' and m.attempt = p.attempt
        and not (p.of_part and m.parts > 1)
      order by m.account_id, m.id, p.id desc
@@ -45,7 +51,7 @@ begin
   on conflict (connection_id, provider_id) do nothing;
   get diagnostics v_adopted = row_count;
 
-  if exists (select 1 from outbox where tried and not begun) then
+  if (select message_id from outbox where tried and not begun order by message_id limit 1) is not null then
     select array_agg(t.account_id), array_agg(t.message_id), array_agg(t.connection_id), array_agg(t.provider_id),
            array_agg(t.nth), array_agg(t.provider)
       into v_account, v_id, v_connection, v_provider_id, v_nth, v_provider
@@ -53,7 +59,9 @@ begin
         select o.account_id, o.message_id, p.connection_id, p.provider_id, p.id as nth,
                coalesce(past.attempt -> 'left' ->> 'provider', m.provider) as provider
           from parked_receipts p
-          join outbox o on o.message_id = p.message_id and o.tried and not o.begun
+         cross join lateral (
+           select x.account_id, x.message_id from outbox x where x.message_id = p.message_id and x.tried and not x.begun limit 1) k
+          join outbox o on o.account_id = k.account_id and o.message_id = k.message_id and o.tried and not o.begun
           join messages m on m.account_id = o.account_id and m.id = any (just(o.message_id))
          cross join lateral (
            select a.attempt from jsonb_array_elements(m.past_attempts) as a (attempt)
@@ -92,7 +100,7 @@ begin
     v_adopted := v_adopted + v_denied;
   end if;
 
-  if not exists (select 1 from parked_receipts where message_id is not null and of_part) then
+  if (select message_id from parked_receipts where message_id is not null and of_part order by message_id limit 1) is null then
     return v_adopted;
   end if;
 
@@ -100,8 +108,11 @@ begin
     select m.account_id, m.id, p.connection_id, p.provider_id, p.received_at, m.parts, p.id as nth,
            case when m.provider_id like '%,…' then m.provider_id end as whole_id
       from parked_receipts p
-      join outbox o on o.message_id = p.message_id and o.connection_id = p.connection_id and o.owner is null and o.begun
-      join messages m on m.account_id = o.account_id and m.id = o.message_id
+     cross join lateral (
+       select x.account_id, x.message_id from outbox x
+        where x.message_id = p.message_id and x.connection_id is not distinct from p.connection_id
+          and x.owner is null and x.begun limit 1) o
+     cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
      where p.message_id is not null and p.of_part and m.parts > 1 and m.status = 'unknown' and m.attempt = p.attempt
        and not exists (select 1 from message_parts k where k.connection_id = p.connection_id and k.part_id = p.provider_id)
      limit 1000

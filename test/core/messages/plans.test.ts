@@ -101,8 +101,8 @@ async function fill(): Promise<void> {
         '+12025550100', 'plans', '${toUuid(connectionId)}', 'platform', 'local_sms', 10, 'wallet', 'held' from many`,
     `insert into idempotency (account_id, operation, key, body_hash, message_id, created_at)
       select account_id, 1, 'key ' || n, '\\x00', id, now() from many`,
-    `insert into outbox (account_id, message_id, connection_id, due_at, begun)
-      select account_id, id, '${toUuid(connectionId)}', now() + interval '1 day', n % 10 = 0 from many`,
+    `insert into outbox (account_id, message_id, connection_id, due_at, begun, tried)
+      select account_id, id, '${toUuid(connectionId)}', now() + interval '1 day', n % 10 = 0, n % 10 = 5 from many`,
     `insert into provider_refs (connection_id, provider_id, account_id, message_id)
       select '${toUuid(connectionId)}', 'ref ' || n, account_id, id from many`,
     `insert into parked_receipts (connection_id, provider_id, status, received_at)
@@ -254,9 +254,47 @@ async function callEverything(): Promise<Record<string, string[]>> {
   return found
 }
 
+/** Receipts that name our attempts: one whose end nobody knows, one that waits for its next, and one of a part. */
+async function adoptEchoes(): Promise<string[]> {
+  const nowMs = Date.now()
+  const [lost, denied, inParts] = rowsOf(3).map(row => ({ ...row, accountId: accounts[0]!, parts: 2 }))
+  const rows = [lost!, denied!, inParts!]
+  await acceptSends(db, node, nowMs, rows, false)
+  const kinds = ['unknown', 'queued', 'unknown'] as const
+  const ends = rows.map((row, at) =>
+    settleRow(
+      { ...row, eventId: ids.next('evt') },
+      { kind: kinds[at]!, dueAt: nowMs + DAY_MS, answer: kinds[at] === 'unknown' ? 'queued' : null },
+    ),
+  )
+  await settleAttempts(db, nowMs, ends, false)
+  await applyReceipts(
+    db,
+    nowMs,
+    rows.map(row => receiptOf(`echo of ${row.id}`)),
+  )
+  await noteEchoes(
+    db,
+    rows.map(row => ({
+      connectionId,
+      providerId: `echo of ${row.id}`,
+      id: row.id,
+      attempt: 1,
+      ofPart: row === inParts,
+    })),
+  )
+  const tables = await scanned(tx => applyParked(tx, nowMs, nowMs - 300_000))
+  const statuses = await Promise.all(
+    rows.map(async row => (await readMessage(db, row.accountId, row.id))?.status),
+  )
+  expect(statuses).toEqual(['delivered', 'delivered', 'unknown'])
+  return tables
+}
+
 describe('nothing on the way of a message reads a table from end to end', () => {
   test('on empty tables', async () => {
     expect(await callEverything()).toEqual({})
+    expect(await adoptEchoes()).toEqual(['message_parts'])
   })
 
   test('on large ones that nobody has analysed', async () => {
@@ -270,6 +308,7 @@ describe('nothing on the way of a message reads a table from end to end', () => 
     const nowMs = Date.now()
     // Of the parts the first alone: whether there are any.
     const read = (work: (tx: Db) => Promise<unknown>) => scanned(work, MANY)
+    expect(await adoptEchoes()).toEqual(['message_parts'])
     // Most are for nobody, and are not looked at again and again.
     expect(await scanned(tx => applyParked(tx, nowMs, nowMs - 300_000))).toEqual(['message_parts'])
     expect(await read(tx => applyParked(tx, nowMs))).toEqual(['message_parts'])
