@@ -6,6 +6,9 @@ drop function if exists finish_deliveries;
 -- the endpoints of these attempts stand: since when they have been failing.
 -- Rows are found by target and seq beside their key, and not by their owner: see
 -- claim_deliveries.
+--
+-- Its status is compared as no index can: by that of what is pending each delivery that ended was looked for among
+-- all that wait for its target, whose list is the smallest index as long as nothing does.
 create function finish_deliveries(
   p_now timestamptz, p_account uuid[], p_target uuid[], p_seq bigint[], p_id uuid[], p_node bigint[], p_claimed timestamptz[], p_kind text[],
   p_due timestamptz[], p_status smallint[], p_error text[])
@@ -33,7 +36,7 @@ begin
         as i (account_id, target_id, seq, id, node, claimed, kind, due, status, error)
      where d.account_id = i.account_id and d.target_id = i.target_id and d.seq = i.seq and d.id = i.id
        and d.owner is not distinct from i.node and d.claimed_at = i.claimed
-       and d.status = 'pending'
+       and d.status is not distinct from 'pending'
     returning d.account_id, d.id, d.target_kind, d.target_id, d.order_key, d.seq, d.status
   ), woken as (
     update deliveries n set due_at = p_now

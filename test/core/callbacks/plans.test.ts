@@ -65,13 +65,35 @@ async function tellMany(count = TOLD): Promise<void> {
   })
 }
 
-/** Rows that indexes led to, by what the session counts of itself. */
-async function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
-  return db.transaction(async tx => {
-    const before = await countRows(tx)
-    await work(tx)
-    return (await countRows(tx)) - before
+/** What waits for the endpoint until tomorrow, each in the line of an older message. */
+async function putOffMany(count: number): Promise<void> {
+  await db.query({
+    name: 'put_off_many',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, order_key, due_at)
+      select $1, uuid_at(now()), 'endpoint', $2, gen_random_uuid(), 'message.sent', uuid_at('2001-01-01'), now() + interval '1 day'
+        from generate_series(1, $3::integer)`,
+    values: [toUuid(accountId), targetUuid, count],
   })
+}
+
+/** Rows that indexes led to, by what the session counts of itself. */
+const rowsRead = (work: (tx: Db) => Promise<unknown>) => counted(countRows, work)
+const pagesRead = (work: (tx: Db) => Promise<unknown>) => counted(countPages, work)
+
+function counted(count: (tx: Db) => Promise<number>, work: (tx: Db) => Promise<unknown>): Promise<number> {
+  return db.transaction(async tx => {
+    const before = await count(tx)
+    await work(tx)
+    return (await count(tx)) - before
+  })
+}
+
+async function countPages(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>({
+    name: 'count_pages',
+    text: `select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as n from pg_class where relname ~ '^deliveries'`,
+  })
+  return rows[0]!.n
 }
 
 async function countRows(tx: Db): Promise<number> {
@@ -83,8 +105,8 @@ async function countRows(tx: Db): Promise<number> {
   return rows[0]!.n
 }
 
-/** Claims, gives back, claims anew and finishes; the most rows that one of these read. */
-async function round(node: number): Promise<number> {
+/** Claims, gives back, claims anew and finishes; the most rows, or pages, that one of these read. */
+async function round(node: number, read = rowsRead): Promise<number> {
   for (let at = 0; at < DUE; at++) {
     const message = await world.newMessage(accountId)
     await world.happen(accountId, message, 'message.sent')
@@ -96,14 +118,14 @@ async function round(node: number): Promise<number> {
   const claim = async (tx: Db) => {
     claimed = await claimDeliveries(tx, { node, atMs }, room)
   }
-  const read = [await rowsRead(claim)]
+  const most = [await read(claim)]
   expect(claimed).toHaveLength(DUE)
-  read.push(await rowsRead(tx => giveBackDeliveries(tx, claimed)))
+  most.push(await read(tx => giveBackDeliveries(tx, claimed)))
   await claim(db)
   const finish = (one: Claimed) =>
     ({ ...one, status: 'delivered', dueAtMs: null, httpStatus: 200, error: null }) as const
-  read.push(await rowsRead(tx => finishDeliveries(tx, atMs, claimed.map(finish))))
-  return Math.max(...read)
+  most.push(await read(tx => finishDeliveries(tx, atMs, claimed.map(finish))))
+  return Math.max(...most)
 }
 
 test('a delivery costs as much behind thousands of others as it did as the first', async () => {
@@ -111,6 +133,19 @@ test('a delivery costs as much behind thousands of others as it did as the first
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
   await tellMany()
   expect(await round(number)).toBeLessThan(DUE * MOST_ROWS_EACH)
+}, 60_000)
+
+test('and as much before thousands that wait, by whichever plan', async () => {
+  const { number } = await world.startNode()
+  const pages = await round(number, pagesRead)
+  await tellMany(30_000)
+  // As a session does that comes later.
+  await db.query({ name: 'plan_anew', text: 'discard plans' })
+  expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
+  await putOffMany(10_000)
+  expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
+  await db.query({ name: 'plan_anew', text: 'discard plans' })
+  expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
 }, 60_000)
 
 test('a page of deliveries reads no more than a stretch of them, however rare what it asks for', async () => {
