@@ -299,14 +299,12 @@ export async function giveBackDeliveries(
 
 /** Frees what dead nodes held, and what was taken before `claimedBeforeMs` and of which nothing was heard; how many. */
 export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<number> {
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<{ freed: number }>({
     name: 'free_deliveries',
-    text: `update deliveries d set owner = null, claimed_at = null
-            where d.owner is not null
-              and (d.claimed_at < $1 or not exists (select 1 from nodes n where n.id = d.owner))`,
+    text: 'select free_deliveries($1) as freed',
     values: [toIso(claimedBeforeMs)],
   })
-  return rowCount ?? 0
+  return rows[0]!.freed
 }
 
 /** Ends what still waits for a target that takes nothing any more, at most `limit`; how many. */

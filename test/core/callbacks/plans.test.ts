@@ -4,6 +4,7 @@ import {
   type Claimed,
   claimDeliveries,
   finishDeliveries,
+  freeDeliveries,
   giveBackDeliveries,
   type WebhookId,
 } from '../../../src/core/callbacks/store.ts'
@@ -147,6 +148,13 @@ test('and as much before thousands that wait, by whichever plan', async () => {
   await db.query({ name: 'plan_anew', text: 'discard plans' })
   expect(await round(number, pagesRead)).toBeLessThan(pages * 2)
 }, 60_000)
+
+test('what the dead held is found by who held it, and not among all that ever was', async () => {
+  const free = (tx: Db) => freeDeliveries(tx, world.clock.now() - 60_000)
+  expect(await rowsRead(free)).toBeLessThan(20)
+  await db.query({ name: 'plan_anew', text: 'discard plans' })
+  expect(await rowsRead(free)).toBeLessThan(20)
+})
 
 test('a page of deliveries reads no more than a stretch of them, however rare what it asks for', async () => {
   await tellMany(30_000)
