@@ -170,17 +170,7 @@ export async function sweepRows(db: Db, limit: number): Promise<number> {
   const { rows } = await db.query<{ removed: number }>({
     name: 'bulk_sweep_rows',
     timeoutMs: SETTLE_TIMEOUT_MS,
-    text: `with job as (select account_id, job_id from bulk_sweeps order by account_id, job_id limit 1 for update skip locked),
-           removed as (
-             delete from bulk_rows r using job
-              where r.account_id = job.account_id and r.job_id = any (just(job.job_id)) and r.n in (
-                select s.n from bulk_rows s, job j
-                 where s.account_id = j.account_id and s.job_id = any (just(j.job_id)) order by s.n limit $1)
-             returning 1),
-           done as (
-             delete from bulk_sweeps w using job
-              where w.account_id = job.account_id and w.job_id = job.job_id and (select count(*) from removed) < $1)
-           select (select count(*) from removed)::integer + (select count(*) from job)::integer as removed`,
+    text: 'select sweep_bulk_rows($1) as removed',
     values: [limit],
   })
   return rows[0]!.removed
