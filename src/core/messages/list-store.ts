@@ -153,7 +153,9 @@ const WAYS = {
               and (m.ended_at is not null or m.error_code is not null)`,
   },
   open: {
-    from: 'outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id',
+    // Each by its own key: where many wait, the planner would rather read all messages there are.
+    from: `outbox o cross join lateral (
+             select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m`,
     id: 'o.message_id',
     where: 'o.account_id = $1 and o.message_id < $2 and o.message_id >= $3',
   },

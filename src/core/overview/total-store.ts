@@ -68,7 +68,9 @@ export async function countWaiting(
     text: `select count(*) filter (where not unknown)::integer as waiting,
                   count(*) filter (where unknown)::integer as unknown
       from (select o.owner is null and o.begun as unknown
-              from outbox o join messages m on m.account_id = o.account_id and m.id = o.message_id
+              from outbox o
+             -- Each by its own key: where many wait, the planner would rather read all messages there are.
+             cross join lateral (select x.live from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
              where o.account_id = $1 and m.live = $2 limit $3) w`,
     values: [toUuid(accountId), live, most],
   })
