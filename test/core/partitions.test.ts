@@ -68,7 +68,9 @@ test('a month that cannot be made because somebody reads is put off, and nobody 
 async function waiting(): Promise<number> {
   const { rows } = await database.db.query<{ n: number }>({
     name: 't_waiting',
-    text: 'select count(*)::integer as n from pg_locks where not granted and relation is not null',
+    text: `select count(*)::integer as n from pg_locks
+            where not granted and relation is not null
+              and database = (select oid from pg_database where datname = current_database())`,
   })
   return rows[0]!.n
 }
