@@ -21,6 +21,8 @@ export type DatabaseProxy = {
   deafenAt(words: string): void
   /** Loses the next question that holds these words on its way, or, `after` it was done, its answer; resolves when it has. */
   loseAt(words: string, when: 'before' | 'after'): Promise<void>
+  /** Loses the answer to every question that holds these words until it is told to stop; `first` resolves when it has lost one. */
+  loseEvery(words: string): { first: Promise<void>; stop(): void }
   /** The next answer that holds these words is lost, and its connection with it; resolves when it was. */
   loseAnswer(words: string): Promise<void>
   close(): Promise<void>
@@ -36,7 +38,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let line: Line = 'open'
   let deafenAt: string | null = null
   let doomed: { words: string; lost(): void } | null = null
-  let marked: { words: string; when: 'before' | 'after'; lost(): void } | null = null
+  let marked: { words: string; when: 'before' | 'after'; again?: true; lost(): void } | null = null
 
   const server = createServer(near => {
     if (line === 'cut') return void near.resetAndDestroy()
@@ -70,8 +72,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   })
   function mark(pair: Pair, bytes: Buffer): void {
     if (!marked || !asks(bytes, marked.words)) return
-    const { when, lost } = marked
-    marked = null
+    const { when, again, lost } = marked
+    if (!again) marked = null
     if (when === 'after') pair.losesAnswer = lost
     else {
       pair.dead = true
@@ -105,6 +107,16 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       new Promise(lost => {
         marked = { words, when, lost }
       }),
+    loseEvery(words) {
+      const { promise: first, resolve: lost } = Promise.withResolvers<void>()
+      marked = { words, when: 'after', again: true, lost }
+      return {
+        first,
+        stop() {
+          marked = null
+        },
+      }
+    },
     loseAnswer: words =>
       new Promise(lost => {
         doomed = { words, lost }
