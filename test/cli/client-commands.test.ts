@@ -12,7 +12,7 @@ import { createLog } from '../../src/infra/log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase, UNHURRIED } from '../support/database.ts'
 import { startHttpPeer } from '../support/http-peer.ts'
 import { silentProgress } from '../support/silent-progress.ts'
 
@@ -33,6 +33,7 @@ beforeAll(async () => {
     secrets: { operatorToken: TOKEN, masterKey: Buffer.alloc(32, 5) },
     log: createLog({ level: 'silent' }),
     databaseUrl: database.url,
+    databaseWaits: UNHURRIED,
     progress: silentProgress,
     checkResponses: true,
   })

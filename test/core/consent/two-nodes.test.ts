@@ -9,7 +9,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  const start = () => startTestApp({ databaseUrl: database.url, clock: systemClock })
+  const start = () => startTestApp({ database, clock: systemClock })
   nodes = [await start(), await start()]
   account = await nodes[0].createAccount()
 }, 60_000)
