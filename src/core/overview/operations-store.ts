@@ -138,7 +138,8 @@ export async function listUnknown(db: Db, after: TimePlace | null, limit: number
         m.error_detail as detail, m.amount, floor(extract(epoch from m.unknown_at) * 1000)::bigint as "unknownAtMs",
         floor(extract(epoch from o.due_at) * 1000)::bigint as "closesAtMs", o.asks
       from outbox o
-      join messages m on m.account_id = o.account_id and m.id = o.message_id
+      -- Each by its own key: where many are unknown, the planner would rather read all messages there are.
+      cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
       join accounts a on a.id = o.account_id
       where o.owner is null and o.begun and m.status = 'unknown'
         and ($1::timestamptz is null or (o.due_at >= $1 and (o.due_at, o.message_id) > ($1, $2)))
