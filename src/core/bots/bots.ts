@@ -53,7 +53,7 @@ export type BotsDeps = {
   ids: Ids
   seal: Pick<Seal, 'seal' | 'open'>
   platforms: Platforms
-  settling: Pick<BotSettling, 'settle' | 'leave'>
+  settling: Pick<BotSettling, 'settle' | 'leaving'>
   /** Tells this node's caches at once of a change of its own. */
   changed(accountId: AccountId): void
 }
@@ -157,9 +157,10 @@ export function createBots(deps: BotsDeps): Bots {
       const bot = isId('bot', id) ? await selectBot(db, account.id, id) : null
       if (!bot) return unknownBot()
       requireReach(caller, { live: !bot.sandbox })
-      await settling.leave(bot)
+      const leave = await settling.leaving(bot)
       if (!(await deleteBot(db, account.id, bot.id))) unknownBot()
       deps.changed(account.id)
+      await leave()
       return { id, deleted: true }
     },
   }

@@ -2,12 +2,12 @@ import type { LinkLog } from '../../channels/provider.ts'
 import type { BotEventData, BotMode } from '../../contract/bot.ts'
 import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
-import type { Seal } from '../../infra/seal.ts'
+import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, Ids } from '../../lib/ids.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { Platforms } from './platforms.ts'
-import { type BotRow, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
+import { type BotRow, findBot, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
 import type { BotTokens, KnownBot } from './tokens.ts'
 
 export type BotSettling = {
@@ -17,8 +17,8 @@ export type BotSettling = {
   retake(bot: KnownBot, mode: BotMode): Promise<PlatformAnswer<true>>
   /** Where the platform calls us for a bot; null where nobody can reach us. */
   addressOf(id: BotId): string | null
-  /** Tells the platform that nobody listens any more; a platform that is away finds out by itself. */
-  leave(bot: BotRow): Promise<void>
+  /** What tells the platform, once a bot is removed, that nobody listens any more; a platform that is away finds out by itself. */
+  leaving(bot: BotRow): Promise<() => Promise<void>>
   /** Somebody was told that a bot's token is not valid any more: asks, and marks the bot if so. */
   verify(id: string): Promise<void>
   /** The same as `settle` for bots whose turn never came, or came under another public address; for a chore. */
@@ -81,9 +81,27 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
   }
 
   async function listen(bot: KnownBot, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
+    const answer = await tell(bot, webhook)
+    // Removed meanwhile: whoever did may have told the platform before us.
+    if (webhook && !(await findBot(db, bot.id))) await tell(bot, null)
+    return answer
+  }
+
+  async function tell(bot: KnownBot, webhook: BotWebhook | null): Promise<PlatformAnswer<true>> {
     const platform = platforms.get(bot.connectionId)
     if (!platform) return { kind: 'unavailable', detail: 'the connection is not open' }
     return within(clock, ASK_MS, signal => platform.bots.listen(bot.token, webhook, signal))
+  }
+
+  /** Nobody can speak for a bot whose token does not open: that is no reason to keep it, nor to let others wait. */
+  async function unlessBroken<T>(botId: BotId, work: T | Promise<T>): Promise<T | null> {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error
+      log.warn({ botId, err: error }, 'the token of a bot does not open: register it again')
+      return null
+    }
   }
 
   /** A token that was replaced meanwhile is another one. */
@@ -107,10 +125,10 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
     settle,
     retake: (bot, mode) => listen(bot, mode === 'webhook' ? webhookOf(bot.id) : null),
     addressOf,
-    async leave({ id, mode }) {
+    async leaving({ id, mode }) {
       // Before it is settled a webhook may be set all the same: the answer was lost, or has not come yet.
-      const bot = mode === 'polling' ? null : await tokens.find(id)
-      if (bot) await listen(bot, null)
+      const bot = mode === 'polling' ? null : await unlessBroken(id, tokens.find(id))
+      return async () => void (bot && (await listen(bot, null)))
     },
     async verify(id) {
       const bot = await tokens.find(id)
@@ -120,7 +138,9 @@ export function createBotSettling(deps: BotSettlingDeps): BotSettling {
       if (answer.kind === 'unauthorized') await end(bot)
     },
     async round() {
-      for (const bot of await listUnsettled(db, publicUrl, MOST_A_ROUND)) await settle(bot)
+      for (const bot of await listUnsettled(db, publicUrl, MOST_A_ROUND)) {
+        await unlessBroken(bot.id, settle(bot))
+      }
     },
     secretOf,
   }

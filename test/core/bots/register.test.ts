@@ -69,7 +69,7 @@ const bots = (masterKey = Buffer.alloc(32, 7)) =>
     ids,
     seal: createSeal(masterKey, random),
     platforms,
-    settling: { settle: async () => {}, leave: async () => {} },
+    settling: { settle: async () => {}, leaving: async () => async () => {} },
     changed() {},
   })
 
