@@ -4,10 +4,10 @@ import { createQuietHours } from '../core/consent/quiet-hours.ts'
 import { createSuppressions } from '../core/consent/suppressions.ts'
 import { createKeepInbound } from '../core/inbound/keep.ts'
 import { createInboundMessages } from '../core/inbound/read.ts'
-import { createInbox } from '../core/inbound/take.ts'
+import { createInbox, MOST_GIVEN_UP } from '../core/inbound/take.ts'
 import { createInboundWatch } from '../core/inbound/watch.ts'
 import { createConversationWindows } from '../core/inbound/windows.ts'
-import type { Chore } from '../workers/chores.ts'
+import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
 export type ConsentRooms = ReturnType<typeof createConsentRooms>
@@ -42,5 +42,5 @@ export function settleOptOuts({ optOuts }: ConsentRooms): Chore[] {
 
 /** Long messages whose other parts never came are kept as far as they are there. */
 export function giveUpParts({ giveUpParts }: ConsentRooms): Chore {
-  return { name: 'give up parts', everyMs: 60_000, run: giveUpParts }
+  return { name: 'give up parts', everyMs: 60_000, run: () => sweepAll(giveUpParts, MOST_GIVEN_UP) }
 }

@@ -99,12 +99,11 @@ export async function joinParts(db: Db, parts: readonly PartRow[]): Promise<Part
 export async function takeStaleParts(db: Db, receivedBeforeMs: number, limit: number): Promise<PartRow[]> {
   const { rows } = await db.query<Raw>({
     name: 'inbound_parts_stale',
-    text: `with old as (
-             select distinct p.connection_id, p.sender, p.recipient, p.reference
-               from inbound_parts p where p.received_at < $1 limit $2),
-           stale as (
-             select w.* from old w join inbound_parts p on ${SAME}
-              group by w.connection_id, w.sender, w.recipient, w.reference having max(p.received_at) < $1)
+    text: `with stale as (
+             select distinct w.connection_id, w.sender, w.recipient, w.reference
+               from inbound_parts w
+              where w.received_at < $1 and not exists (select from inbound_parts p where ${SAME} and p.received_at >= $1)
+              limit $2)
            delete from inbound_parts p using stale w where ${SAME} returning ${COLUMNS}`,
     values: [toIso(receivedBeforeMs), limit],
   })

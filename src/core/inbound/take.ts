@@ -17,7 +17,7 @@ export type Inbox = {
    * where it could not be stored in time: then the provider must tell it again.
    */
   take(connection: { id: ConnectionId; provider: string }, messages: readonly InboundMessage[]): Promise<void>
-  /** Keeps long messages whose other parts never came, as far as they are there; how many. */
+  /** Keeps long messages whose other parts never came, as far as they are there; how many, at most MOST_GIVEN_UP. */
   giveUpParts(): Promise<number>
 }
 
@@ -37,7 +37,8 @@ type Failure = { error: unknown }
 const PATIENCE_MS = 8_000
 /** Parts come within seconds; a telephone that was out of reach in between may take longer. */
 const PARTS_WAIT_MS = 10 * 60_000
-const MOST_GIVEN_UP = 500
+/** One transaction keeps no more. */
+export const MOST_GIVEN_UP = 500
 
 /** Takes what people write to us, many messages in one transaction with all that follows from them. */
 export function createInbox({ db, clock, keep, wake }: InboxDeps): Inbox {

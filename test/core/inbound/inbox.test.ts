@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { InboundMessage } from '../../../src/channels/provider.ts'
+import { type ConsentRooms, giveUpParts } from '../../../src/compose/consent.ts'
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { createKeepInbound } from '../../../src/core/inbound/keep.ts'
 import { createInboundMessages } from '../../../src/core/inbound/read.ts'
-import { createInbox } from '../../../src/core/inbound/take.ts'
+import { createInbox, MOST_GIVEN_UP } from '../../../src/core/inbound/take.ts'
 import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { createIds } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
@@ -118,6 +119,33 @@ describe('parts', () => {
     const both = await Promise.all([node.giveUpParts(), openNode().giveUpParts()])
     expect(both.toSorted()).toEqual([0, 1])
     expect(await kept()).toEqual(['a…c'])
+  })
+
+  test('of many messages that are still coming keep none from being given up that is not', async () => {
+    const node = openNode()
+    const many = Array.from({ length: 2 * MOST_GIVEN_UP }, (_, at) => at)
+    await node.take(
+      connection,
+      many.map(at => part(at, 1, 'a', 3)),
+    )
+    const left = Array.from({ length: 10 }, (_, at) => part(5_000 + at, 1, `left ${at}`))
+    await node.take(connection, left)
+    await clock.advance(11 * 60_000)
+    await node.take(
+      connection,
+      many.map(at => part(at, 2, 'b', 3)),
+    )
+    expect(await node.giveUpParts()).toBe(left.length)
+    expect(await kept()).toHaveLength(left.length)
+  })
+
+  test('of a flood are given up in one round of the chore', async () => {
+    const node = openNode()
+    const many = Array.from({ length: MOST_GIVEN_UP + 1 }, (_, at) => part(at, 1, 'a', 3))
+    await node.take(connection, many)
+    await clock.advance(11 * 60_000)
+    await giveUpParts(node as unknown as ConsentRooms).run()
+    expect(await node.giveUpParts()).toBe(0)
   })
 })
 
