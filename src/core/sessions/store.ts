@@ -98,7 +98,7 @@ export async function insertSession(db: Db, row: SessionRow): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Asks its holder, or whoever takes it, to connect it anew; null where there is no such session. */
+/** Asks its holder, or whoever takes it, to connect it anew, of which its listeners are told again; null where there is no such session. */
 export async function restartSession(
   db: Db,
   accountId: AccountId,
@@ -109,7 +109,7 @@ export async function restartSession(
   const { rows } = await db.query<Raw>({
     name: 'web_session_restart',
     text: `update web_sessions set turn = turn + 1, wanted = live, state = case when live then 'connecting' else state end,
-                  detail = null, pairing = null, changed_at = $4
+                  detail = null, pairing = null, told = null, changed_at = $4
             where account_id = $1 and live = $2 and name = $3 and not removing returning ${COLUMNS}`,
     values: [toUuid(accountId), live, name, toIso(nowMs)],
   })

@@ -258,6 +258,9 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   server.set({ login: 'qr' })
   await sessions.create({ name: 'told' })
   await sessions.until('told', 'qr')
+  // Whoever restarts it waits for the code that is new.
+  await sessions.call('POST', '/told/restart')
+  await sessions.until('told', 'qr')
   server.set({ login: 'success' })
   await sessions.call('POST', '/told/restart')
   await sessions.until('told', 'open')
@@ -270,9 +273,10 @@ test('its account is told when it opens, waits to be linked, and is logged out',
   await sessions.until('told', 'logged_out')
   await app.until(
     async () => told(),
-    events => events.length >= 3,
+    events => events.length >= 4,
   )
   expect(told()).toEqual([
+    { type: 'session.pairing', state: 'qr' },
     { type: 'session.pairing', state: 'qr' },
     { type: 'session.open', state: 'open' },
     { type: 'session.logged_out', state: 'logged_out' },
