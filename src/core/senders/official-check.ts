@@ -1,6 +1,7 @@
-import type { Link, LinkLog } from '../../channels/provider.ts'
+import type { Link, LinkLog, OfficialIdentity } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
+import { storable } from '../../lib/storable.ts'
 import { claimIdentityChecks, type Place, storeIdentity } from './official-store.ts'
 
 /** A link that knows who it sends as. */
@@ -43,6 +44,18 @@ export function createOfficialCheck({ db, clock, log, links }: OfficialCheckDeps
     const identity = await withinMs(clock, ANSWER_MS, asked)
     stop.abort()
     const nowMs = clock.now()
-    if (identity) await storeIdentity(db, link, identity, nowMs, nowMs + CHECK_EVERY_MS)
+    if (identity) await storeIdentity(db, link, storableIdentity(identity), nowMs, nowMs + CHECK_EVERY_MS)
+  }
+}
+
+/** A name that the store cannot hold would be asked for again and again, and the number with it. */
+function storableIdentity(identity: OfficialIdentity): OfficialIdentity {
+  const orNull = (text: string | null) => text && storable(text)
+  return {
+    phoneNumber: orNull(identity.phoneNumber),
+    displayName: storable(identity.displayName),
+    qualityRating: orNull(identity.qualityRating),
+    messagingLimit: orNull(identity.messagingLimit),
+    status: orNull(identity.status),
   }
 }

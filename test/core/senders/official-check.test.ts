@@ -97,6 +97,14 @@ test('one that never answers is let go of', async () => {
   expect(await selectIdentities(database.db, accountId)).toEqual([])
 })
 
+test('what the store cannot hold of it costs nobody the rest', async () => {
+  answer = async () => ({ ...IDENTITY, displayName: 'Jasper\0s Mark\ud83d', status: 'CONN\0ECTED' })
+  await node()()
+  expect(await selectIdentities(database.db, accountId)).toMatchObject([
+    { ...IDENTITY, displayName: 'Jaspers Mark\ufffd', status: 'CONNECTED' },
+  ])
+})
+
 test('what was said of a connection that is gone is swept', async () => {
   await node()()
   while ((await sweepOfficial(database.db, 10)) > 0);
