@@ -15,8 +15,20 @@ export type Recipient =
 /** RFC 5321 lengths; the local part as mail servers take it unquoted, UTF-8 included (RFC 6531). */
 const EMAIL =
   /^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)+$/u
-/** Characters that show nothing, but for the joiners within words of some scripts: no mailbox has them, and a copied text may. */
-const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/u
+/** Scripts whose words have joiners in them, by which they look otherwise. */
+const JOINING = (
+  'Arabic Syriac Mandaic Nko Mongolian Adlam Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada ' +
+  'Malayalam Sinhala Myanmar Khmer Tibetan Balinese Javanese'
+)
+  .split(' ')
+  .map(script => `\\p{Script=${script}}`)
+  .join('')
+/** Characters that show nothing, but where they shape a word or a picture: no mailbox has them, and a copied text may. */
+const INVISIBLE = new RegExp(
+  `(?!(?<=[${JOINING}])[\u200c\u200d](?=[${JOINING}])|\u200d(?=\\p{Extended_Pictographic})|(?<=\\p{Extended_Pictographic})\ufe0f)` +
+    '[\\p{Default_Ignorable_Code_Point}\\p{Cf}\u2800]',
+  'u',
+)
 const GROUP = /^[0-9][0-9-]{4,60}@g\.us$/
 const HIDDEN = /^[0-9]{5,20}@lid$/
 /** Bot platforms number their chats; groups are negative, public ones have a name. */
