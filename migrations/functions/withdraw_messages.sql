@@ -29,6 +29,10 @@ begin
         perform 1 from messages m where m.account_id = p_account[n] and m.id = p_id[n] for update;
       end if;
     end loop;
+  else
+    -- What waited here for one that began, and went elsewhere meanwhile, would see its old hold beside its new amount.
+    perform 1 from unnest(p_account, p_id, p_begun) as i (account_id, id, begun)
+      join outbox o on o.account_id = i.account_id and o.message_id = i.id and (i.begun or not o.begun) for update of o;
   end if;
 
   with gone as (

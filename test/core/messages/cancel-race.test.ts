@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
+import { failOver } from '../../../src/core/messages/failover-store.ts'
 import { acceptSends, beginAttempts, settleAttempts } from '../../../src/core/messages/hot-store.ts'
 import { createMessages } from '../../../src/core/messages/read.ts'
 import { cancelMessage } from '../../../src/core/messages/withdraw-store.ts'
@@ -76,6 +77,26 @@ test('a cancel that comes while the attempt is being recorded waits, and finds i
   })
   expect(await cancelled).toBe(false)
   expect(await wallet()).toEqual({ balance: 990, held: 10 })
+})
+
+test('a cancel that waited while the attempt went to a dearer connection takes it back from there', async () => {
+  const id = await dueMessage()
+  await claim(database.db)
+  const before = await wallet()
+  let cancelled: Promise<boolean> | undefined
+  await database.db.transaction(async tx => {
+    await begin(tx, id)
+    cancelled = cancel(database.db, id)
+    await someoneWaits()
+    const refused = { outcome: 'rejected' as const, code: null, providerCode: null, detail: 'refused' }
+    const there = { connectionId: ids.next('cnn'), provider: 'model', channel: 'int_sms' as const }
+    const said = { sender: null, senderSource: 'platform' as const, parts: 1, words: null, secret: null }
+    const left = { accountId, id, attempt: 1, ...refused }
+    const to = { ...there, ...said, amount: 500 }
+    expect(await failOver(tx, node, Date.now(), left, to, false)).toBe('moved')
+  })
+  expect(await cancelled).toBe(true)
+  expect(await wallet()).toEqual({ balance: before.balance + 10, held: before.held - 10 })
 })
 
 test('an attempt that is to be recorded while the message is cancelled is not, and the money is back', async () => {
