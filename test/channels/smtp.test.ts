@@ -56,6 +56,36 @@ describe('what the server says, at every step', () => {
     ['login: wrong', { auth: { reply: '535 5.7.8 wrong' } }, { kind: 'retry', providerCode: '535 5.7.8' }],
     ['login: not now', { auth: { reply: '454 4.7.0 later' } }, { kind: 'retry' }],
     [
+      'login: too many connections',
+      { auth: { reply: '432 4.3.2 Concurrent connections limit exceeded.' } },
+      { kind: 'throttled', afterMs: 1_000, providerCode: '432 4.3.2' },
+    ],
+    [
+      'sender: too fast',
+      { mail: { reply: '454 Throttling failure: Maximum sending rate exceeded.' } },
+      { kind: 'throttled', afterMs: 1_000, providerCode: '454' },
+    ],
+    [
+      'mail: too fast',
+      { end: { reply: '454 Throttling failure: Maximum sending rate exceeded.' } },
+      { kind: 'throttled', afterMs: 1_000, providerCode: '454' },
+    ],
+    [
+      'mail: too many a day',
+      { end: { reply: '454 Throttling failure: Daily message quota exceeded.' } },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '454' },
+    ],
+    [
+      'mail: too many at once',
+      { end: { reply: '432 4.3.2 STOREDRV.ClientSubmit; sender thread limit exceeded.' } },
+      { kind: 'throttled', afterMs: 1_000, providerCode: '432 4.3.2' },
+    ],
+    [
+      'mail: not now, by a code of the login',
+      { end: { reply: '454 4.3.0 later' } },
+      { kind: 'retry', detail: 'The server answered: 454 4.3.0 later' },
+    ],
+    [
       'sender: refused',
       { mail: { reply: '550 5.1.8 no' } },
       { kind: 'rejected', code: 'SENDER_REJECTED', providerCode: '550 5.1.8' },

@@ -13,8 +13,15 @@ export type SmtpFault = {
 /** How long a server that asks for time is left alone, times the attempt's number. */
 const GREYLIST_MS = 60_000
 
-/** Replies that speak of our login or our TLS, not of this mail (RFC 4954, RFC 3207). */
-const OUR_LOGIN = new Set([432, 454, 530, 534, 535, 538])
+/** Replies that speak of our login or our TLS, not of this mail (RFC 4954, RFC 3207), whenever they come. */
+const OUR_LOGIN = new Set([530, 534, 535, 538])
+
+/** The same where they answer the login or STARTTLS; to a mail, big senders say by them that they are asked too fast. */
+const OUR_LOGIN_FOR_NOW = new Set([432, 454])
+
+/** A rest of the lane where the server does not say how long, and where it is a day's quota that is used up. */
+const THROTTLE_MS = 1_000
+const QUOTA_MS = 600_000
 
 /** Nothing of a reply beyond this is kept. */
 const LONGEST_REPLY = 300
@@ -67,7 +74,13 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
   if (!answered) return localFault(fault)
   const providerCode = codesOf(fault.response ?? String(status))
   const detail = `The server answered: ${shownReply(message, fault.response ?? String(status))}`
-  if (fault.code === 'EAUTH' || OUR_LOGIN.has(status)) {
+  const tooFast = restOf(fault)
+  if (tooFast !== null) return { kind: 'throttled', afterMs: tooFast, detail, providerCode }
+  if (
+    fault.code === 'EAUTH' ||
+    OUR_LOGIN.has(status) ||
+    (OUR_LOGIN_FOR_NOW.has(status) && !isAboutMail(fault))
+  ) {
     // The operator's to mend: refusing the mail for good would lose it.
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
@@ -101,6 +114,19 @@ function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcom
 /** A 5xx to the greeting, EHLO or STARTTLS says nothing about the mail that waits for the connection. */
 function isAboutMail(fault: SmtpFault): boolean {
   return fault.code === 'EENVELOPE' || fault.code === 'EMESSAGE'
+}
+
+/**
+ * How long to rest where the reply is a documented "too fast", to whichever command: of Amazon SES
+ * (https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html) and of Exchange Online
+ * (https://learn.microsoft.com/exchange/troubleshoot/send-emails/smtp-submission-improvements). Null for any other.
+ */
+function restOf({ response = '' }: SmtpFault): number | null {
+  if (/^454[ -](?:4\.\d\.\d{1,3} )?throttling failure/i.test(response))
+    return /quota/i.test(response) ? QUOTA_MS : THROTTLE_MS
+  return /^4\d\d[ -]4\.3\.2 .*(?:concurrent connections? limit|sender thread limit) exceeded/i.test(response)
+    ? THROTTLE_MS
+    : null
 }
 
 /** A greylist, or a mailbox without room: sooner than a minute says the same. */
