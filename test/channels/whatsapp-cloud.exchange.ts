@@ -312,6 +312,12 @@ export const whatsAppCloudExchanges: readonly Line[] = [
   rejection(132015, 'MESSAGE_REJECTED'),
   rejection(132016, 'MESSAGE_REJECTED'),
   rejection(100, 'MESSAGE_REJECTED'),
+  {
+    name: '100 with subcode 33: our number, and not the message',
+    answer: graphError(400, 100, { error_subcode: 33 }),
+    outcome: { kind: 'retry', providerCode: '33' },
+    link: 'down',
+  },
   ours(190, 401),
   ours(10, 403),
   ours(219),

@@ -28,7 +28,10 @@ const CODES: Readonly<Record<string, GraphMeaning>> = {
   '3': { means: 'operator', text: 'The access token lacks a capability.' },
   '4': { means: 'throttled', text: 'The app calls more often than it may.', afterMs: 60_000 },
   '10': { means: 'operator', text: 'The access token lacks a permission.' },
-  '33': { means: 'operator', text: 'The business number was deleted.' },
+  '33': {
+    means: 'operator',
+    text: 'The business number does not exist, or the access token may not use it.',
+  },
   '100': { means: 'message', text: 'A field is missing, misspelt or not valid.' },
   '190': { means: 'operator', text: 'The access token has expired or is not valid.' },
   '368': { means: 'operator', text: 'The account is restricted for violations of policy.' },

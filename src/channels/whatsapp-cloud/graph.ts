@@ -27,6 +27,12 @@ export type GraphError = {
 export const SUBCODE_EXISTS = '2388024'
 export const SUBCODE_NOT_FOUND = '2593002'
 
+/**
+ * Subcode of error 100: there is no such object, or the token may not use it. What is posted to is our own: the
+ * number, the business account. Nothing of the message is at fault then, and it is what code 33 says.
+ */
+const SUBCODE_NO_OBJECT = '33'
+
 /** A GET or DELETE at `path`, or a POST of `body` where there is one. */
 export function graphRequest(
   graph: Graph,
@@ -62,15 +68,16 @@ export async function askGraph(graph: Graph, request: HttpRequest, signal: Abort
       ? { kind: 'answer', said }
       : { kind: 'unavailable', detail: 'WhatsApp’s answer is no answer.' }
   }
-  return refusalOf(answer, said, graph.secrets)
+  return refusalOf(answer, said, graph.secrets, request.method)
 }
 
 function refusalOf(
   { status }: Answer,
   said: Record<string, unknown> | null,
   secrets: readonly string[],
+  method: HttpRequest['method'],
 ): Asked {
-  const error = errorOf(said, secrets)
+  const error = errorOf(said, secrets, method)
   const meaning = error && meaningOf(error.code)
   if (error && (meaning ? status < 500 && AT_FAULT.has(meaning.means) : provesFault(status))) {
     return { kind: 'refused', error, status }
@@ -93,16 +100,23 @@ function provesFault(status: number): boolean {
 }
 
 /** Null where the answer is none of Graph's. */
-function errorOf(said: Record<string, unknown> | null, secrets: readonly string[]): GraphError | null {
+function errorOf(
+  said: Record<string, unknown> | null,
+  secrets: readonly string[],
+  method: HttpRequest['method'],
+): GraphError | null {
   const error = said?.['error'] as Record<string, unknown> | undefined
   if (typeof error !== 'object' || error === null || typeof error['code'] !== 'number') return null
   const data = (error['error_data'] ?? {}) as Record<string, unknown>
   const words = [error['error_user_msg'], data['details'], error['message']].find(
     each => typeof each === 'string',
   )
+  const code = String(error['code'])
+  const subcode = String(error['error_subcode'] ?? '')
+  const isOurs = method === 'POST' && code === '100' && subcode === SUBCODE_NO_OBJECT
   return {
-    code: String(error['code']),
-    subcode: String(error['error_subcode'] ?? ''),
+    code: isOurs ? '33' : code,
+    subcode,
     words: withoutSecrets(typeof words === 'string' ? words : '', secrets),
   }
 }
@@ -119,7 +133,7 @@ export type SendVerdict = Verdict & { pair?: true; template?: true }
 export function readSubmit(answer: Answer, message: Outgoing, graph: Graph, nowMs: number): SendVerdict {
   const said = jsonOf(answer.body)
   if (answer.status >= 200 && answer.status < 300) return readTaken(answer, said, nowMs)
-  const error = errorOf(said, graph.secrets)
+  const error = errorOf(said, graph.secrets, 'POST')
   const meaning = error && meaningOf(error.code)
   if (error && meaning) return verdictOf(meaning, error.code, answer, nowMs)
   const quote = quotable(error?.words, message, graph.secrets)

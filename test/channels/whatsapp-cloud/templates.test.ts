@@ -295,6 +295,7 @@ describe('a template is put before WhatsApp', () => {
     ['too many calls for templates', graphError(400, 80_008)],
     ['too many calls, with a code that nobody documents', graphError(429, 99_999)],
     ['an access token that has expired', graphError(401, 190)],
+    ['a business account that the token may not use', graphError(400, 100, { error_subcode: 33 })],
     ['no answer', 'reset'],
   ])('%s: unavailable, and safe to repeat', async (_, act) => {
     const { link } = await session(() => act)
