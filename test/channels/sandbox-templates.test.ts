@@ -140,6 +140,16 @@ describe('a template in the sandbox', () => {
     expect(await link.readTemplate!('order_update', 'en', never)).toMatchObject({ status: 'approved' })
   })
 
+  test('of one account is decided although another’s of the same name is taken away meanwhile', async () => {
+    const link = await open()
+    await submit(link, 'order_update')
+    await bench.pass(1_000)
+    await submit(link, 'order_update')
+    await link.deleteTemplate!('order_update', 'en', never)
+    await bench.pass(1_000)
+    expect(bench.verdicts).toHaveLength(2)
+  })
+
   test('cannot be written down without a database: unavailable; reading says so', async () => {
     const gone = createDatabase({
       connectionString: 'postgres://127.0.0.1:1/none',

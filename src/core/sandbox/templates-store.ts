@@ -47,12 +47,13 @@ async function findTemplate(db: Db, key: TemplateKey): Promise<PlantedTemplate |
   return rows[0] ? plantedOf(rows[0]) : null
 }
 
+/** One of the name, of which others may have theirs: first one whose verdict has been told, since somebody waits for the rest. */
 async function removeTemplate(db: Db, key: TemplateKey): Promise<void> {
   await db.query({
     name: 'sandbox_remove_template',
     text: `delete from sandbox_templates where id = (
         select id from sandbox_templates where connection_id = $1 and name = $2 and language = $3
-        order by id desc limit 1)`,
+        order by told desc, id desc limit 1)`,
     values: [toUuid(key.connectionId), key.name, key.language],
   })
 }
