@@ -25,6 +25,7 @@ import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
 import type { Log } from './infra/log.ts'
 import { createNewerLook } from './infra/newer-store.ts'
+import { UPLOAD_BYTES } from './infra/object-store.ts'
 import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
 import type { Secrets } from './infra/secrets.ts'
@@ -253,6 +254,7 @@ function openServer(
     nodeCount: node.lease.count,
     routes,
     media,
+    fileBytes: config.mediaBucket ? UPLOAD_BYTES : 0,
     trustedProxies: config.trustedProxies,
     longestRequestMs: config.bulkTimeoutMs,
     checkResponses: options.checkResponses ?? false,

@@ -36,14 +36,18 @@ const SMALL_BYTES = 64 * 1024
 /** A large body comes in and is answered in about that time over a good line. */
 const RETRY_AFTER_SECONDS = 5
 
-export function createLargeBodies(): LargeBodies {
+/** `fileBytes`: what of a file in a form is in memory at most while it goes on as it comes. */
+export function createLargeBodies(fileBytes = 0): LargeBodies {
   const room = createRoom()
+  const mostOfForm = MOST_TEXT_BYTES + fileBytes
 
   function admit(limitBytes: number): preParsingHookHandler {
     return (request, reply, payload, done) => {
-      const bytes = expectedBytes(request)
-      // What is larger than it may be is refused unread.
-      if (bytes <= SMALL_BYTES || (bytes > limitBytes && bytes !== UNKNOWN)) return done(null, payload)
+      const isForm = isFormBody(request)
+      const bytes = Math.min(expectedBytes(request), isForm ? mostOfForm : UNKNOWN)
+      // What is larger than it may be is refused unread; of a form that is another length.
+      const tooLarge = !isForm && bytes > limitBytes && bytes !== UNKNOWN
+      if (bytes <= SMALL_BYTES || tooLarge) return done(null, payload)
       // Whoever has gone meanwhile sends nothing, and closes nothing any more.
       if (request.raw.destroyed) return done(null, payload)
       const share = room.open(request.caller?.account.id ?? '')
@@ -117,13 +121,15 @@ function createRoom() {
 
 const UNKNOWN = Number.POSITIVE_INFINITY
 
-/** What of the body will be in memory at once: of a form its text, since its file goes on as it comes. */
-function expectedBytes({ headers, routeOptions }: FastifyRequest): number {
+function expectedBytes({ headers }: FastifyRequest): number {
   const declared = headers['content-length']
   if (declared === undefined && headers['transfer-encoding'] === undefined) return 0
-  const bytes = declared === undefined ? UNKNOWN : Number(declared)
-  const isForm = routeOptions.config.form && /^multipart\//i.test(headers['content-type'] ?? '')
-  return isForm ? Math.min(bytes, MOST_TEXT_BYTES) : bytes
+  return declared === undefined ? UNKNOWN : Number(declared)
+}
+
+/** Of a form its text is in memory at once, and of its file, which goes on as it comes, what waits to go on. */
+function isFormBody({ headers, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.form !== undefined && /^multipart\//i.test(headers['content-type'] ?? '')
 }
 
 /** A body of which nobody has said how long it is counts as it comes, in front of whoever reads it. */

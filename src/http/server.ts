@@ -64,6 +64,8 @@ export type ServerDeps = {
   routes: readonly Route[]
   /** Takes the files of forms. */
   media: FormMedia
+  /** What it has of one in memory at most meanwhile; 0 by default. */
+  fileBytes?: number
   /** Addresses and networks of proxies that say truly where a request comes from; none by default. */
   trustedProxies?: readonly string[]
   /** For the largest bodies to arrive, in ms. */
@@ -92,7 +94,7 @@ const IDLE_TIMEOUT_MS = 120_000
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const limiter = createRateLimiter(deps)
-  const largeBodies = createLargeBodies()
+  const largeBodies = createLargeBodies(deps.fileBytes)
   const unmatched = createUnmatched({ ...deps, limiter })
   const app = createFastify(deps, unmatched)
   const onError = createErrorHandler(deps.log)

@@ -59,6 +59,7 @@ export async function startFrame(
     nodeCount?: () => number
     checkResponses?: boolean
     media?: FormMedia
+    fileBytes?: number
     people?: PeopleAccess
     audit?: AuditTrail
     operatorToken?: string
@@ -83,6 +84,7 @@ export async function startFrame(
     nodeCount: options.nodeCount ?? (() => 1),
     routes: options.routes ?? demoRoutes(),
     media: options.media ?? NO_MEDIA,
+    ...(options.fileBytes !== undefined && { fileBytes: options.fileBytes }),
     checkResponses: options.checkResponses ?? true,
   })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })

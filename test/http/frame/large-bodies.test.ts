@@ -42,6 +42,16 @@ const slow = () => {
   return { route, started: started.promise, open: gate.resolve }
 }
 
+/** Takes a file, which goes on as it comes. */
+const upload = defineRoute({
+  method: 'POST',
+  url: '/demo/file',
+  auth: {},
+  form: { files: ['file'], only: true },
+  schema: { summary: 'Upload', tags: ['Demo'], response: { 200: Type.Object({}) } },
+  handler: () => ({}),
+})
+
 let frame: Frame
 let handler: ReturnType<typeof slow>
 const sockets: Socket[] = []
@@ -185,5 +195,24 @@ describe('large bodies', () => {
     // What follows on the answer's own end.
     await new Promise(setImmediate)
     expect(await statusOf(KEY, 20 * MB)).toBe(200)
+  })
+})
+
+describe('files in forms', () => {
+  const type = 'multipart/form-data; boundary=x'
+
+  /** What becomes of a form beside six that come in. */
+  async function statusBeside(fileBytes: number): Promise<number> {
+    await frame.close()
+    frame = await startFrame({ keys, routes: [upload], fileBytes })
+    for (let nth = 0; nth < 6; nth++) await begin(head(KEY, `Content-Length: ${60 * MB}`, '/demo/file', type))
+    const body = new Uint8Array(5 * MB)
+    return (await frame.call('POST', '/demo/file', { body, headers: { 'content-type': type } })).status
+  }
+
+  it('count by what the store has of them in memory', async () => {
+    expect(await statusBeside(20 * MB)).toBe(503)
+    // Where it has nothing, there is room; and this is no form.
+    expect(await statusBeside(0)).toBe(400)
   })
 })
