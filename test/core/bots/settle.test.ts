@@ -40,7 +40,7 @@ const platform = {
     value: { platformId: token.split(':')[0]!, username: 'a_bot', name: 'A bot' },
   }),
   async listen(token, webhook) {
-    webhooks.set(token, webhook && webhook.url)
+    webhooks.set(token, webhook === null ? null : webhook.url)
     await onListen(webhook)
     return { kind: 'answer', value: true }
   },

@@ -535,6 +535,10 @@ describe('a group', () => {
       { forum_topic_created: { name: 'Rota', icon_color: 1 } },
       { group_chat_created: true },
       { boost_added: { boost_count: 1 } },
+      { write_access_allowed: { from_request: true } },
+      { connected_website: 'example.org' },
+      { checklist_tasks_done: { marked_as_done_task_ids: [1] } },
+      { chat_owner_left: {} },
     ])
       await tell(bot, group(-9_304, '', { text: undefined, ...notice }))
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9304')).toEqual([])
