@@ -25,7 +25,7 @@ export function createTemplateRooms(
   late: () => LinkRoom,
 ) {
   const { db, clock, changes, ids, config } = base
-  const media = createTemplateMedia(uploads)
+  const media = createTemplateMedia(uploads, ids)
   const applied = (id: AccountId) => changes.publish('templates', id)
   const tell = createTemplateTeller({ clock, ids })
   const approvers = createApprovers({ clock, linkOf: id => late().links.get(id)?.link })
@@ -81,7 +81,7 @@ export function sweepTemplateClaims({ db, clock }: Foundation): Chore {
 }
 
 /** The uploaded files, as a header shows them. */
-function createTemplateMedia(media: Media): TemplateMedia {
+function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedia {
   type Found = Awaited<ReturnType<Media['take']>>
   const toHeader = ({ id, accountId, mediaType, mimetype, fileName, size }: Found) => ({
     accountId,
@@ -97,6 +97,16 @@ function createTemplateMedia(media: Media): TemplateMedia {
       return asset ? toHeader(asset) : null
     },
     takeIn: async (accountId, url, path) => toHeader(await media.fetch(accountId, { path, url })),
+    async hold(accountId, { assetId }, work) {
+      // As a message does that has not been accepted yet: what a crash leaves of it is swept.
+      const id = ids.next('msg')
+      if (!(await media.use(assetId, { accountId, id }))) return null
+      try {
+        return await work()
+      } finally {
+        await media.unuse(id).catch(() => {})
+      }
+    },
     keep: (tx, { accountId, assetId }) => media.keep(tx, { accountId, id: assetId }),
     discard: ({ accountId, assetId }) => media.discard({ accountId, id: assetId }),
     outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({

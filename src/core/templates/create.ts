@@ -94,8 +94,16 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     }
   }
 
-  /** Puts it before the provider, and stores it only when the provider has it. */
+  /** What the provider has taken is stored: its file must not go meanwhile. */
   async function bring(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
+    const file = fileOf(draft.spec.header)
+    const work = () => bringHeld(owner, draft, line, makeDefault)
+    const row = file ? await deps.media.hold(owner.accountId, file, work) : await work()
+    return row ?? fileGone()
+  }
+
+  /** Puts it before the provider, and stores it only when the provider has it. */
+  async function bringHeld(owner: TemplateOwner, draft: TemplateDraft, line: Line, makeDefault: boolean) {
     const { status, reason, subType, ...named } = await approve(owner.accountId, draft, line)
     const { connectionId, onPlatformNumber } = line
     const official = { connectionId, onPlatformNumber, ...named }
@@ -125,7 +133,7 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
     await db.transaction(async tx => {
       await takeRoom(tx, row)
       const file = fileOf(row.spec.header)
-      if (file && !(await deps.media.keep(tx, file))) throw invalid('headerAssetId', 'the file is gone')
+      if (file && !(await deps.media.keep(tx, file))) fileGone()
       const nowMs = clock.now()
       const nextMs = row.official ? nextCheckAt(row.status, nowMs, nowMs) : null
       if (!(await insertTemplate(tx, row, nextMs))) throw exists(row)
@@ -137,6 +145,10 @@ export function createCreateTemplate(deps: CreateTemplateDeps): CreateTemplate {
   }
 
   return create
+}
+
+function fileGone(): never {
+  throw invalid('headerAssetId', 'the file is gone')
 }
 
 /** One that is pending is used once it is approved; one that wants more than a code never would be. */

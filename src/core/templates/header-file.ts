@@ -15,6 +15,8 @@ export type TemplateMedia = {
   find(accountId: AccountId, id: AssetId): Promise<HeaderAsset | null>
   /** Takes the file behind an address in; a Problem under `path` where it cannot be had. */
   takeIn(accountId: AccountId, url: string, path: string): Promise<HeaderAsset>
+  /** Keeps a file while something is done with it; null when it is gone. */
+  hold<T>(accountId: AccountId, file: HeaderFile, work: () => Promise<T>): Promise<T | null>
   /** Keeps a file until the transaction ends; false when it is gone. */
   keep(tx: Db, file: HeaderFile): Promise<boolean>
   /** Takes a file away that nobody needs; never rejects. */

@@ -1,9 +1,13 @@
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { categoryChange, event, signatureOf, templateChange } from '../../channels/whatsapp-cloud/calls.ts'
 import { graphError, whatsAppCloudFixture } from '../../channels/whatsapp-cloud.exchange.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { png } from '../../support/files.ts'
 import { type Gateway, startChatGateway } from '../../support/gateways.ts'
 import { type PeerAct, startHttpPeer } from '../../support/http-peer.ts'
+import { listen } from '../../support/loopback.ts'
+import { uploadFile } from '../../support/media.ts'
 import { createTemplateCalls, refusedAt, type TemplateCalls } from './support.ts'
 
 /** The whole life of an official template behind WhatsApp's Cloud API, as it answers by its documentation. */
@@ -350,4 +354,51 @@ describe('an official template on WhatsApp', () => {
     await refusedAt(templates, { ...binding, providerTemplateId: 'spring_2026' }, ['providerTemplateId'])
     await refusedAt(templates, { ...binding, providerTemplateId: '4711' }, ['language'])
   })
+})
+
+test('the file of a header stays while WhatsApp decides whether it takes the template', async () => {
+  const asset = await uploadFile(app, account.testKey, png())
+  const removals: number[] = []
+  const graph = createServer(async (request, response) => {
+    request.resume()
+    const { url = '' } = request
+    if (url.includes('/message_templates')) {
+      const removed = await app.call(`/api/v2/templates/media/${asset.id}`, {
+        method: 'DELETE',
+        key: account.testKey,
+      })
+      removals.push(removed.status)
+    }
+    const said = url.includes('/uploads?')
+      ? { id: 'upload:1' }
+      : url.includes('/upload:')
+        ? { h: '4:1' }
+        : { id: '578', status: 'PENDING', category: 'UTILITY' }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said))
+  })
+  const port = await listen(graph)
+  try {
+    const made = await app.admin('POST', '/connections', {
+      provider: 'whatsapp-cloud',
+      name: 'Slow to decide',
+      accountId: account.id,
+      channels: ['official_chatapp'],
+      config: whatsAppCloudFixture.configFor(`http://127.0.0.1:${port}`),
+      priorityOrder: 40,
+    })
+    const { id } = (made.body['data'] as { connection: { id: string } }).connection
+    const answer = await app.during(
+      templates.call('POST', '', {
+        ...ORDER,
+        name: 'with_a_picture',
+        headerAssetId: asset.id,
+        headerType: 'image',
+        officialSenderId: id,
+      }),
+    )
+    expect([answer.status, removals], answer.text).toEqual([201, [409]])
+  } finally {
+    graph.close()
+    graph.closeAllConnections()
+  }
 })
