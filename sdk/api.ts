@@ -4152,11 +4152,11 @@ export interface MessageStats {
   }
   now: {
     /**
-     * Scheduled and queued; counted up to 10,000
+     * Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes
      */
     waiting: number
     /**
-     * Still unknown; counted up to 10,000
+     * Still unknown; counted likewise, apart from what waits
      */
     unknown: number
   }

@@ -56,23 +56,38 @@ export async function foldDeltas(db: Db, limit: number): Promise<number> {
   return rows[0]!.n
 }
 
-/** Of the account, counted no further than `most`: what is still to leave, and what nobody knows. */
+/**
+ * Of the account, what is still to leave, and what nobody knows: each counted no further than `most`, among the newest
+ * `lookedAt` that wait, live and test together. The outbox does not say which of them a message is: a million that
+ * wait would all be asked for the few of the other.
+ */
 export async function countWaiting(
   db: Db,
   accountId: AccountId,
   live: boolean,
   most: number,
+  lookedAt: number,
 ): Promise<{ waiting: number; unknown: number }> {
+  const count = (found: string) =>
+    `(select count(*) from (
+        select 1 from (${found} limit $4) o
+          -- Each by its own key: where many wait, the planner would rather read all messages there are.
+          cross join lateral (select x.live from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
+         where m.live = $2 limit $3) w)::integer`
+  const waiting = `select account_id, message_id from outbox
+                    where account_id = $1 and (owner is not null or not begun) order by message_id desc`
+  // Of all accounts they are few, and have an index; among a million that wait, an account's are not to be found.
+  const unknown = `select u.account_id, u.message_id from (
+                     select account_id, message_id from outbox
+                      where owner is null and begun order by message_id desc limit ${MOST_UNKNOWN}) u
+                    where u.account_id = $1`
   const { rows } = await db.query<{ waiting: number; unknown: number }>({
     name: 'account_waiting',
-    text: `select count(*) filter (where not unknown)::integer as waiting,
-                  count(*) filter (where unknown)::integer as unknown
-      from (select o.owner is null and o.begun as unknown
-              from outbox o
-             -- Each by its own key: where many wait, the planner would rather read all messages there are.
-             cross join lateral (select x.live from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
-             where o.account_id = $1 and m.live = $2 limit $3) w`,
-    values: [toUuid(accountId), live, most],
+    text: `select ${count(waiting)} as waiting, ${count(unknown)} as unknown`,
+    values: [toUuid(accountId), live, most, lookedAt],
   })
   return rows[0]!
 }
+
+/** Of all accounts: some 50 ms. */
+const MOST_UNKNOWN = 100_000

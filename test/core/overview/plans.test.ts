@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countWaiting } from '../../../src/core/overview/total-store.ts'
+import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+/** What waits for its account. */
+const MANY = 20_000
+const FEW = 7
+const MOST = 100
+const LOOKED_AT = 500
+
+const ids = createIds(systemClock, createRandom())
+const accountId = ids.next('acc')
+let database: TestDatabase
+/** One session, which keeps the plans that it made on empty tables. */
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = createDatabase({ connectionString: database.url, poolSize: 1, queryTimeoutMs: 60_000 })
+  await run(`do $$ declare part regclass; begin
+    for part in select inhrelid::regclass from pg_inherits where inhparent = 'messages'::regclass loop
+      execute format('alter table %s set (autovacuum_enabled = off)', part);
+    end loop;
+  end $$`)
+  await run('alter table outbox set (autovacuum_enabled = off)')
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+let statements = 0
+const run = (text: string) => db.query({ name: `run_${++statements}`, text })
+
+async function wait(account: AccountId, count: number, begun: boolean): Promise<void> {
+  await run(`with made as (
+      insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
+          connection_id, sender_source, candidates, amount, funding, money)
+        select '${toUuid(account)}', uuid_at(now()), true, '${begun ? 'unknown' : 'scheduled'}', 'local_sms', 'utility',
+               '+4915112345678', 'sandbox', '${toUuid(account)}', 'platform', 'local_sms', 1, 'wallet', 'held'
+          from generate_series(1, ${count})
+      returning account_id, id, connection_id
+    )
+    insert into outbox (account_id, message_id, connection_id, due_at, begun)
+      select account_id, id, connection_id, now() + interval '1 day', ${begun} from made`)
+}
+
+/** Rows that this reads of messages and their outbox, by what the session counts of itself. */
+function rowsRead(work: (tx: Db) => Promise<unknown>): Promise<number> {
+  return db.transaction(async tx => {
+    const before = await countRows(tx)
+    await work(tx)
+    return (await countRows(tx)) - before
+  })
+}
+
+async function countRows(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>({
+    name: 'count_rows',
+    text: `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::integer as n from pg_stat_xact_user_tables
+            where relname ~ '^(messages|outbox)'`,
+  })
+  return rows[0]!.n
+}
+
+const count = (tx: Db, live: boolean) => countWaiting(tx, accountId, live, MOST, LOOKED_AT)
+
+async function expectFewRead(): Promise<void> {
+  // Often enough that the server plans for no values in particular.
+  for (let n = 0; n < 8; n++) {
+    expect(await rowsRead(tx => count(tx, true))).toBeLessThan(LOOKED_AT * 5)
+    expect(await rowsRead(tx => count(tx, false))).toBeLessThan(LOOKED_AT * 5)
+  }
+}
+
+test('what waits and what is unknown are counted each by itself, and cost no more where a million waits', async () => {
+  await wait(accountId, FEW, true)
+  await expectFewRead()
+  await wait(accountId, MANY, false)
+  expect(await count(db, true)).toEqual({ waiting: MOST, unknown: FEW })
+  expect(await count(db, false)).toEqual({ waiting: 0, unknown: 0 })
+  await expectFewRead()
+  await run('discard plans')
+  await expectFewRead()
+  await run('analyze')
+  await expectFewRead()
+}, 60_000)
