@@ -93,11 +93,12 @@ export async function endOfLook(
   filter: MessageFilter,
   before: MessageId | null,
 ): Promise<MessageId | null> {
-  const { from, where, id } = WAYS[wayTo(filter)]
+  const way = WAYS[wayTo(filter)]
+  const { where, id, most } = way
   const range = rangeOf(filter, before)
   const { rows } = await db.query<{ id: string }>({
     name: `end_of_look_${wayTo(filter)}`,
-    text: `select ${id} as id from ${from} where ${where} order by ${id} desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    text: `select ${id} as id from ${'ids' in way ? way.ids : way.from} where ${where} order by ${id} desc offset ${most - 1} limit 2`,
     values: [toUuid(accountId), range.below, range.from],
   })
   return rows.length === 2 ? fromUuid('msg', rows[0]!.id) : null
@@ -136,28 +137,36 @@ export async function selectMessages(
   return (rows[0]?.found ?? 0) > rows.length ? null : rows.map(toRow)
 }
 
+/** What is found by the outbox takes some 10 µs a row where there are many months, each by its own key. */
+const MOST_OF_OUTBOX = 4_000
+
 /**
  * What is read to find them: all of the account's messages; those that ended badly, which have an
  * index of their own; or what is still to leave or to be known, all of which stands in the outbox.
+ * `most` is how many rows one statement looks at; `ids` is enough to count them off.
  */
 const WAYS = {
   all: {
     from: 'messages m',
     id: 'm.id',
     where: 'm.account_id = $1 and m.id < $2 and m.id >= $3',
+    most: MOST_LOOKED_AT,
   },
   bad: {
     from: 'messages m',
     id: 'm.id',
     where: `m.account_id = $1 and m.id < $2 and m.id >= $3
               and (m.ended_at is not null or m.error_code is not null)`,
+    most: MOST_LOOKED_AT,
   },
   open: {
     // Each by its own key: where many wait, the planner would rather read all messages there are.
     from: `outbox o cross join lateral (
              select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m`,
+    ids: 'outbox o',
     id: 'o.message_id',
     where: 'o.account_id = $1 and o.message_id < $2 and o.message_id >= $3',
+    most: MOST_OF_OUTBOX,
   },
 } as const
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endOfLook, listMessages } from '../../../src/core/messages/list-store.ts'
 import { countWaiting } from '../../../src/core/overview/total-store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -89,3 +90,13 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
   await run('analyze')
   await expectFewRead()
 }, 60_000)
+
+test('what is rare among what waits is looked for in small steps', async () => {
+  const filter = { status: 'scheduled', to: '+4915500000000' } as const
+  const look = async (tx: Db) => {
+    const downTo = await endOfLook(tx, accountId, filter, null)
+    expect(downTo).not.toBeNull()
+    expect((await listMessages(tx, accountId, filter, null, 50, downTo)).rows).toEqual([])
+  }
+  expect(await rowsRead(look)).toBeLessThan(20_000)
+})
