@@ -314,18 +314,12 @@ export async function cancelDeliveries(
   target: { accountId: AccountId; uuid: string },
   limit: number,
 ): Promise<number> {
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<{ cancelled: number }>({
     name: 'cancel_deliveries',
-    text: `with waiting as (
-             select d.account_id, d.target_id, d.seq, d.id from deliveries d
-              where d.status = 'pending' and d.owner is null and d.account_id = $1 and d.target_id = $2
-                and not exists (select 1 from webhook_endpoints e where e.account_id = $1 and e.id = $2 and e.enabled)
-              limit $3 for update of d skip locked)
-           update deliveries d set status = 'cancelled', ended_at = $4 from waiting w
-            where d.account_id = w.account_id and d.target_id = w.target_id and d.seq = w.seq and d.id = any (just(w.id))`,
-    values: [toUuid(target.accountId), target.uuid, limit, toIso(nowMs)],
+    text: 'select cancel_deliveries($1,$2,$3,$4) as cancelled',
+    values: [toIso(nowMs), toUuid(target.accountId), target.uuid, limit],
   })
-  return rowCount ?? 0
+  return rows[0]!.cancelled
 }
 
 /** How many deliveries wait; for the metrics. */

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endOfDeliveryLook, listDeliveries } from '../../../src/core/callbacks/delivery-store.ts'
 import {
   type Claimed,
+  cancelDeliveries,
   claimDeliveries,
   finishDeliveries,
   freeDeliveries,
@@ -179,4 +181,23 @@ test('a page of deliveries reads no more than a stretch of them, however rare wh
   }
   expect(await rowsRead(listRare)).toBeLessThan(45_000)
   expect([found, downTo]).toEqual([0, expect.any(Number)])
+}, 60_000)
+
+test('what a target takes no more is ended each in its month, however many months there are', async () => {
+  const months = `select ensure_month((now() - make_interval(months => n))::date) from generate_series(1, 24) n`
+  await db.query({ name: 'make_months', text: months })
+  await leaveUncounted()
+  // Of no endpoint that is there.
+  const target = { accountId, uuid: randomUUID() }
+  await db.query({
+    name: 'put_waiting',
+    text: `insert into deliveries (account_id, id, target_kind, target_id, event_id, event_type, status, due_at)
+      select $1, uuid_at(now()), 'endpoint', $2, gen_random_uuid(), 'message.sent',
+             case when n > 30000 then 'pending' else 'delivered' end, now() from generate_series(1, 30500) n`,
+    values: [toUuid(accountId), target.uuid],
+  })
+  const pages = await pagesRead(async tx => {
+    expect(await cancelDeliveries(tx, world.clock.now(), target, 500)).toBe(500)
+  })
+  expect(pages).toBeLessThan(500 * 40)
 }, 60_000)
