@@ -42,7 +42,7 @@ export function listFraudChores({ db, clock }: Foundation, rooms: FraudRooms): C
       name: 'sweep fraud tallies',
       byAge: true,
       everyMs: HOUR_MS,
-      run: () => sweepAll(() => sweepTallies(db, clock.now() - TALLIES_KEEP_MS, MANY), MANY),
+      run: () => sweepTallies(db, clock.now() - TALLIES_KEEP_MS),
     },
     {
       name: 'sweep verification blocks',

@@ -91,17 +91,31 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
   }
 }
 
-/** Forgets what nobody counted on for so long that nothing is left of it; how many. */
-export async function sweepTallies(db: Db, beforeMs: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
+/** Nobody waits for a sweep, and it may have much to do. */
+const SWEEP_TIMEOUT_MS = 60_000
+/** 8 MB: some 40,000 tallies. */
+const PAGES_AT_ONCE = 1_000
+
+/** Forgets what nobody counted on for so long that nothing is left of it. */
+export async function sweepTallies(db: Db, beforeMs: number, pages = PAGES_AT_ONCE): Promise<void> {
+  for (let page = 0; await sweepPages(db, beforeMs, page, pages); page += pages);
+}
+
+/** By place: an index by age would be written with every send of a code. Whether there are more pages. */
+async function sweepPages(db: Db, beforeMs: number, fromPage: number, pages: number): Promise<boolean> {
+  const { rows } = await db.query<{ more: boolean }>({
     name: 'fraud_tallies_sweep',
-    text: `delete from fraud_tallies t using (
-             select account_id, key from fraud_tallies where at < $1
-              order by account_id, key limit $2 for update skip locked) old
-            where t.account_id = old.account_id and t.key = old.key`,
-    values: [toIso(beforeMs), limit],
+    timeoutMs: SWEEP_TIMEOUT_MS,
+    text: `with old as materialized (
+             select account_id, key from fraud_tallies
+              where ctid >= format('(%s,0)', $2::bigint)::tid and ctid < format('(%s,0)', $3::bigint)::tid and at < $1
+                for update skip locked),
+           gone as (
+             delete from fraud_tallies t using old where t.account_id = old.account_id and t.key = old.key)
+           select pg_relation_size('fraud_tallies') > $3::bigint * current_setting('block_size')::bigint as more`,
+    values: [toIso(beforeMs), fromPage, fromPage + pages],
   })
-  return rowCount ?? 0
+  return rows[0]!.more
 }
 
 /** Forgets words that every node has heard: one that was away for longer reads its accounts anew. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
-import { createTallyStore } from '../../../src/core/fraud/tally-store.ts'
+import { createTallyStore, sweepTallies } from '../../../src/core/fraud/tally-store.ts'
 import { countDue, countNewest } from '../../../src/core/fraud/total-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
@@ -83,3 +83,14 @@ for (const state of ['never analysed', 'analysed']) {
     },
   )
 }
+
+test('a sweep of tallies looks at each once, however many of them are old', async () => {
+  const old = `update fraud_tallies set at = '2026-04-01' where right(key, 1) <> '7'`
+  await database.db.query({ name: 'make_old', text: old })
+  const sweep = (tx: Db) => sweepTallies(tx, Date.UTC(2026, 3, 20), 10)
+  // Each is found, locked as it stands, and found again by its key to be removed.
+  expect(await rowsRead(sweep)).toBeLessThan(ROWS * 3)
+  const left = `select count(*)::integer as n, bool_and(right(key, 1) = '7') as young from fraud_tallies`
+  const { rows } = await database.db.query({ name: 'left', text: left })
+  expect(rows).toEqual([{ n: ROWS / 10, young: true }])
+})
