@@ -3,7 +3,7 @@ import type { SuppressionSource } from '../../contract/suppression.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { type AccountId, type ConnectionId, fromUuid, type Id, LAST_UUID, toUuid } from '../../lib/ids.ts'
 import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
 
 export type SuppressionId = Id<'sup'>
@@ -84,8 +84,8 @@ export async function listSuppressions(
   before: SuppressionId | null,
   limit: number,
 ): Promise<SuppressionRow[]> {
-  const values = [toUuid(accountId), before && toUuid(before), limit]
-  const wheres = ['s.account_id = $1', '($2::uuid is null or s.id < $2)']
+  const values = [toUuid(accountId), before === null ? LAST_UUID : toUuid(before), limit]
+  const wheres = ['s.account_id = $1', 's.id < $2']
   if (filter.key !== undefined) wheres.push(`s.recipient_key = $${values.push(filter.key)}`)
   if (filter.channel !== undefined) wheres.push(`s.channel = $${values.push(filter.channel)}`)
   // Each set of filters is a statement of its own: one for all would be planned for none.

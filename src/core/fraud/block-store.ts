@@ -3,7 +3,7 @@ import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, firstUuidAt, fromUuid, type Id, toUuid } from '../../lib/ids.ts'
+import { type AccountId, firstUuidAt, fromUuid, type Id, LAST_UUID, toUuid } from '../../lib/ids.ts'
 
 export type BlockRow = {
   accountId: AccountId
@@ -70,8 +70,8 @@ export async function listBlocks(
   before: Id<'blk'> | null,
   limit: number,
 ): Promise<BlockRow[]> {
-  const values: unknown[] = [toUuid(accountId), before && toUuid(before), limit]
-  const wheres = ['b.account_id = $1', '($2::uuid is null or b.id < $2)']
+  const values: unknown[] = [toUuid(accountId), before === null ? LAST_UUID : toUuid(before), limit]
+  const wheres = ['b.account_id = $1', 'b.id < $2']
   for (const name of ['action', 'rule', 'recipient', 'country'] as const) {
     if (filter[name] !== undefined) wheres.push(`b.${name} = $${values.push(filter[name])}`)
   }

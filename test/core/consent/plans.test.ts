@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findSuppressed } from '../../../src/core/consent/store.ts'
+import { findSuppressed, listSuppressions, type SuppressionId } from '../../../src/core/consent/store.ts'
 import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -51,8 +51,35 @@ async function ask(from: number): Promise<number> {
   })
 }
 
-test('whom a send must not go to is found by the index, in an empty list and in a long one that nobody analysed', async () => {
+/** Rows that the session has read of suppressions. */
+async function rowsRead(tx: Db): Promise<number> {
+  const { rows } = await tx.query<{ n: number }>({
+    name: 't_rows',
+    text: `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::integer as n from pg_stat_xact_user_tables
+            where relname = 'suppressions'`,
+  })
+  return rows[0]!.n
+}
+
+/** The most rows that a page of the list reads: the first one, and the one behind `last`. */
+async function list(last: SuppressionId): Promise<number> {
+  let most = 0
+  const filters = [{}, { channel: 'int_sms' }, { channel: 'email_user' }] as const
+  for (const filter of filters) {
+    for (let n = 0; n < 16; n++) {
+      await db.transaction(async tx => {
+        const before = await rowsRead(tx)
+        await listSuppressions(tx, accountId, filter, n % 2 ? last : null, 51)
+        most = Math.max(most, (await rowsRead(tx)) - before)
+      })
+    }
+  }
+  return most
+}
+
+test('whom a send must not go to is found by the index, and so is a page of them, in an empty list and in a long one that nobody analysed', async () => {
   expect(await ask(1000)).toBe(0)
+  expect(await list(ids.next('sup'))).toBe(0)
   await db.query({ name: 't_off', text: 'alter table suppressions set (autovacuum_enabled = off)' })
   await db.query({
     name: 't_fill',
@@ -64,4 +91,13 @@ test('whom a send must not go to is found by the index, in an empty list and in 
   expect(await ask(1000)).toBe(0)
   expect(await findSuppressed(db, asked(1000, 3))).toEqual([[null], ['int_sms'], [null]])
   expect(await findSuppressed(db, [{ ...asked(1000, 1)[0]!, accountId: ids.next('acc') }])).toEqual([[]])
+
+  const { rows } = await db.query<{ id: string }>({
+    name: 't_first',
+    text: 'select id from suppressions order by id offset 100 limit 1',
+  })
+  const last = fromUuid('sup', rows[0]!.id)
+  expect(await list(last)).toBeLessThanOrEqual(101)
+  await db.query({ name: 't_anew', text: 'discard plans' })
+  expect(await list(last)).toBeLessThanOrEqual(101)
 }, 60_000)
