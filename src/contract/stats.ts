@@ -41,8 +41,14 @@ export const MessageStats = Type.Object({
   currency: Type.String(),
   total: Type.Object(COUNTS),
   now: Type.Object({
-    waiting: Type.Integer({ minimum: 0, description: 'Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes' }),
-    unknown: Type.Integer({ minimum: 0, description: 'Still unknown; counted likewise, apart from what waits' }),
+    waiting: Type.Integer({
+      minimum: 0,
+      description: 'Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes',
+    }),
+    unknown: Type.Integer({
+      minimum: 0,
+      description: 'Still unknown; counted likewise, apart from what waits',
+    }),
   }),
   rows: Type.Array(MessageStatsRow, {
     description: 'In order; hours and days without anything are left out',

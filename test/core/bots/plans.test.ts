@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { searchSubscribers } from '../../../src/core/bots/subscriber-store.ts'
-import { createDatabase, type Database, type Db } from '../../../src/infra/db.ts'
+import { createDatabase, type Database } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
