@@ -23,7 +23,7 @@ const MANY = 20_000
 /** What stands between verification codes and those who would pump them, and what is known of how codes fare. */
 export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foundation, lease: NodeLease) {
   const fraudRules = createRuleBook({ db, clock, changes })
-  const verificationBlocks = createBlocks({ db, ids, metrics, log })
+  const verificationBlocks = createBlocks({ db, clock, ids, metrics, log })
   const guard = createGuard({
     clock,
     rules: fraudRules,

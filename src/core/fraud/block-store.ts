@@ -3,7 +3,16 @@ import type { BlockAction, FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { bareArray, textArray, timeArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
-import { type AccountId, firstUuidAt, fromUuid, type Id, LAST_UUID, toUuid } from '../../lib/ids.ts'
+import {
+  type AccountId,
+  FIRST_UUID,
+  firstUuidAt,
+  fromUuid,
+  type Id,
+  LAST_UUID,
+  toUuid,
+} from '../../lib/ids.ts'
+import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 
 export type BlockRow = {
   accountId: AccountId
@@ -53,6 +62,8 @@ export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<v
   })
 }
 
+export type BlockId = Id<'blk'>
+
 export type BlockFilter = {
   action?: BlockAction
   rule?: FraudRule
@@ -62,28 +73,67 @@ export type BlockFilter = {
   beforeMs?: number
 }
 
-/** The newest first; `before` is the last id of the page before. */
+/** The newest first; `before` is the last id of the page before, `downTo` the last that is looked at. */
 export async function listBlocks(
   db: Db,
   accountId: AccountId,
   filter: BlockFilter,
-  before: Id<'blk'> | null,
+  before: BlockId | null,
   limit: number,
+  downTo: BlockId | null = null,
 ): Promise<BlockRow[]> {
-  const values: unknown[] = [toUuid(accountId), before === null ? LAST_UUID : toUuid(before), limit]
-  const wheres = ['b.account_id = $1', 'b.id < $2']
-  for (const name of ['action', 'rule', 'recipient', 'country'] as const) {
+  const values: unknown[] = [
+    ...placeOf(accountId, filter, before),
+    downTo ? toUuid(downTo) : FIRST_UUID,
+    limit,
+  ]
+  const wheres = [PLACE, 'b.id >= $5']
+  for (const name of FIELDS) {
     if (filter[name] !== undefined) wheres.push(`b.${name} = $${values.push(filter[name])}`)
   }
-  // Ids carry their time.
-  if (filter.afterMs !== undefined) wheres.push(`b.id >= $${values.push(firstUuidAt(filter.afterMs + 1))}`)
-  if (filter.beforeMs !== undefined) wheres.push(`b.id < $${values.push(firstUuidAt(filter.beforeMs))}`)
   const { rows } = await db.query<Raw>({
-    name: `verification_blocks_${Object.keys(filter).join('_')}`,
-    text: `select b.* from verification_blocks b where ${wheres.join(' and ')} order by b.id desc limit $3`,
+    name: `verification_blocks_${FIELDS.filter(name => filter[name] !== undefined).join('_')}`,
+    text: `select b.* from verification_blocks b where ${wheres.join(' and ')} order by b.id desc limit $6`,
     values,
   })
   return rows.map(toRow)
+}
+
+/** How far down one statement looks; null when it is to the end. */
+export async function endOfBlockLook(
+  db: Db,
+  accountId: AccountId,
+  filter: BlockFilter,
+  before: BlockId | null,
+): Promise<BlockId | null> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'verification_blocks_end',
+    text: `select b.id from verification_blocks b where ${PLACE} order by b.id desc offset ${MOST_LOOKED_AT - 1} limit 2`,
+    values: placeOf(accountId, filter, before),
+  })
+  return rows.length === 2 ? fromUuid('blk', rows[0]!.id) : null
+}
+
+/** Whether it may pass over many before it finds one. */
+export function isSelective(filter: BlockFilter): boolean {
+  return FIELDS.some(name => filter[name] !== undefined)
+}
+
+const FIELDS = ['action', 'rule', 'recipient', 'country'] as const
+const PLACE = 'b.account_id = $1 and b.id >= $2 and b.id < $3 and b.id < $4'
+
+/** Ids carry their time. */
+function placeOf(
+  accountId: AccountId,
+  { afterMs, beforeMs }: BlockFilter,
+  before: BlockId | null,
+): unknown[] {
+  return [
+    toUuid(accountId),
+    afterMs === undefined ? FIRST_UUID : firstUuidAt(afterMs + 1),
+    beforeMs === undefined ? LAST_UUID : firstUuidAt(beforeMs),
+    before === null ? LAST_UUID : toUuid(before),
+  ]
 }
 
 /** Forgets blocks older than a time; how many. */

@@ -5,10 +5,19 @@ import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
-import { toIso } from '../../lib/clock.ts'
-import { type Ids, timeOf } from '../../lib/ids.ts'
+import { type Clock, toIso } from '../../lib/clock.ts'
+import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
+import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
-import { type BlockRow, insertBlocks, listBlocks } from './block-store.ts'
+import {
+  type BlockFilter,
+  type BlockId,
+  type BlockRow,
+  endOfBlockLook,
+  insertBlocks,
+  isSelective,
+  listBlocks,
+} from './block-store.ts'
 import type { Breach, GuardedSend } from './guard.ts'
 import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 
@@ -16,12 +25,16 @@ import { addTotals, emptyShare, type TotalShare } from './total-store.ts'
 export type Blocks = {
   /** Listed when this resolves. What cannot be listed is blocked all the same: never rejects. */
   record(send: GuardedSend, breach: Breach, action: BlockAction): Promise<void>
-  /** The newest first. VALIDATION_ERROR for a time or cursor that is none. */
+  /**
+   * The newest first. A page may be short of rows, or have none, and still be followed by more: it looks for a
+   * while only. VALIDATION_ERROR for a time or cursor that is none.
+   */
   list(caller: Caller, query: BlockQuery): Promise<Page<BlockView>>
 }
 
 export type BlocksDeps = {
   db: Database
+  clock: Pick<Clock, 'monotonic'>
   ids: Ids
   metrics: Pick<Metrics, 'verificationBlock'>
   log: { warn(fields: object, text: string): void }
@@ -30,7 +43,7 @@ export type BlocksDeps = {
 /** Blocks that may wait for the database at once; what comes beyond is counted in the metrics alone. */
 const MOST_WAITING = 10_000
 
-export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
+export function createBlocks({ db, clock, ids, metrics, log }: BlocksDeps): Blocks {
   const batcher = createBatcher<BlockRow, true>({
     async flush(rows) {
       await db.transaction(tx => store(tx, rows))
@@ -86,8 +99,19 @@ export function createBlocks({ db, ids, metrics, log }: BlocksDeps): Blocks {
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),
     }
-    const rows = await listBlocks(db, caller.account.id, filter, before, query.limit + 1)
-    return pageOf(rows, query.limit, view, row => writeCursor(row.id))
+    const { rows, downTo } = await look(caller.account.id, filter, before, query.limit + 1)
+    return pageOf(rows, query.limit, view, row => writeCursor(row.id), downTo && writeCursor(downTo))
+  }
+
+  /** Up to `limit` rows, and down to where they were looked for where that is not the end. */
+  async function look(accountId: AccountId, filter: BlockFilter, before: BlockId | null, limit: number) {
+    if (!isSelective(filter)) {
+      return { rows: await listBlocks(db, accountId, filter, before, limit), downTo: null }
+    }
+    return lookDown(clock, { before, limit, forMs: LOOK_FOR_MS }, async (below, left) => {
+      const downTo = await endOfBlockLook(db, accountId, filter, below)
+      return { rows: await listBlocks(db, accountId, filter, below, left, downTo), downTo }
+    })
   }
 
   return { record, list }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Caller } from '../../../src/contract/caller.ts'
+import { type BlockId, endOfBlockLook, listBlocks } from '../../../src/core/fraud/block-store.ts'
+import { type BlocksDeps, createBlocks } from '../../../src/core/fraud/blocks.ts'
 import { tallyKey } from '../../../src/core/fraud/tallies.ts'
 import { emptyDelta } from '../../../src/core/fraud/tally.ts'
 import { createTallyStore, sweepTallies } from '../../../src/core/fraud/tally-store.ts'
@@ -93,4 +96,28 @@ test('a sweep of tallies looks at each once, however many of them are old', asyn
   const left = `select count(*)::integer as n, bool_and(right(key, 1) = '7') as young from fraud_tallies`
   const { rows } = await database.db.query({ name: 'left', text: left })
   expect(rows).toEqual([{ n: ROWS / 10, young: true }])
+})
+
+test('a page of blocks reads no more than a stretch of them, however rare what it asks for', async () => {
+  const fill = `insert into verification_blocks (account_id, id, action, rule, reason, recipient, channel, retry_at)
+    select '${UUID}', uuid_at('2026-05-04'), 'blocked', 'recipient', 'x', '+1' || n, 'local_sms', now()
+      from generate_series(1, 50000) n`
+  await database.db.query({ name: 'fill_blocks', text: fill })
+  const filter = { recipient: '+49' }
+  let downTo: BlockId | null = null
+  const look = async (tx: Db) => {
+    downTo = await endOfBlockLook(tx, ACCOUNT, filter, null)
+    expect(await listBlocks(tx, ACCOUNT, filter, null, 51, downTo)).toEqual([])
+  }
+  expect(await rowsRead(look)).toBeLessThan(45_000)
+  expect(downTo).not.toBeNull()
+  await database.db.query({ name: 'count_blocks', text: 'analyze verification_blocks' })
+  expect(await rowsRead(look)).toBeLessThan(45_000)
+
+  const clock = { monotonic: () => 0 }
+  const blocks = createBlocks({ db: database.db, clock } as unknown as BlocksDeps)
+  const caller = { account: { id: ACCOUNT } } as Caller
+  const page = { to: '+150000', limit: 1 } as const
+  const { data } = await blocks.list(caller, page)
+  expect(data.map(({ to }) => to)).toEqual(['+150000'])
 })
