@@ -1,4 +1,5 @@
 import { invalid } from '../../contract/errors.ts'
+import { pathStep } from '../../lib/json-path.ts'
 import type { ValueButton } from './spec.ts'
 
 /** The values that a send or a preview gives a template. */
@@ -33,7 +34,7 @@ export function readValues(given: GivenValues, places: number, base: string): re
 function readNamed(named: Readonly<Record<string, string>>, places: number, path: string): string[] {
   const unknown = Object.keys(named).find(key => !isPlace(key, places))
   if (unknown !== undefined) {
-    throw invalid(`${path}.${unknown}`, `names no placeholder of this template, which has ${places}`)
+    throw invalid(path + pathStep(unknown), `names no placeholder of this template, which has ${places}`)
   }
   return Array.from({ length: places }, (_, at) => {
     const value = Object.hasOwn(named, at + 1) ? named[at + 1] : undefined
@@ -81,7 +82,9 @@ export function readButtonValues(
 /** Refuses what no provider of official templates takes as a value. `given` is where the values come from. */
 export function checkOfficialValues(values: readonly string[], given: GivenValues, base: string): void {
   values.forEach((value, at) => {
-    const path = given.variablesNamed ? `variablesNamed.${at + 1}` : `variablesIndexed[${at}]`
+    const path = given.variablesNamed
+      ? `variablesNamed${pathStep(String(at + 1))}`
+      : `variablesIndexed${pathStep(at)}`
     if (value.trim() === '') throw invalid(base + path, 'must not be empty')
     if (/[\n\r\t]| {5}/.test(value)) {
       throw invalid(base + path, 'must not have line breaks, tabs or more than four spaces in a row')

@@ -106,12 +106,17 @@ describe('an SMS template', () => {
     await invalidAt(
       account,
       with_({ variablesNamed: { '1': 'a', '2': 'b', '3': 'c' } }),
-      'template.variablesNamed.3',
+      'template.variablesNamed["3"]',
     )
     await invalidAt(
       account,
       with_({ variablesNamed: { '1': 'a', name: 'b' } }),
       'template.variablesNamed.name',
+    )
+    await invalidAt(
+      account,
+      with_({ variablesNamed: { ['x'.repeat(100_000)]: 'a' } }),
+      `template.variablesNamed["${'x'.repeat(64)}…"]`,
     )
     await invalidAt(
       account,
@@ -320,7 +325,7 @@ describe('an official template', () => {
     await invalidAt(account, use({ variablesIndexed: ['1', '', '3'] }), 'template.variablesIndexed[1]')
     await invalidAt(account, use({ variablesIndexed: ['1', 'a\nb', '3'] }), 'template.variablesIndexed[1]')
     const named = { variablesIndexed: undefined, variablesNamed: { 1: '1', 2: '', 3: '3' } }
-    await invalidAt(account, use(named), 'template.variablesNamed.2')
+    await invalidAt(account, use(named), 'template.variablesNamed["2"]')
     await invalidAt(
       account,
       { ...use({}), officialSenderId: 'cnn_01m7zfya87e70a0k047jvs2kk8' },
