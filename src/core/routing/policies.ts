@@ -19,14 +19,15 @@ export function createPolicies({ connections, providers, sandboxForLive }: Polic
   return {
     async list({ account, mode }) {
       const policies = listPolicies(await connections.forAccount(account.id), providers)
-      return mode === 'test' || sandboxForLive ? policies : policies.map(withoutSandbox)
+      if (mode === 'test') return policies.map(policy => sandboxAs(true, policy))
+      return sandboxForLive ? policies : policies.map(policy => sandboxAs(false, policy))
     },
   }
 }
 
-/** A live key is told that the sandbox is off, by whichever of its two switches. */
-function withoutSandbox(policy: ProviderMessagePolicy): ProviderMessagePolicy {
-  return policy.providerKey === SANDBOX ? { ...policy, enabled: false } : policy
+/** A live key is told that the sandbox is off, by whichever of its two switches; a test key's is off by neither. */
+function sandboxAs(enabled: boolean, policy: ProviderMessagePolicy): ProviderMessagePolicy {
+  return policy.providerKey === SANDBOX ? { ...policy, enabled } : policy
 }
 
 /** What `GET /messages/policies` says: one entry per connection and channel that the account can use. */
