@@ -79,7 +79,7 @@ export function findLine(connections: readonly ConnectionSnapshot[], id: Connect
 /** The sandbox stands in only where there is nothing real, as for sends. */
 function platformOf(official: readonly ConnectionSnapshot[], sandboxForLive: boolean) {
   const real = official.filter(each => each.provider !== SANDBOX)
-  if (real.length === 0 && sandboxForLive) return sandboxOf(official)
+  if (real.length === 0 && sandboxForLive) return official.find(({ enabled }) => enabled)
   return real.find(each => each.accountId === PLATFORM && each.enabled)
 }
 

@@ -72,6 +72,10 @@ describe('chooseLine', () => {
     expect(() => choose(all, { mode: 'test', asked: 'nobody' })).toThrow('officialSenderId: ')
     expect(idOf([sandbox])).toBe(sandbox.id)
     expect(() => choose([sandbox], { sandboxForLive: false })).toThrow('officialSenderId: ')
+    const rested = { ...sandbox, enabled: false }
+    expect(() => choose([rested])).toThrow('officialSenderId: ')
+    expect(() => choose([rested], { asked: 'platform' })).toThrow('officialSenderId: ')
+    expect(idOf([rested], { mode: 'test' })).toBe(sandbox.id)
     expect(() => choose([off, sandbox])).toThrow('officialSenderId: ')
     expect(() => choose([])).toThrow('officialSenderId: ')
   })
