@@ -8,6 +8,8 @@
 export type Generations<K, V> = {
   get(key: K): V | undefined
   set(key: K, value: V): void
+  /** Another one each time that entries are forgotten: what was got within one of them is still held. */
+  turn(): object
   /** Entries that are held, those included that the next turn forgets. */
   size(): number
 }
@@ -17,11 +19,13 @@ export function createGenerations<K, V>(maxEntries: number): Generations<K, V> {
   if (!(maxEntries >= 2)) throw new RangeError(`two generations hold at least two entries, not ${maxEntries}`)
   let young = new Map<K, V>()
   let old = new Map<K, V>()
+  let turn = {}
 
   function set(key: K, value: V): void {
     if (young.size >= maxEntries / 2 && !young.has(key)) {
       old = young
       young = new Map()
+      turn = {}
     }
     old.delete(key)
     young.set(key, value)
@@ -36,6 +40,7 @@ export function createGenerations<K, V>(maxEntries: number): Generations<K, V> {
       return kept
     },
     set,
+    turn: () => turn,
     size: () => young.size + old.size,
   }
 }

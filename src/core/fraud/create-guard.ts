@@ -127,7 +127,7 @@ export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps):
 
   /** There was time to confirm these: now they count. */
   function ripen(): void {
-    for (const { sends, verified, ...key } of maturing.take(clock.now())) {
+    for (const { key, sends, verified } of maturing.take(clock.now())) {
       const account = tallies.read(tallyKey(key.accountId, ACCOUNT_SCOPE.key, 0))
       tallies.add(key, { sends, verified, settled: sends - verified * creditOf(account) })
     }

@@ -1,7 +1,7 @@
 import type { TallyKey } from './tallies.ts'
 
 /** What became of the codes that one key was sent at one time. */
-export type Ripe = TallyKey & { sends: number; verified: number }
+export type Ripe = { key: TallyKey; sends: number; verified: number }
 
 /**
  * Holds codes back until there was time to confirm them, and their confirmations
@@ -40,7 +40,7 @@ export function createMaturing(): Maturing {
       const slot = slotAt(sentAtMs, nowMs)
       const held = slot.get(key.name)
       if (held) held[what]++
-      else if (slot.size < MOST_KEYS) slot.set(key.name, { ...key, sends: 0, verified: 0, [what]: 1 })
+      else if (slot.size < MOST_KEYS) slot.set(key.name, ripeOf(key, what))
     },
     take(nowMs) {
       const ripe: Ripe[] = []
@@ -52,4 +52,8 @@ export function createMaturing(): Maturing {
       return ripe
     },
   }
+}
+
+function ripeOf(key: TallyKey, what: 'sends' | 'verified'): Ripe {
+  return { key, sends: Number(what === 'sends'), verified: Number(what === 'verified') }
 }

@@ -4,19 +4,33 @@ import type { AccountId } from '../../lib/ids.ts'
 import { add, age, type Delta, emptyDelta, emptyTally, gather, type Tally } from './tally.ts'
 
 /** One key of an account, and what leaks from its pressures in an hour; `name` tells it from all others. */
-export type TallyKey = { accountId: AccountId; key: string; leak: number; name: string }
+export type TallyKey = {
+  readonly accountId: AccountId
+  readonly key: string
+  readonly leak: number
+  readonly name: string
+  /** Where it was found, and in which turn (generations.ts) of what is kept: one look is enough for all of it. */
+  found: Kept | null
+  foundIn: object | null
+}
 
 /** A key is used many times for each send: it is named once. */
 export function tallyKey(accountId: AccountId, key: string, leak: number): TallyKey {
-  return { accountId, key, leak, name: nameOf(accountId, key) }
+  return { accountId, key, leak, name: nameOf(accountId, key), found: null, foundIn: null }
 }
 
+/** What all have counted of a key, as far as it is known here, and what of it the others were not told. */
+type Kept = { tally: Tally; untold: Untold | null }
+type Untold = TallyChange & { name: string; taken: boolean }
+
+/** What one node adds to a key. */
+export type TallyChange = { accountId: AccountId; key: string; leak: number; delta: Delta }
 export type TallyRow = { accountId: AccountId; key: string; tally: Tally }
 
 /** Where nodes put together what each of them counted. */
 export type TallyStore = {
   /** Adds; the sums, of these keys alone. */
-  fold(deltas: readonly (TallyKey & { delta: Delta })[], nowMs: number): Promise<TallyRow[]>
+  fold(changes: readonly TallyChange[], nowMs: number): Promise<TallyRow[]>
   /**
    * What other nodes changed of these accounts since `sinceMs` by the store's own clock, in the last
    * seconds where that is null, and was not told before; and when the last of it was changed, by
@@ -57,11 +71,10 @@ const STALE_MS = 5_000
 /** A change becomes visible when it is committed, which is later than its time says. */
 const OVERLAP_MS = 5_000
 
-type Untold = TallyKey & { delta: Delta }
 type Followed = { askedAtMs: number; heardAtMs: number; loading: Promise<void> | null }
 
 export function createTallies({ store, clock }: { store: TallyStore; clock: Clock }): Tallies {
-  const tallies = createGenerations<string, Tally>(MOST_TALLIES)
+  const tallies = createGenerations<string, Kept>(MOST_TALLIES)
   const followed = createGenerations<AccountId, Followed>(MOST_ACCOUNTS)
   const active = new Set<AccountId>()
   const untold = new Map<string, Untold>()
@@ -104,25 +117,38 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     const name = nameOf(accountId, key)
     const mine = untold.get(name)
     if (mine) add(age(tally, clock.now(), mine.leak), mine.delta)
-    tallies.set(name, tally)
-  }
-
-  function find({ name, leak }: TallyKey): Tally {
     const known = tallies.get(name)
-    if (known) return age(known, clock.now(), leak)
-    const made = emptyTally(clock.now())
-    tallies.set(name, made)
-    return made
+    if (known) known.tally = tally
+    else tallies.set(name, { tally, untold: null })
   }
 
-  function tell(key: TallyKey, delta: Partial<Delta>): void {
-    let mine = untold.get(key.name)
-    if (!mine) {
-      if (untold.size >= MOST_UNTOLD) return
-      mine = { ...key, delta: emptyDelta() }
-      untold.set(key.name, mine)
-    }
-    gather(mine.delta, delta)
+  function find(key: TallyKey): Kept {
+    const kept = key.found !== null && key.foundIn === tallies.turn() ? key.found : lookUp(key)
+    age(kept.tally, clock.now(), key.leak)
+    return kept
+  }
+
+  function lookUp(key: TallyKey): Kept {
+    const kept = tallies.get(key.name) ?? { tally: emptyTally(clock.now()), untold: null }
+    tallies.set(key.name, kept)
+    key.found = kept
+    key.foundIn = tallies.turn()
+    return kept
+  }
+
+  function tell(key: TallyKey, kept: Kept, delta: Partial<Delta>): void {
+    if (!kept.untold || kept.untold.taken) kept.untold = untoldOf(key)
+    if (kept.untold) gather(kept.untold.delta, delta)
+  }
+
+  /** Null where there is no room for more. */
+  function untoldOf({ accountId, key, leak, name }: TallyKey): Untold | null {
+    const known = untold.get(name)
+    if (known) return known
+    if (untold.size >= MOST_UNTOLD) return null
+    const made = { accountId, key, leak, name, delta: emptyDelta(), taken: false }
+    untold.set(name, made)
+    return made
   }
 
   async function round(): Promise<void> {
@@ -134,15 +160,24 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
     while (untold.size > 0) {
       const page = [...untold.values()].slice(0, MOST_ROWS).sort(inOrder)
       // From here on new counts gather anew; should the store be away, these join them again.
-      for (const { name } of page) untold.delete(name)
+      for (const mine of page) {
+        mine.taken = true
+        untold.delete(mine.name)
+      }
       try {
         for (const row of await store.fold(page, clock.now())) hear(row)
       } catch (error) {
-        for (const { delta, ...key } of page) tell(key, delta)
+        for (const mine of page) tellAgain(mine)
         throw error
       }
       if (page.length < MOST_ROWS) return
     }
+  }
+
+  function tellAgain(mine: Untold): void {
+    const meanwhile = untold.get(mine.name)
+    if (meanwhile) gather(meanwhile.delta, mine.delta)
+    else if (untold.size < MOST_UNTOLD) untold.set(mine.name, { ...mine, taken: false })
   }
 
   async function hearOthers(): Promise<void> {
@@ -173,10 +208,11 @@ export function createTallies({ store, clock }: { store: TallyStore; clock: Cloc
 
   return {
     ready,
-    read: find,
+    read: key => find(key).tally,
     add(key, delta) {
-      add(find(key), delta)
-      tell(key, delta)
+      const kept = find(key)
+      add(kept.tally, delta)
+      tell(key, kept, delta)
     },
     fold: () => inTurn(round),
   }
@@ -187,7 +223,7 @@ function nameOf(accountId: AccountId, key: string): string {
 }
 
 /** Ids sort like the store's uuids. */
-function inOrder(one: TallyKey, other: TallyKey): number {
+function inOrder(one: TallyChange, other: TallyChange): number {
   if (one.accountId !== other.accountId) return one.accountId < other.accountId ? -1 : 1
   return one.key < other.key ? -1 : Number(one.key > other.key)
 }

@@ -34,7 +34,7 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
   const heard = new Map<string, number>()
 
   return {
-    async fold(deltas, nowMs) {
+    async fold(changes, nowMs) {
       const { rows } = await db.query<Raw>({
         name: 'fold_tallies',
         text: 'select * from fold_tallies($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)',
@@ -42,16 +42,16 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
           node(),
           toIso(nowMs),
           HALF_LIFE_HOURS,
-          bareArray(deltas.map(each => toUuid(each.accountId))),
-          textArray(deltas.map(each => each.key)),
-          bareArray(deltas.map(each => each.delta.fresh)),
-          bareArray(deltas.map(each => each.delta.settled)),
-          bareArray(deltas.map(each => each.delta.sends)),
-          bareArray(deltas.map(each => each.delta.verified)),
-          bareArray(deltas.map(each => each.leak)),
-          timeArray(deltas.map(each => each.delta.heldUntilMs || null)),
-          textArray(deltas.map(each => each.delta.heldBy)),
-          bareArray(deltas.map(each => each.delta.holds)),
+          bareArray(changes.map(each => toUuid(each.accountId))),
+          textArray(changes.map(each => each.key)),
+          bareArray(changes.map(each => each.delta.fresh)),
+          bareArray(changes.map(each => each.delta.settled)),
+          bareArray(changes.map(each => each.delta.sends)),
+          bareArray(changes.map(each => each.delta.verified)),
+          bareArray(changes.map(each => each.leak)),
+          timeArray(changes.map(each => each.delta.heldUntilMs || null)),
+          textArray(changes.map(each => each.delta.heldBy)),
+          bareArray(changes.map(each => each.delta.holds)),
         ],
       })
       return rows.map(toRow)
