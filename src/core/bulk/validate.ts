@@ -164,29 +164,43 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
 }
 
 /**
- * What the account has is looked at once a page, and the files that bodies name
- * once each: rows of a job mostly name the same ones. From then on these stay as
+ * What the account has is looked at once a page, and what bodies name beyond that, files and
+ * conversations, once each: rows of a job mostly name the same files. From then on these stay as
  * long as the job, which may be longer than files do that nobody needs.
  */
 function withWorldOfPage(job: Job, deps: BulkValidatorDeps): BulkValidatorDeps {
   const known = new Map<string, ReturnType<RowDeps['world']>>()
+  const kept = new Map<string, Promise<void>>()
 
   async function withFiles(caller: Pick<Caller, 'account'>, body: SingleSendBody, ids: readonly string[]) {
-    for (const id of ids) await deps.keepFile(id, job)
+    for (const id of ids) await keep(id)
     return deps.world(caller, body)
+  }
+
+  function keep(id: string): Promise<void> {
+    const keeping = kept.get(id) ?? deps.keepFile(id, job)
+    kept.set(id, keeping)
+    return keeping
   }
 
   return {
     ...deps,
     world(caller, body) {
       const ids = body ? assetIdsOf(body) : []
-      const named = ids.join(' ')
+      const named = namedBy(body, ids)
       const world =
         known.get(named) ?? (ids.length > 0 ? withFiles(caller, body!, ids) : deps.world(caller, body))
       known.set(named, world)
       return world
     },
   }
+}
+
+/** All that two bodies must share for the world of one to be the other's. */
+function namedBy(body: SingleSendBody | undefined, ids: readonly string[]): string {
+  const context = body?.conversationContext
+  if (!context) return ids.join(' ')
+  return JSON.stringify([context.moduleType, context.accountId, context.chatId, ...ids])
 }
 
 /** Of a row that is no message nobody knows what its template would have said. */
