@@ -6944,6 +6944,7 @@ export interface Paths {
         200: { content: { '*/*': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }
@@ -6956,6 +6957,7 @@ export interface Paths {
         200: { content: { '*/*': string } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
         404: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         503: { content: { 'application/json': ErrorBody } }

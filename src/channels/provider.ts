@@ -315,6 +315,8 @@ export type InboundAnswer =
   | { kind: 'taken'; inbound: readonly Inbound[]; reply?: InboundReply }
   /** Not the provider's, or changed on the way. */
   | { kind: 'unauthorized' }
+  /** A question whether we are here, by somebody who does not know the word that was agreed on. */
+  | { kind: 'forbidden' }
   /** The provider's, but nothing that can be read. */
   | { kind: 'malformed'; detail: string }
 

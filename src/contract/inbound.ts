@@ -33,6 +33,7 @@ export type InboundDoor = {
     | { kind: 'stored'; reply?: InboundReply }
     | { kind: 'unknown' }
     | { kind: 'unauthorized' }
+    | { kind: 'forbidden' }
     | { kind: 'malformed'; detail: string }
   >
 }

@@ -41,8 +41,9 @@ function shakeHands(request: InboundRequest, verifyToken: string): InboundAnswer
     query.get('hub.mode') === 'subscribe' &&
     /^[\w.-]{1,200}$/.test(challenge) &&
     sameText(query.get('hub.verify_token') ?? '', verifyToken)
-  const reply = known ? { status: 200, body: challenge } : { status: 403, body: 'Forbidden' }
-  return { kind: 'taken', inbound: [], reply: { ...reply, contentType: 'text/plain; charset=utf-8' } }
+  if (!known) return { kind: 'forbidden' }
+  const reply = { status: 200, body: challenge, contentType: 'text/plain; charset=utf-8' }
+  return { kind: 'taken', inbound: [], reply }
 }
 
 /** HMAC-SHA256 of the bytes as they came. */

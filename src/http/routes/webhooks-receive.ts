@@ -32,7 +32,14 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
         'Delivery receipts in the provider’s own form, proved by its own signature; updates of a bot, at `/webhooks/botapp/{botId}`. Answered once they are stored.',
       tags: ['Providers'],
       params: Type.Object({ provider: Type.String(), connectionId: Type.String() }),
-      errors: ['UNAUTHORIZED', 'NOT_FOUND', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
+      errors: [
+        'UNAUTHORIZED',
+        'FORBIDDEN',
+        'NOT_FOUND',
+        'VALIDATION_ERROR',
+        'PAYLOAD_TOO_LARGE',
+        'SERVICE_UNAVAILABLE',
+      ],
       response: {
         200: Type.String({
           contentMediaType: '*/*',
@@ -49,6 +56,8 @@ function receiveBy(method: 'GET' | 'POST', { inbound, publicUrl }: Deps) {
           throw new Problem('NOT_FOUND')
         case 'unauthorized':
           throw new Problem('UNAUTHORIZED', 'The call does not prove that it is from the provider.')
+        case 'forbidden':
+          throw new Problem('FORBIDDEN', 'The verify token is another than the connection’s.')
         case 'malformed':
           throw new Problem('VALIDATION_ERROR', `The call cannot be read: ${answer.detail}.`)
         case 'stored':

@@ -317,7 +317,7 @@ describe('what WhatsApp says later', () => {
     const taken = await ask(verifyToken)
     expect([taken.status, taken.text]).toEqual([200, '1158201444'])
     expect(taken.headers.get('content-type')).toContain('text/plain')
-    expect((await ask('another')).status).toBe(403)
+    expect(await ask('another')).toMatchObject({ status: 403, body: { success: false, code: 'FORBIDDEN' } })
   })
 })
 
