@@ -1,4 +1,5 @@
 import type { Channel } from '../contract/enums.ts'
+import { SANDBOX } from '../contract/sandbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
 import type { Io, Link, LinkLog, LinkState, LinkTest, Provider } from './provider.ts'
@@ -205,5 +206,5 @@ function createUses(): Uses {
 
 /** The sandbox carries test keys even where live keys may not use it. */
 function carries({ enabled, provider }: LinkSpec): boolean {
-  return enabled || provider === 'sandbox'
+  return enabled || provider === SANDBOX
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { CHANNELS } from '../contract/enums.ts'
 import type { SandboxMedia } from '../contract/sandbox.ts'
+import { SANDBOX } from '../contract/sandbox.ts'
 import type { SandboxInbox, TakenMessage } from '../contract/sandbox-inbox.ts'
 import { type AccountId, type MessageId, timeOf } from '../lib/ids.ts'
 import type {
@@ -36,7 +37,7 @@ const INBOX_MS = 1_000
  */
 export function createSandboxProvider(options: { inbox: SandboxInbox }): Provider {
   return {
-    key: 'sandbox',
+    key: SANDBOX,
     channels: CHANNELS,
     policy: {
       ...PLAIN_TEXT,

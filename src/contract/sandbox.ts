@@ -2,6 +2,9 @@ import { type Static, Type } from 'typebox'
 import { ATTACHMENT_TYPES, CHANNELS } from './enums.ts'
 import { IsoTime, nullable, oneOf, page, pageQuery } from './envelope.ts'
 
+/** The key of the provider that sends nothing. */
+export const SANDBOX = 'sandbox'
+
 /** A file that came with a message: what it was, not its bytes. */
 export const SandboxMedia = Type.Object({
   type: oneOf(ATTACHMENT_TYPES),

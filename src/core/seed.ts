@@ -1,5 +1,6 @@
 import type { PriceInput } from '../contract/admin.ts'
 import { CHANNELS, type Channel } from '../contract/enums.ts'
+import { SANDBOX } from '../contract/sandbox.ts'
 import type { Database, Db } from '../infra/db.ts'
 import type { AccountAdmin } from './accounts/admin.ts'
 import { isEmptyStore, lockSeed } from './accounts/store.ts'
@@ -38,7 +39,7 @@ export function seed(deps: SeedDeps): Promise<{ testKey: string } | null> {
 
 function addSandbox(tx: Db, deps: SeedDeps) {
   return deps.connections.createIn(tx, {
-    provider: 'sandbox',
+    provider: SANDBOX,
     name: 'Sandbox',
     channels: [...CHANNELS],
     priorityOrder: SANDBOX_PRIORITY,

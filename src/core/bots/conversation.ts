@@ -1,10 +1,10 @@
 import type { KeyMode } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, isId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
-import { SANDBOX } from '../routing/route.ts'
 import { type ChatRef, type Found, findConversations } from './subscriber-store.ts'
 
 /** As a conversationContext names it. */

@@ -16,6 +16,7 @@ import {
 import type { Channel } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -43,7 +44,7 @@ import {
 
 /**
  * The operator's hand on connections. Secrets go in and never come out, save to
- * the link that needs them. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND.
+ * the link that needs them. A refusal is a Problem: VALIDATION_ERROR, NOT_FOUND, CONFLICT.
  */
 export type ConnectionAdmin = {
   create(input: ConnectionCreate): Promise<ConnectionView>
@@ -227,8 +228,10 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
   }
 
   async function remove(id: string): Promise<{ id: string; deleted: true }> {
-    if (!(await deleteConnection(db, readId(id)))) unknownConnection()
-    return { id, deleted: true }
+    const connectionId = readId(id)
+    if (await deleteConnection(db, connectionId, SANDBOX)) return { id, deleted: true }
+    if (await selectConnection(db, connectionId)) throw sandboxStays()
+    return unknownConnection()
   }
 
   function withState(stored: StoredView): ConnectionView {
@@ -284,6 +287,13 @@ export function secretFieldContext(id: ConnectionId, field: string): string {
 
 function readId(id: string): ConnectionId {
   return isId('cnn', id) ? id : unknownConnection()
+}
+
+function sandboxStays(): Problem {
+  return new Problem(
+    'CONFLICT',
+    'Test keys send through the sandbox: it can be disabled for live keys, not removed.',
+  )
 }
 
 function unknownConnection(): never {

@@ -133,12 +133,14 @@ export async function updateConnection(db: Db, row: ConnectionRow): Promise<void
   })
 }
 
-/** False when there was none. */
-export async function deleteConnection(db: Db, id: ConnectionId): Promise<boolean> {
+/** False when there was none, or it is the only one of `needed` that everybody has. */
+export async function deleteConnection(db: Db, id: ConnectionId, needed: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'connection_delete',
-    text: 'delete from connections where id = $1',
-    values: [toUuid(id)],
+    text: `delete from connections c where c.id = $1
+              and (c.provider <> $2 or exists (
+                select from connections o where o.provider = $2 and o.account_id = $3 and o.id <> c.id))`,
+    values: [toUuid(id), needed, PLATFORM_UUID],
   })
   return rowCount === 1
 }

@@ -1,11 +1,11 @@
 import type { Channel } from '../../contract/enums.ts'
 import { errorBody } from '../../contract/envelope.ts'
 import { CATALOGUE, type ErrorCode, Problem } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { SenderSource, SendResult } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type MessageId, sameAs } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
-import { SANDBOX } from '../routing/route.ts'
 
 /** An answer as bytes, so that a replay repeats it to the letter. */
 export type Answer = {

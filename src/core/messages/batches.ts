@@ -1,7 +1,7 @@
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids, MessageId } from '../../lib/ids.ts'
-import { SANDBOX } from '../routing/route.ts'
 import { anyWith, claimForBatch, finishBatch, stillLives, takeUpBatch } from './batch-store.ts'
 import type { KeyClaim } from './hot-store.ts'
 import type { StoredKey } from './idempotency-store.ts'

@@ -1,6 +1,6 @@
 import type { Problem } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
-import { SANDBOX } from '../routing/route.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { ExistingKey, KeyClaim } from './hot-store.ts'
 import { type Idempotency, isDecision } from './idempotency.ts'

@@ -1,6 +1,7 @@
 import type { Channel } from '../../contract/enums.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
-import { type Carrier, type Carrying, carriersOf, isSimulated, SANDBOX } from './route.ts'
+import { type Carrier, type Carrying, carriersOf, isSimulated } from './route.ts'
 
 export type OnwardRequest = Carrying & {
   /** Where the message was tried last. */

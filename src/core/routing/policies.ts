@@ -1,8 +1,8 @@
 import type { ProviderPolicy } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import type { ProviderMessagePolicy } from '../../contract/message.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ConnectionSnapshot, ConnectionSnapshots } from '../connections/snapshot.ts'
-import { SANDBOX } from './route.ts'
 
 export type Policies = { list(caller: Pick<Caller, 'account' | 'mode'>): Promise<ProviderMessagePolicy[]> }
 

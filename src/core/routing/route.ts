@@ -1,5 +1,6 @@
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { checkReach, type Recipient, smsChannelOf } from './recipient.ts'
@@ -32,8 +33,6 @@ export type Route = Carrier & {
   /** The channels that could carry the message, the chosen one first. */
   candidates: readonly Channel[]
 }
-
-export const SANDBOX = 'sandbox'
 
 /**
  * Chooses channel and connection (decisions: "channel: auto"). Pure: the same

@@ -1,5 +1,6 @@
 import type { Channel, KeyMode } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import { PLATFORM_SENDER } from '../../contract/template.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
@@ -8,7 +9,6 @@ import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 
 /** The channel whose senders are connections. */
 export const OFFICIAL: Channel = 'official_chatapp'
-const SANDBOX = 'sandbox'
 
 /** The default that an account chose: null is the platform's number, undefined no choice. */
 export type OfficialChoice = ConnectionId | null | undefined

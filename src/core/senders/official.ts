@@ -3,6 +3,7 @@ import { type Page, readCursor, writeCursor } from '../../contract/cursor.ts'
 import type { KeyMode } from '../../contract/enums.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { OfficialSender, OfficialSenderQuery } from '../../contract/official.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import { PLATFORM_SENDER, type TemplateSender } from '../../contract/template.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
@@ -46,8 +47,6 @@ export type OfficialSendersDeps = {
   /** This node goes by the account's new default at once. */
   applied(accountId: AccountId): void
 }
-
-const SANDBOX = 'sandbox'
 
 export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSenders {
   const { db, connections, sandboxForLive } = deps

@@ -1,5 +1,6 @@
 import type { KeyMode } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
+import { SANDBOX } from '../../contract/sandbox.ts'
 import { PLATFORM_SENDER, type TemplateSender } from '../../contract/template.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
@@ -40,7 +41,6 @@ export type LineRequest = {
   sandboxForLive: boolean
 }
 
-const SANDBOX = 'sandbox'
 const CHANNEL = 'official_chatapp'
 
 /**

@@ -1,8 +1,8 @@
+import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ChannelOrder, VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Answer, failedAnswer } from '../messages/answers.ts'
 import type { Told } from '../messages/first-word.ts'
-import { SANDBOX } from '../routing/route.ts'
 import type { VerificationId } from './codes.ts'
 import { resendAtMs } from './rules.ts'
 

@@ -14,7 +14,7 @@ export const adminConnectionsDelete = (deps: { connectionAdmin: ConnectionAdmin 
       summary: 'Remove a connection',
       tags: ['Operator'],
       params: Type.Object({ id: Type.String() }),
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'CONFLICT'],
       response: { 200: success(Type.Object({ id: Type.String(), deleted: Type.Literal(true) })) },
     },
     handler: async request => ({ success: true, data: await deps.connectionAdmin.remove(request.params.id) }),

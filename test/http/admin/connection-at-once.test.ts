@@ -35,3 +35,22 @@ test('whoever adds or removes a connection is believed by the very next send', a
   await app.admin('DELETE', `/connections/${id}`)
   expect(await sendsThrough()).toBe('sandbox')
 })
+
+test('the sandbox stays, since test keys send through it; another one of it may go', async () => {
+  const { body } = await app.admin('GET', '/connections')
+  const seeded = (body['data'] as { id: string; provider: string }[]).find(
+    each => each.provider === 'sandbox',
+  )!
+  const remove = (id: string) => app.admin('DELETE', `/connections/${id}`)
+  const refused = await remove(seeded.id)
+  expect(refused).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
+  const added = await app.admin('POST', '/connections', {
+    provider: 'sandbox',
+    name: 'second',
+    channels: ['local_sms'],
+  })
+  const { id } = (added.body['data'] as { connection: { id: string } }).connection
+  expect((await remove(id)).status).toBe(200)
+  expect((await account.send({ to: '+12025550123', text: 'x' })).status).toBe(200)
+  expect((await remove(id)).status).toBe(404)
+})
