@@ -3205,6 +3205,13 @@ export interface SenderCreate {
   name: string
   isDefault?: boolean
 }
+export interface GetAdminSmsSendersById200 {
+  success: true
+  data: AdminSender
+}
+export interface GetAdminSmsSendersByIdPath {
+  id: string
+}
 export interface PostAdminSmsSendersByIdApprove200 {
   success: true
   data: AdminSender
@@ -4245,6 +4252,13 @@ export interface MembershipCreate {
    * @maxItems 4
    */
   permissions?: Permission[]
+}
+export interface GetAdminMembersById200 {
+  success: true
+  data: Person
+}
+export interface GetAdminMembersByIdPath {
+  id: string
 }
 export interface PatchAdminMembersById200 {
   success: true
@@ -6041,6 +6055,21 @@ export interface Paths {
       }
     }
   }
+  '/api/admin/sms-senders/{id}': {
+    get: {
+      parameters: { path: GetAdminSmsSendersByIdPath; query?: never; header?: never }
+      responses: {
+        200: { content: { 'application/json': GetAdminSmsSendersById200 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
+      }
+    }
+  }
   '/api/admin/sms-senders/{id}/approve': {
     post: {
       parameters: { path: PostAdminSmsSendersByIdApprovePath; query?: never; header?: never }
@@ -6724,6 +6753,19 @@ export interface Paths {
     }
   }
   '/api/admin/members/{id}': {
+    get: {
+      parameters: { path: GetAdminMembersByIdPath; query?: never; header?: never }
+      responses: {
+        200: { content: { 'application/json': GetAdminMembersById200 } }
+        400: { content: { 'application/json': ErrorBody } }
+        401: { content: { 'application/json': ErrorBody } }
+        403: { content: { 'application/json': ErrorBody } }
+        404: { content: { 'application/json': ErrorBody } }
+        429: { content: { 'application/json': ErrorBody } }
+        503: { content: { 'application/json': ErrorBody } }
+        default: { content: { 'application/json': ErrorBody } }
+      }
+    }
     patch: {
       parameters: { path: PatchAdminMembersByIdPath; query?: never; header?: never }
       requestBody: { content: { 'application/json': PersonUpdate } }

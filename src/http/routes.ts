@@ -28,6 +28,7 @@ import { adminMembersInvitationsCreate } from './routes/admin-members-invitation
 import { adminMembersInvitationsDelete } from './routes/admin-members-invitations-delete.ts'
 import { adminMembersInvitationsList } from './routes/admin-members-invitations-list.ts'
 import { adminMembersList } from './routes/admin-members-list.ts'
+import { adminMembersRead } from './routes/admin-members-read.ts'
 import { adminMembersReset } from './routes/admin-members-reset.ts'
 import { adminMembersUpdate } from './routes/admin-members-update.ts'
 import { adminNodesRead } from './routes/admin-nodes-read.ts'
@@ -39,6 +40,7 @@ import { adminQueuesRead } from './routes/admin-queues-read.ts'
 import { adminSendersApprove } from './routes/admin-senders-approve.ts'
 import { adminSendersCreate } from './routes/admin-senders-create.ts'
 import { adminSendersList } from './routes/admin-senders-list.ts'
+import { adminSendersRead } from './routes/admin-senders-read.ts'
 import { adminSendersReject } from './routes/admin-senders-reject.ts'
 import { adminSuppressionsDelete } from './routes/admin-suppressions-delete.ts'
 import { adminSuppressionsList } from './routes/admin-suppressions-list.ts'
@@ -250,6 +252,7 @@ const ROUTES = [
   adminPricesReplace, //     PUT    /api/admin/prices
   adminSendersList, //       GET    /api/admin/sms-senders
   adminSendersCreate, //     POST   /api/admin/sms-senders
+  adminSendersRead, //       GET    /api/admin/sms-senders/{id}
   adminSendersApprove, //    POST   /api/admin/sms-senders/{id}/approve
   adminSendersReject, //     POST   /api/admin/sms-senders/{id}/reject
   adminInboundList, //       GET    /api/admin/inbound
@@ -296,6 +299,7 @@ const ROUTES = [
 
   adminMembersList, // GET    /api/admin/members
   adminMembersCreate, // POST   /api/admin/members
+  adminMembersRead, // GET    /api/admin/members/{id}
   adminMembersUpdate, // PATCH  /api/admin/members/{id}
   adminMembersDelete, // DELETE /api/admin/members/{id}
   adminMembersReset, // POST   /api/admin/members/{id}/reset

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Download, Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpPeer, startSmtpServer } from '../support/smtp-server.ts'
-import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+import { type Console, findBarriers, PERSON, setUp, startConsole, takePicture, type Window } from './support.ts'
 
 const XSS = '<img src=x onerror="window.broken=1">'
 
@@ -64,6 +64,21 @@ describe('the operator', { timeout: 60_000 }, () => {
     await row(page, 'Amaz0nPay').click()
     await page.getByRole('dialog', { name: 'Amaz0nPay' }).getByText(`Not yours ${XSS}`).waitFor()
     expect(await page.evaluate('window.broken')).toBe(undefined)
+  })
+
+  it('follows a link to a name or a person whom the list beside it does not show', async () => {
+    const { page, go } = window
+    const made = await server.app.admin('POST', '/sms-senders', { name: 'Approved' })
+    const { id } = (made.body['data'] as { smsSender: { id: string } }).smsSender
+    await go(`/operator/senders/${id}`)
+    await page.getByRole('dialog', { name: 'Approved' }).getByText('A name of the platform').waitFor()
+    const people = (await server.app.admin('GET', '/members')).body['data'] as { id: string }[]
+    await go(`/operator/people/${people[0]!.id}?q=nobody-of-this-name`)
+    await page.getByRole('dialog', { name: PERSON.name }).getByText(PERSON.email).waitFor()
+    await go('/operator/people/usr_01m84n0sqte82f1yq8k3v8zz9a')
+    await page.getByRole('dialog', { name: 'Person' }).getByText('This is not there').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   it('makes one account, though the answer to the first press was lost with its keys', async () => {

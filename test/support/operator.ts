@@ -16,6 +16,7 @@ import { adminPricesReplace } from '../../src/http/routes/admin-prices-replace.t
 import { adminSendersApprove } from '../../src/http/routes/admin-senders-approve.ts'
 import { adminSendersCreate } from '../../src/http/routes/admin-senders-create.ts'
 import { adminSendersList } from '../../src/http/routes/admin-senders-list.ts'
+import { adminSendersRead } from '../../src/http/routes/admin-senders-read.ts'
 import { adminSendersReject } from '../../src/http/routes/admin-senders-reject.ts'
 import { ledgerList } from '../../src/http/routes/ledger-list.ts'
 import { walletRead } from '../../src/http/routes/wallet-read.ts'
@@ -56,6 +57,7 @@ export async function startOperator(options: Parameters<typeof openRooms>[1] = {
     adminConnectionsDelete,
     adminConnectionsTest,
     adminSendersList,
+    adminSendersRead,
     adminSendersCreate,
     adminSendersApprove,
     adminSendersReject,

@@ -67,6 +67,7 @@ import {
 export type PeopleAdmin = {
   /** The newest first; `q` is part of an address or a name. */
   list(query: PageQuery & { accountId?: string; q?: string }): Promise<Page<Person>>
+  read(id: string): Promise<Person>
   /** Lets somebody who has a login act for an account; again, it changes how. */
   join(input: MembershipCreate): Promise<Person>
   update(id: string, input: PersonUpdate): Promise<Person>
@@ -90,7 +91,8 @@ export type PeopleAdminDeps = {
 export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
   const { db, clock, invitations, sessions } = deps
 
-  async function read(id: UserId): Promise<Person> {
+  async function read(id: string): Promise<Person> {
+    if (!isId('usr', id)) return unknownPerson()
     const [row] = await listPeople(db, { id, accountId: null, text: null }, null, 1)
     return row ? viewPerson(row) : unknownPerson()
   }
@@ -208,6 +210,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       const rows = await listPeople(db, of, before, limit + 1)
       return pageOf(rows, limit, viewPerson, row => writeCursor(row.id))
     },
+    read,
     join,
     update,
     remove,

@@ -31,6 +31,7 @@ import { unknownSender, viewSender } from './view.ts'
 export type SenderReview = {
   /** Of every account or of one, the newest first. */
   list(query: PageQuery & { status?: SenderStatus; accountId?: string }): Promise<Page<AdminSender>>
+  read(id: string): Promise<AdminSender>
   /** An account's own. */
   ofAccount(accountId: AccountId): Promise<SmsSenderView[]>
   /** The platform's own name, approved as it is made. VALIDATION_ERROR for one that stands already. */
@@ -95,6 +96,11 @@ export function createSenderReview({ db, ids, tellDecision, applied }: SenderRev
       }
       const rows = await listSenders(db, filter, readIdCursor('snd', cursor), limit + 1)
       return pageOf(rows, limit, viewForAdmin, row => writeCursor(row.id))
+    },
+    async read(id) {
+      const row = isId('snd', id) ? await selectSender(db, id) : null
+      if (!row) throw unknownSender()
+      return viewForAdmin(row)
     },
     ofAccount: async accountId => (await selectOwnSenders(db, accountId)).map(viewSender),
     async createPlatform(input) {

@@ -159,5 +159,12 @@ describe('/api/admin/sms-senders', () => {
     expect((await operator.admin('GET', '/sms-senders?status=approved')).body['data']).toHaveLength(1)
     expect((await operator.admin('GET', '/sms-senders?status=pending')).body['data']).toEqual([])
     expect((await operator.admin('GET', '/sms-senders?status=odd')).status).toBe(400)
+    expect(await operator.admin('GET', `/sms-senders/${id}`)).toMatchObject({
+      status: 200,
+      body: { data: { id, accountId: null, name: 'Acme', status: 'approved' } },
+    })
+    for (const other of ['snd_01m84n0sqte82f1yq8k3v8zz9a', 'nothing']) {
+      expect((await operator.admin('GET', `/sms-senders/${other}`)).status, other).toBe(404)
+    }
   })
 })

@@ -522,6 +522,8 @@ describe('the operator', () => {
       operator: false,
       memberships: [{ accountId: account.id, accountName: 'Acme', role: 'member' }],
     })
+    expect(data<Person>(await app.admin('GET', `/members/${id}`))).toMatchObject({ id, email })
+    expect((await person.call('GET', `/api/admin/members/${id}`)).status).toBe(403)
     const mine = data<Person[]>(await app.admin('GET', `/members?accountId=${account.id}`))
     expect(mine.map(each => each.email)).toContain(email)
     expect(mine).toHaveLength(2)
@@ -542,6 +544,7 @@ describe('the operator', () => {
     expect((await person.call('GET', '/api/console/session')).status).toBe(401)
     expect((await person.logIn(email)).status).toBe(401)
     expect((await app.admin('DELETE', `/members/${id}`)).status).toBe(404)
+    for (const gone of [id, 'nobody']) expect((await app.admin('GET', `/members/${gone}`)).status).toBe(404)
 
     // The last owner stays one, by whichever way they were to be lowered.
     const me = (await owner.session()).user.id

@@ -63,10 +63,7 @@ export default function People({ personId }: { personId?: string }) {
           <EveryInvitation />
         </div>
       </Stack>
-      <PersonPanel
-        person={people.rows.find(({ id }) => id === personId) ?? null}
-        onClose={() => open(null)}
-      />
+      <PersonPanel personId={personId ?? null} onClose={() => open(null)} />
       <InvitePerson
         opened={inviting}
         onClose={() => setInviting(false)}

@@ -1,10 +1,11 @@
-import { Button, Stack, Switch, Text, Title } from '@mantine/core'
+import { Button, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
 import { KeyRound, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Person } from '../../../../../sdk/index.ts'
-import { useAction } from '../../../api/use-read.ts'
+import { useAction, useRead } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
 import { CopyId } from '../../../parts/copy-id.tsx'
+import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../../parts/time.tsx'
 import { tellDone, tellFault } from '../../../parts/toast.tsx'
@@ -16,11 +17,17 @@ import { AccountLink } from '../account-names.tsx'
 import { PEOPLE } from './paths.ts'
 
 /** One login: where it may act, and the way back in for who has lost theirs. */
-export function PersonPanel({ person, onClose }: { person: Person | null; onClose: () => void }) {
+export function PersonPanel({ personId, onClose }: { personId: string | null; onClose: () => void }) {
+  const read = useRead(
+    '/api/admin/members/{id}',
+    { path: { id: personId ?? '' } },
+    { enabled: personId !== null },
+  )
+  const person = (personId !== null && read.data?.data) || null
   const { session } = useSession()
   const [asked, setAsked] = useState<'reset' | 'remove' | null>(null)
   const [made, setMade] = useState<LinkMade | null>(null)
-  const path = { id: person?.id ?? '' }
+  const path = { id: personId ?? '' }
   const reset = useAction(api => api.post('/api/admin/members/{id}/reset', { path }), {
     onDone: ({ data }) => setMade({ link: data.link, mail: 'not_asked', email: person?.email ?? '' }),
   })
@@ -31,13 +38,13 @@ export function PersonPanel({ person, onClose }: { person: Person | null; onClos
       onClose()
     },
   })
-  const own = person?.id === session.user.id
+  const own = personId === session.user.id
   return (
     <>
       <SidePanel
-        opened={person !== null}
+        opened={personId !== null}
         onClose={onClose}
-        title={<bdi>{person?.name}</bdi>}
+        title={person ? <bdi>{person.name}</bdi> : 'Person'}
         foot={
           person &&
           !own && (
@@ -61,6 +68,8 @@ export function PersonPanel({ person, onClose }: { person: Person | null; onClos
           )
         }
       >
+        {read.error && <ReadFault error={read.error} retry={read.refetch} />}
+        {!person && !read.error && <Skeleton h={320} />}
         {person && <About person={person} own={own} />}
       </SidePanel>
       <ConfirmDialog

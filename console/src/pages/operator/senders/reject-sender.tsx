@@ -6,7 +6,7 @@ import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { tellDone } from '../../../parts/toast.tsx'
 import { SENDERS } from './paths.ts'
 
-type Props = { onClose: () => void; onDone: (sender: AdminSender) => void }
+type Props = { onClose: () => void; onDone: () => void }
 
 const USUAL = [
   'The name belongs to somebody else. Send us a proof that you may use it.',
@@ -31,7 +31,7 @@ function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
     onDone({ data }) {
       forget([SENDERS])
       tellDone(`${data.name} is rejected, and the account is told why.`)
-      onDone(data)
+      onDone()
     },
   })
   return (

@@ -12,36 +12,31 @@ import { tellDone, tellFault } from '../../../parts/toast.tsx'
 import { AccountLink } from '../account-names.tsx'
 import { kindOf, rulesOf } from './name-rules.ts'
 import { OtherSenders } from './other-senders.tsx'
-import { SENDERS } from './paths.ts'
+import { LOOK_EVERY_MS, SENDERS } from './paths.ts'
 import { RejectSender } from './reject-sender.tsx'
 
 /** What one needs to decide on a name, and the decision. */
-export function ReviewPanel({
-  sender,
-  onClose,
-  onDecided,
-}: {
-  sender: AdminSender | null
-  onClose: () => void
-  onDecided: (sender: AdminSender) => void
-}) {
+export function ReviewPanel({ senderId, onClose }: { senderId: string | null; onClose: () => void }) {
+  const read = useRead(
+    '/api/admin/sms-senders/{id}',
+    { path: { id: senderId ?? '' } },
+    { enabled: senderId !== null, everyMs: LOOK_EVERY_MS },
+  )
+  const sender = (senderId !== null && read.data?.data) || null
   const [rejecting, setRejecting] = useState(false)
   const approve = useAction(
     (api, id: string) => api.post('/api/admin/sms-senders/{id}/approve', { path: { id } }),
     {
       changes: [SENDERS],
-      onDone({ data }) {
-        onDecided(data)
-        tellDone(`${data.name} is approved: the account can send by it, and is told.`)
-      },
+      onDone: ({ data }) => tellDone(`${data.name} is approved: the account can send by it, and is told.`),
     },
   )
   return (
     <>
       <SidePanel
-        opened={sender !== null}
+        opened={senderId !== null}
         onClose={onClose}
-        title={<bdi>{sender?.name}</bdi>}
+        title={sender ? <bdi>{sender.name}</bdi> : 'Sender name'}
         aside={sender && <StatusBadge status={sender.status} />}
         foot={
           sender?.status === 'pending' && (
@@ -59,15 +54,14 @@ export function ReviewPanel({
           )
         }
       >
+        {read.error && <ReadFault error={read.error} retry={read.refetch} />}
+        {!sender && !read.error && <Skeleton h={320} />}
         {sender && <Evidence sender={sender} />}
       </SidePanel>
       <RejectSender
         sender={rejecting ? sender : null}
         onClose={() => setRejecting(false)}
-        onDone={rejected => {
-          setRejecting(false)
-          onDecided(rejected)
-        }}
+        onDone={() => setRejecting(false)}
       />
     </>
   )

@@ -14,11 +14,10 @@ import { Time } from '../../../parts/time.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { kindOf } from './name-rules.ts'
-import { SENDERS } from './paths.ts'
+import { LOOK_EVERY_MS, SENDERS } from './paths.ts'
 import { PlatformSender } from './platform-sender.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 
-const LOOK_EVERY_MS = 10_000
 const WAITING = 'pending'
 /** What the filter says where it is cleared: else there would be no way to see all. */
 const ALL = 'all'
@@ -42,9 +41,6 @@ export default function Senders({ senderId }: { senderId?: string }) {
   const names = useAccountNames()
   const [making, setMaking] = useState(false)
   const open = (id: string | null) => go(`/operator/senders${id === null ? '' : `/${id}`}${location.search}`)
-  // It stays open when a decision takes it out of the list.
-  const [kept, setKept] = useState<AdminSender | null>(null)
-  const opened = senders.rows.find(({ id }) => id === senderId) ?? (kept?.id === senderId ? kept : null)
 
   return (
     <Page
@@ -69,10 +65,7 @@ export default function Senders({ senderId }: { senderId?: string }) {
         label="SMS senders"
         read={senders}
         rowKey={({ id }) => id}
-        onOpen={sender => {
-          setKept(sender)
-          open(sender.id)
-        }}
+        onOpen={({ id }) => open(id)}
         opened={senderId ?? null}
         columns={[
           ...NAME_COLUMNS,
@@ -95,7 +88,7 @@ export default function Senders({ senderId }: { senderId?: string }) {
           )
         }
       />
-      <ReviewPanel sender={opened} onClose={() => open(null)} onDecided={setKept} />
+      <ReviewPanel senderId={senderId ?? null} onClose={() => open(null)} />
       <PlatformSender opened={making} onClose={() => setMaking(false)} />
     </Page>
   )
