@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises'
 import type { Download, Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpPeer, startSmtpServer } from '../support/smtp-server.ts'
-import { type Console, findBarriers, PERSON, setUp, startConsole, takePicture, type Window } from './support.ts'
+import {
+  type Console,
+  findBarriers,
+  PERSON,
+  setUp,
+  startConsole,
+  takePicture,
+  type Window,
+} from './support.ts'
 
 const XSS = '<img src=x onerror="window.broken=1">'
 
@@ -292,7 +300,8 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('Its value goes when you save.').waitFor()
     await page.getByRole('button', { name: 'Save the connection' }).click()
     await page.getByText('Mail of ours is changed').waitFor()
-    expect(await page.getByText('It has a value').count()).toBe(0)
+    await page.getByText('It has a value').waitFor({ state: 'detached' })
+    await page.locator('button:focus', { hasText: 'Save the connection' }).waitFor()
     expect(await page.getByText('The connection works').count()).toBe(0)
     const connections = await server.app.admin('GET', '/connections')
     expect((connections.body['data'] as object[])[0]).toMatchObject({ name: 'Mail of ours', secretsSet: [] })
@@ -302,6 +311,32 @@ describe('the operator', { timeout: 60_000 }, () => {
     await page.getByText('It carries nothing more.').waitFor()
     await page.getByRole('link', { name: 'All connections' }).click()
     await row(page, 'Mail of ours').getByText('Disabled').waitFor()
+  })
+
+  it('keeps what they have typed of a connection that another one has changed meanwhile, and what that one has', async () => {
+    const { page, turn } = window
+    const { id } = (await connections())[0]!
+    await turn('/operator/connections')
+    await row(page, 'Mail of ours').press('Enter')
+    await page.getByRole('textbox', { name: /^EHLO name/i }).fill('mail.example.com')
+    await page.getByRole('textbox', { name: 'Tries' }).fill('3')
+    const other = await server.app.admin('PATCH', `/connections/${id}`, {
+      priorityOrder: 7,
+      retryPolicy: { maxAttempts: 5, backoffMs: 700 },
+      config: { from: 'Ours <ours@example.com>' },
+    })
+    expect(other.status, other.text).toBe(200)
+    // The page looks again and again by itself.
+    await expect
+      .poll(() => page.getByRole('textbox', { name: 'Order' }).inputValue(), { timeout: 20_000 })
+      .toBe('7')
+    await page.getByRole('button', { name: 'Save the connection' }).click()
+    await page.getByText('Mail of ours is changed').waitFor()
+    expect((await connections())[0]).toMatchObject({
+      priorityOrder: 7,
+      retryPolicy: { maxAttempts: 3, backoffMs: 700 },
+      config: { ehloName: 'mail.example.com', from: 'Ours <ours@example.com>' },
+    })
   })
 
   it('puts connections in the order in which they are tried', async () => {
@@ -412,6 +447,11 @@ async function bring(page: Page, csv: string): Promise<void> {
 
 async function textOf(download: Download): Promise<string> {
   return readFile(await download.path(), 'utf8')
+}
+
+async function connections(): Promise<{ id: string }[]> {
+  const { body } = await server.app.admin('GET', '/connections')
+  return (body['data'] as { id: string; name: string }[]).filter(({ name }) => name === 'Mail of ours')
 }
 
 async function askForSenders(names: readonly string[]): Promise<void> {

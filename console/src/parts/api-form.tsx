@@ -88,12 +88,23 @@ function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<
   useEffect(() => {
     const before = known.current
     known.current = initial
+    if (isSame(initial, before)) return
     const values = fields.getValues()
-    const changed = Object.keys(initial).filter(name => !isSame(initial[name], before[name]))
-    const followed = changed.filter(name => isSame(values[name], before[name]))
-    if (followed.length === 0) return
-    fields.setValues(Object.fromEntries(followed.map(name => [name, initial[name]])) as Partial<V>)
+    const followed = follow(values, before, initial)
+    if (!isSame(followed, values)) fields.setValues(followed as Partial<V>)
   })
+}
+
+/** Of a group of fields each for itself. */
+function follow(value: unknown, before: unknown, now: unknown): unknown {
+  if (isSame(value, before)) return now
+  if (!isGroup(value) || !isGroup(before) || !isGroup(now)) return value
+  const names = Object.keys({ ...value, ...now })
+  return Object.fromEntries(names.map(name => [name, follow(value[name], before[name], now[name])]))
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -73,6 +73,8 @@ export function ConnectionForm({
       return true
     },
     onDone(done) {
+      // What is secret stands there no more, and what was to be taken away is.
+      if (connection !== null) form.fields.setValues(initialOf(provider, done))
       forget([CONNECTIONS])
       onDone(done)
     },

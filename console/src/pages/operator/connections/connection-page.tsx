@@ -83,8 +83,6 @@ function Known({ connection, back }: { connection: ConnectionView; back: ReactNo
           {providers.isPending && <Skeleton h={300} />}
           {provider && (
             <ConnectionForm
-              // Drawn anew only when somebody has saved it, not at every look at its state.
-              key={JSON.stringify({ ...connection, state: null, enabled: null })}
               provider={provider}
               connection={connection}
               onDone={({ name }) => {
