@@ -140,6 +140,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await dialog.getByRole('button', { name: 'Go on' }).click()
     await dialog.getByRole('img', { name: 'The secret, for your authenticator app' }).waitFor()
     await takePicture(page, 'second-factor')
+    await dialog.locator('input[data-path=code]:focus').waitFor()
     const secret = (await dialog.getByText(/^[A-Z2-7]{16,}/).textContent())!.trim()
     await dialog.getByLabel('Code').fill('12')
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
@@ -148,6 +149,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await dialog.getByLabel('Code').fill(`${code.slice(0, 3)} ${code.slice(3)}`)
     await dialog.getByRole('button', { name: 'Turn it on' }).click()
     const codes = (await dialog.getByRole('region', { name: 'Recovery codes' }).textContent())!.split('\n')
+    await dialog.locator('button:focus', { hasText: 'Copy' }).waitFor()
     // They are shown this once.
     await page.keyboard.press('Escape')
     await dialog.getByRole('button', { name: 'I have them' }).click()

@@ -11,12 +11,15 @@ export function CopyButton({
   label,
   what = 'this',
   small = false,
+  autoFocus = false,
 }: {
   text: string
   label?: string
   /** What is copied, for those who do not see it: "the key". */
   what?: string
   small?: boolean
+  /** Where there is a label. */
+  autoFocus?: boolean
 }) {
   const [outcome, copy] = useCopy(text)
   const size = small ? 13 : 15
@@ -24,7 +27,13 @@ export function CopyButton({
   const words = outcome === null ? null : WORDS[outcome]
   if (label !== undefined) {
     return (
-      <Button size={small ? 'xs' : 'sm'} variant="default" leftSection={icon} onClick={copy}>
+      <Button
+        size={small ? 'xs' : 'sm'}
+        variant="default"
+        leftSection={icon}
+        autoFocus={autoFocus}
+        onClick={copy}
+      >
         {words ?? label}
       </Button>
     )

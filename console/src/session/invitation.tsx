@@ -83,10 +83,17 @@ function Accept({
             known ? 'Of the login that you have already' : 'At least 10 characters; a sentence is fine'
           }
           autoComplete={known ? 'current-password' : 'new-password'}
+          autoFocus={!isNew}
           {...getInputProps('password')}
         />
         {second && (
-          <TextInput label="Code" autoComplete="one-time-code" autoFocus {...getInputProps('totp')} />
+          <TextInput
+            label="Code"
+            description="From your authenticator app, or a recovery code"
+            autoComplete="one-time-code"
+            autoFocus
+            {...getInputProps('totp')}
+          />
         )}
       </ApiForm>
       {preview.kind === 'reset' && (

@@ -39,7 +39,7 @@ export function ConfirmCode({
         description="The six digits that it shows now"
         inputMode="numeric"
         autoComplete="one-time-code"
-        data-autofocus
+        autoFocus
         {...form.fields.getInputProps('code')}
       />
     </ApiForm>

@@ -12,7 +12,8 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
       </Text>
       <Snippet code={text} label="Recovery codes" />
       <Group justify="flex-end">
-        <CopyButton text={text} label="Copy" />
+        {/* Not what closes it: whoever presses Enter once more would never see them. */}
+        <CopyButton text={text} label="Copy" autoFocus />
         <Button onClick={onClose}>I have them</Button>
       </Group>
     </Stack>
