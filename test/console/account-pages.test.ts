@@ -372,6 +372,23 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     expect(await page.evaluate('window.broken')).toBe(undefined)
     expect(faults).toEqual([])
   })
+
+  it('goes on, by keyboard, at the row in the place of one that is gone', async () => {
+    const { page, go } = window
+    for (const to of ['+12025550171', '+12025550172', '+12025550173']) {
+      const body = { channel: 'local_sms', to }
+      const { status } = await server.app.call('/api/v2/suppressions', {
+        method: 'POST',
+        key: server.app.demoKey,
+        body,
+      })
+      expect(status).toBe(201)
+    }
+    await go('/suppressions')
+    await page.getByRole('button', { name: 'Take +12025550172 off the list' }).press('Enter')
+    await page.getByRole('button', { name: 'Take them off the list', exact: true }).press('Enter')
+    await page.locator('[role=row]:focus', { hasText: '+12025550171' }).waitFor()
+  })
 })
 
 async function submitOfficial(page: Page, name: string): Promise<void> {

@@ -170,6 +170,7 @@ describe('the way in', { timeout: 60_000 }, () => {
     await page.getByText(/\b9 recovery codes/).waitFor()
     await page.getByRole('button', { name: 'Sign out there' }).first().click()
     await page.getByRole('button', { name: 'Sign out there' }).waitFor({ state: 'detached' })
+    await page.locator('ul:focus', { hasText: 'here, now' }).waitFor()
     expect((await other.page.request.get('/api/console/session')).status()).toBe(401)
     await other.context.close()
   })

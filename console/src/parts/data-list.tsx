@@ -5,6 +5,7 @@ import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef,
 import type { PagedRead } from '../api/use-read.ts'
 import classes from './data-list.module.css'
 import { ReadFault } from './fault-note.tsx'
+import { useRowFocus } from './use-row-focus.ts'
 
 export type Column<R> = {
   title: string
@@ -72,6 +73,7 @@ export function DataList<R>({
   // One row alone is on the way of the Tab key, with what stands in it: it would else never leave a list that goes on and on.
   const [current, setCurrent] = useState<string | null>(null)
   const isCurrentDrawn = seen.some(({ key }) => key === current)
+  const noteFocus = useRowFocus(scroller, new Set(rows.map(rowKey)))
   useEffect(() => clearTheWay(scroller.current))
   usePagesNear(read, seen[0]?.index ?? 0, seen.at(-1)?.index ?? 0)
 
@@ -130,7 +132,12 @@ export function DataList<R>({
                   data-clickable={onOpen !== undefined || undefined}
                   style={{ ...template, transform: `translateY(${item.start}px)` }}
                   tabIndex={isOnTheWay(item) ? 0 : -1}
-                  onFocus={() => setCurrent(key)}
+                  data-key={key}
+                  data-index={item.index}
+                  onFocus={event => {
+                    setCurrent(key)
+                    noteFocus(event, key, item.index)
+                  }}
                   onClick={onOpen && (event => isOfRow(event) && onOpen(row))}
                   onKeyDown={event => onRowKey(event, onOpen && (() => onOpen(row)))}
                 >

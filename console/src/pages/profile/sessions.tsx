@@ -1,8 +1,10 @@
 import { Button, Skeleton, Text } from '@mantine/core'
+import { useRef } from 'react'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Time } from '../../parts/time.tsx'
 import { tellFault } from '../../parts/toast.tsx'
+import { useKeptFocus } from '../../parts/use-kept-focus.ts'
 import { deviceOf } from './device.ts'
 import classes from './sessions.module.css'
 
@@ -11,13 +13,17 @@ const PATH = '/api/console/sessions'
 /** Every place where one is signed in, and the way to end each. */
 export function Sessions() {
   const sessions = useRead(PATH)
+  const list = useRef<HTMLUListElement>(null)
   const end = useAction((api, id: string) => api.delete('/api/console/sessions/{id}', { path: { id } }), {
     changes: [PATH],
+    // The button goes with its row.
+    onDone: () => list.current?.focus(),
   })
+  const keepFocus = useKeptFocus(end.isPending)
   if (sessions.error) return <ReadFault error={sessions.error} retry={sessions.refetch} />
   if (!sessions.data) return <Skeleton h={80} m="md" w="auto" />
   return (
-    <ul className={classes.list}>
+    <ul ref={list} tabIndex={-1} aria-label="Where you are signed in" className={classes.list}>
       {sessions.data.data.map(session => (
         <li key={session.id} className={classes.row}>
           <div>
@@ -32,7 +38,10 @@ export function Sessions() {
               size="xs"
               variant="default"
               loading={end.isPending && end.variables === session.id}
-              onClick={() => end.mutate(session.id, { onError: tellFault })}
+              onClick={() => {
+                keepFocus()
+                end.mutate(session.id, { onError: tellFault })
+              }}
             >
               Sign out there
             </Button>
