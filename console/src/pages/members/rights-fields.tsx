@@ -1,4 +1,4 @@
-import { Checkbox, Input, SegmentedControl, Stack } from '@mantine/core'
+import { Checkbox, type CheckboxGroupProps, Input, SegmentedControl, Stack } from '@mantine/core'
 import type { Permission } from '../../../../sdk/index.ts'
 import type { ApiForm } from '../../parts/api-form.tsx'
 import { RIGHTS } from './rights.ts'
@@ -25,16 +25,21 @@ export function RightsFields<V extends RightsDraft & Record<string, unknown>>({
           {...getInputProps('role')}
         />
       </Input.Wrapper>
-      {values.role === 'member' && (
-        <Checkbox.Group label="May" {...getInputProps('permissions')}>
-          <Stack gap={8} mt={6}>
-            {RIGHTS.map(([value, text]) => (
-              <Checkbox key={value} value={value} label={value} description={text} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-      )}
+      {values.role === 'member' && <RightsGroup {...getInputProps('permissions')} />}
     </>
+  )
+}
+
+/** What a member may do. */
+export function RightsGroup(props: Omit<CheckboxGroupProps<Permission>, 'children' | 'label'>) {
+  return (
+    <Checkbox.Group label="May" {...props}>
+      <Stack gap={8} mt={6}>
+        {RIGHTS.map(([value, text]) => (
+          <Checkbox key={value} value={value} label={value} description={text} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   )
 }
 

@@ -1,11 +1,11 @@
-import { Checkbox, Input, Modal, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import { Input, Modal, SegmentedControl, Select, TextInput } from '@mantine/core'
 import type { Permission } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useForget } from '../../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import type { LinkMade } from '../../members/link-shown.tsx'
-import { RIGHTS, USUAL_RIGHTS } from '../../members/rights.ts'
-import { rightsField } from '../../members/rights-fields.tsx'
+import { USUAL_RIGHTS } from '../../members/rights.ts'
+import { RightsGroup, rightsField } from '../../members/rights-fields.tsx'
 import { useAccountNames } from '../account-names.tsx'
 import { PEOPLE } from './paths.ts'
 
@@ -77,15 +77,7 @@ function InviteForm({ accountId, onMade }: Props) {
           {...getInputProps('accountId')}
         />
       )}
-      {values.role === 'member' && (
-        <Checkbox.Group label="May" {...getInputProps('permissions')}>
-          <Stack gap={8} mt={6}>
-            {RIGHTS.map(([value, text]) => (
-              <Checkbox key={value} value={value} label={value} description={text} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-      )}
+      {values.role === 'member' && <RightsGroup {...getInputProps('permissions')} />}
     </ApiForm>
   )
 }
