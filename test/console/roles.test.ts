@@ -113,6 +113,16 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(refused).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'])
   })
 
+  it('who loses a right is told so by the page that it opened, and by the navigation', async () => {
+    const { data } = await asSignedIn(owner, 'GET', '/api/v2/members')
+    const grace = (data as unknown as { id: string; name: string }[]).find(({ name }) => name === MEMBER.name)
+    await member.turn('/messages')
+    await member.page.getByRole('heading', { name: 'Messages', level: 1 }).waitFor()
+    await asSignedIn(owner, 'PATCH', `/api/v2/members/${grace!.id}`, { permissions: ['messages:create'] })
+    await member.page.getByText('There is no such page for you here').waitFor()
+    expect(await linksOf(member)).not.toContain('/messages')
+  })
+
   it('finds a used link explained, with a way on', async () => {
     const late = await server.open()
     // Of a server that is away nobody knows whether the link is good.

@@ -102,6 +102,23 @@ function Inside({
     }),
   )
 
+  /** What was open to them may be so no more: the page would go on showing what was read before, without a word. */
+  async function lookAtRights(): Promise<void> {
+    const { data } = await api.get('/api/console/session')
+    if (rightsOf(data) === rightsOf(session)) return
+    // Nobody is to send for another account than the one they look at.
+    if (fitChoice(choice, data).accountId === choice.accountId) onSession(data)
+    else location.assign('/')
+  }
+
+  const client = useQueryClient()
+  useEffect(() =>
+    client.getQueryCache().subscribe(event => {
+      if (event.type !== 'updated' || event.action.type !== 'error' || !isRefusal(event.action.error)) return
+      lookAtRights().catch(() => {})
+    }),
+  )
+
   return (
     <SessionProvider
       value={{
@@ -116,6 +133,14 @@ function Inside({
       <SignInAgain again={again} email={session.user.email} onSession={enterAgain} onLeave={onLeave} />
     </SessionProvider>
   )
+}
+
+function rightsOf({ user, memberships }: Session): string {
+  return JSON.stringify([user.operator, memberships])
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof PosthornError && error.status === 403
 }
 
 /** There was no session any more to be ended. */
