@@ -86,7 +86,7 @@ export default function Welcome() {
             ) : (
               // From here it would go as a live one, and cost.
               <Button variant="default" onClick={() => choose({ mode: 'test' })}>
-                Send it from here, in test mode
+                Switch to test mode to send it
               </Button>
             )}
           </Group>
