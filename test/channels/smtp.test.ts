@@ -81,6 +81,30 @@ describe('what the server says, at every step', () => {
       { kind: 'throttled', afterMs: 1_000, providerCode: '432 4.3.2' },
     ],
     [
+      'mail: more than its sender may on a day',
+      { end: { reply: '550 5.4.5 Daily user sending limit exceeded. - gsmtp' } },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.4.5' },
+    ],
+    [
+      'mail: the same, in its other words and lines',
+      {
+        data: {
+          raw: '550-5.7.1 Daily SMTP relay limit exceeded for customer. For more\r\n550 5.7.1  visit x.example\r\n',
+        },
+      },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '550 5.7.1' },
+    ],
+    [
+      'mail: more recipients than its sender may have on a day',
+      { end: { reply: '554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; no' } },
+      { kind: 'throttled', afterMs: 600_000, providerCode: '554 5.2.0' },
+    ],
+    [
+      'recipient: more than they may have on a day',
+      { rcpt: { reply: '550 5.2.1 Daily receiving limit exceeded' } },
+      { kind: 'rejected', code: 'RECIPIENT_REJECTED', providerCode: '550 5.2.1' },
+    ],
+    [
       'mail: not now, by a code of the login',
       { end: { reply: '454 4.3.0 later' } },
       { kind: 'retry', detail: 'The server answered: 454 4.3.0 later' },

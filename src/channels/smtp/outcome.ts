@@ -118,16 +118,22 @@ function isAboutMail(fault: SmtpFault): boolean {
 
 /**
  * How long to rest where the reply is a documented "too fast", to whichever command: of Amazon SES
- * (https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html) and of Exchange Online
- * (https://learn.microsoft.com/exchange/troubleshoot/send-emails/smtp-submission-improvements). Null for any other.
+ * (https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html), of Exchange Online
+ * (https://learn.microsoft.com/exchange/troubleshoot/send-emails/smtp-submission-improvements) and of Gmail
+ * (https://support.google.com/a/answer/3726730). Null for any other.
  */
 function restOf({ response = '' }: SmtpFault): number | null {
+  if (DAY_IS_OVER.test(response)) return QUOTA_MS
   if (/^454[ -](?:4\.\d\.\d{1,3} )?throttling failure/i.test(response))
     return /quota/i.test(response) ? QUOTA_MS : THROTTLE_MS
   return /^4\d\d[ -]4\.3\.2 .*(?:concurrent connections? limit|sender thread limit) exceeded/i.test(response)
     ? THROTTLE_MS
     : null
 }
+
+/** What may be sent on a day was sent: the next day takes the same mail, although the code says "for good". */
+const DAY_IS_OVER =
+  /^550[ -](?:5\.4\.5 daily (?:user )?sending (?:limit|quota)|5\.7\.1 daily smtp relay (?:sending )?limit) exceeded|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i
 
 /** A greylist, or a mailbox without room: sooner than a minute says the same. */
 function asksForTime({ response = '', responseCode }: SmtpFault): boolean {
