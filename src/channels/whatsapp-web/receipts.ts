@@ -17,7 +17,10 @@ export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
   const status = entryOf(STATUS_OF, attrs['type'] ?? '')
   if (!status || attrs['recipient'] !== undefined) return []
   const atMs = timeOf(attrs['t'])
-  return [attrs['id'] ?? '', ...listed(content)].flatMap(providerId => {
+  const children = Array.isArray(content) ? content : []
+  const toldAtMs = new Map([attrs['id'] ?? '', ...listed(children)].map(id => [id, atMs]))
+  for (const { id, firstMs } of gathered(children)) toldAtMs.set(id, firstMs ?? atMs)
+  return [...toldAtMs].flatMap(([providerId, eachMs]) => {
     const attemptId = attemptIdOf(providerId)
     return attemptId === null
       ? []
@@ -27,7 +30,7 @@ export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
             providerId,
             attemptId,
             status,
-            atMs,
+            atMs: eachMs,
             providerCode: null,
             detail: null,
           },
@@ -36,7 +39,21 @@ export function readReceipts({ attrs, content }: BinaryNode): Receipt[] {
 }
 
 /** One receipt may be of many messages: the first is its id, the others stand in a list. */
-function listed(content: BinaryNode['content']): string[] {
-  const list = Array.isArray(content) ? content.find(each => each.tag === 'list') : undefined
-  return Array.isArray(list?.content) ? list.content.map(item => item.attrs['id'] ?? '') : []
+function listed(children: readonly BinaryNode[]): string[] {
+  const list = children.find(each => each.tag === 'list')
+  return childrenOf(list).map(item => item.attrs['id'] ?? '')
+}
+
+/** What several people of a group say of a message while nobody takes it comes together: the message, and each of them with their time. */
+function gathered(children: readonly BinaryNode[]): { id: string; firstMs: number | null }[] {
+  return children
+    .filter(each => each.tag === 'participants' && childrenOf(each).length > 0)
+    .map(each => {
+      const times = childrenOf(each).flatMap(user => timeOf(user.attrs['t']) ?? [])
+      return { id: each.attrs['key'] ?? '', firstMs: times.length === 0 ? null : Math.min(...times) }
+    })
+}
+
+function childrenOf(node: BinaryNode | undefined): readonly BinaryNode[] {
+  return Array.isArray(node?.content) ? node.content : []
 }
