@@ -118,6 +118,22 @@ describe('reading a receipt', () => {
     expect(readReceipt(delivery('', [id('1'), state(value)]))).toMatchObject({ status })
   })
 
+  it('as long as the centre goes on trying, ends nothing', () => {
+    const soFar = { esmClass: 0x20 }
+    const stored = delivery('id:1 stat:UNDELIV err:027', [], soFar)
+    expect(isReceipt(stored)).toBe(true)
+    expect(readReceipt(stored)).toMatchObject({
+      id: '1',
+      status: 'sent',
+      detail: 'UNDELIV',
+      providerCode: '027',
+    })
+    expect(readReceipt(delivery('', [id('1'), state(5)], soFar))).toMatchObject({ status: 'sent' })
+    expect(readReceipt(delivery('id:1 stat:DELIVRD err:000', [], soFar))).toMatchObject({
+      status: 'delivered',
+    })
+  })
+
   it('keeps the error, from the text or from network_error_code', () => {
     expect(readReceipt(delivery('id:1 stat:UNDELIV err:045'))).toMatchObject({ providerCode: '045' })
     const network: [number, Buffer] = [TLV.networkErrorCode, Buffer.from([3, 1, 4])]

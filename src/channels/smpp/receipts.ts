@@ -50,10 +50,18 @@ const STATE_WORDS: readonly string[] = [
 
 /** Whether a delivery is a report, and not a message that someone sent to us. */
 export function isReceipt({ message, tlvs }: Delivery): boolean {
-  const type = message.esmClass & ESM_TYPE_MASK
-  if (type === ESM_DELIVERY_RECEIPT || type === ESM_INTERMEDIATE_NOTIFICATION) return true
+  if (typeOf(message) === ESM_DELIVERY_RECEIPT || isIntermediate(message)) return true
   // Some centres forget the bit; nothing else carries these two.
   return tlvs.has(TLV.receiptedMessageId) && tlvs.has(TLV.messageState)
+}
+
+function typeOf({ esmClass }: Delivery['message']): number {
+  return esmClass & ESM_TYPE_MASK
+}
+
+/** How it went so far, such as a first try that failed, of a message that the centre keeps and tries again. */
+function isIntermediate(message: Delivery['message']): boolean {
+  return typeOf(message) === ESM_INTERMEDIATE_NOTIFICATION
 }
 
 /**
@@ -70,8 +78,9 @@ export function readReceipt(delivery: Delivery): ReadReceipt | null {
   const tlvId = messageIdIn(tlvs)
   const id = tlvId || field(text, 'id')
   const word = stateWord(tlvs) ?? field(text, 'stat').toUpperCase().slice(0, 7)
-  const status = BY_WORD.get(word)
-  if (id === '' || !status) return null
+  const said = BY_WORD.get(word)
+  if (id === '' || !said) return null
+  const status = said === 'undelivered' && isIntermediate(message) ? 'sent' : said
   return {
     id,
     exact: tlvId !== '',
