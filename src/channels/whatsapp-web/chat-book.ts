@@ -4,7 +4,7 @@ import type { SessionChat, SessionIo } from '../shared/session.ts'
 import { isGroup, phoneOf } from './jid.ts'
 import { timeOf } from './time.ts'
 
-/** Of one word from the library; a history comes in pieces. */
+/** Stored at once; the library tells a history in pieces of any size, and all groups in one. */
 const MOST_AT_ONCE = 1_000
 
 export type ChatBook = ReturnType<typeof createChatBook>
@@ -12,8 +12,8 @@ export type ChatBook = ReturnType<typeof createChatBook>
 /** Tells the chats of a session as they become known: from its history, its groups, and whoever writes. */
 export function createChatBook({ chats: tell }: Pick<SessionIo, 'chats'>) {
   function note(chats: readonly (SessionChat | null)[]): void {
-    const known = chats.filter(chat => chat !== null).slice(0, MOST_AT_ONCE)
-    if (known.length > 0) tell(known)
+    const known = chats.filter(chat => chat !== null)
+    for (let from = 0; from < known.length; from += MOST_AT_ONCE) tell(known.slice(from, from + MOST_AT_ONCE))
   }
 
   return {
