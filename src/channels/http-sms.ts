@@ -68,7 +68,7 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
 
 const UNWRITABLE = rejected(
   'MESSAGE_REJECTED',
-  'A value of the message is missing in the address of the request, or cannot stand in a header.',
+  'A value of the message is missing in the address of the request, or cannot stand in a header or in XML.',
 )
 
 /** Only a gateway whose receipts can be read is asked for them. */

@@ -216,6 +216,13 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     outcome: { kind: 'accepted' },
   },
   {
+    name: 'a value that XML cannot hold, however it is written: nothing is asked',
+    config: { request: { url: 'BASE/send', xml: '<sms to="{{to}}">{{text}}</sms>' } },
+    message: { text: 'One page\fand the next' },
+    answer: { status: 500 },
+    outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED' },
+  },
+  {
     name: 'a value that cannot stand in a header: nothing is asked',
     config: { request: { url: 'BASE/send', headers: { 'X-Text': '{{text}}' } } },
     message: { text: 'a\r\nX-Evil: 1' },

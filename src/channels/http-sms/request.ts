@@ -6,7 +6,7 @@ import type { HttpSmsConfig } from './config.ts'
 import { fill, fillFields, fillJson, fillXml, isHeaderText, type Values } from './template.ts'
 
 export type RequestMaker = {
-  /** The request for one message; null where one of its values cannot stand in a header or the address. */
+  /** The request for one message; null where one of its values cannot stand in a header, the address or XML. */
   forMessage(message: Outgoing, receiptUrl: string | null): HttpRequest | null
   probe: HttpRequest | null
 }
@@ -21,6 +21,7 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
     const headers = fillFields(request.headers ?? {}, values)
     if (path === null || !Object.values(headers).every(isHeaderText)) return null
     const body = bodyOf(request, values)
+    if (body !== null && body.text === null) return null
     // A type that the operator names wins.
     const named = Object.keys(headers).some(name => name.toLowerCase() === 'content-type')
     const type: Record<string, string> = body === null || named ? {} : { 'Content-Type': body.type }
@@ -28,7 +29,7 @@ export function createRequestMaker(config: HttpSmsConfig): RequestMaker {
       method: request.method ?? 'POST',
       path,
       headers: { ...type, ...headers },
-      ...(body && { body: body.text }),
+      ...(body?.text != null && { body: body.text }),
     }
   }
 
@@ -72,7 +73,7 @@ function pathOf(url: string, query: Readonly<Record<string, string>>, values: Va
 function bodyOf(
   { form, json, xml }: HttpSmsConfig['request'],
   values: Values,
-): { type: string; text: string } | null {
+): { type: string; text: string | null } | null {
   if (form !== undefined) {
     const text = new URLSearchParams(fillFields(form, values)).toString()
     return { type: 'application/x-www-form-urlencoded', text }

@@ -60,10 +60,18 @@ const XML: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** XML with its values; a missing one is empty there, since a template cannot leave out an element. */
-export function fillXml(text: string, values: Values): string {
+/** What no XML 1.0 can hold, as a letter or by its number (2.2). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding these is the point
+const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
+
+/**
+ * XML with its values; a missing one is empty there, since a template cannot leave out an element. Null where XML cannot
+ * hold one of them.
+ */
+export function fillXml(text: string, values: Values): string | null {
   const whole = Object.fromEntries(namesIn(text).map(name => [name, values[name] ?? '']))
-  return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))!
+  if (Object.values(whole).some(value => NO_XML.test(value))) return null
+  return fill(text, whole, value => value.replace(/[&<>"']/g, letter => XML[letter]!))
 }
 
 /** Whether a header can hold it. */
