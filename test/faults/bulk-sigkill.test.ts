@@ -11,7 +11,7 @@ import { createDice, type Dice } from './support/random.ts'
 
 /** Printed with every failure: the same seed strikes after as many looks. */
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_121)
-/** BULK_KILLS=100 takes less than seven minutes, also on a machine that is busy with much else. */
+/** A sample: `npm run test:kills` makes a hundred, in two to seven minutes. */
 const KILLS = Number(process.env['BULK_KILLS'] ?? 12)
 const LIMIT_MS = 60_000 + KILLS * 6_000
 const ACCOUNTS = 2
