@@ -40,21 +40,24 @@ export type Credit = {
 /**
  * The ledger row and the wallet in one statement: neither is ever there without
  * the other. Null where there is no such wallet, or it would exceed `mostMicros`;
- * rejects with `isKeyTaken` where the key was there first.
+ * rejects with `isKeyTaken` where the key was there first. The account's row is held,
+ * since its currency may still change while the wallet has never had anything.
  */
 export async function creditWallet(db: Db, credit: Credit, mostMicros: number): Promise<Wallet | null> {
   const { rows } = await db.query<Wallet>({
     name: 'wallet_credit',
-    text: `with wallet as (
-        update wallets set balance = balance + $3, credited = credited + $3
-         where account_id = $1 and credited + $3 <= $5
-        returning account_id, balance, held, captured, credited
+    text: `with account as (
+        select id, currency from accounts where id = $1 for share
+      ), wallet as (
+        update wallets w set balance = w.balance + $3, credited = w.credited + $3
+          from account a
+         where w.account_id = a.id and w.credited + $3 <= $5
+        returning w.account_id, w.balance, w.held, w.captured, w.credited, a.currency
       ), entry as (
         insert into ledger (account_id, id, kind, amount, note, idempotency_key)
         select account_id, $2, 'credit', $3, $4, $6 from wallet
       )
-      select w.balance, w.held, w.captured, w.credited, a.currency
-        from wallet w join accounts a on a.id = w.account_id`,
+      select balance, held, captured, credited, currency from wallet`,
     values: [toUuid(credit.accountId), toUuid(credit.id), credit.amount, credit.note, mostMicros, credit.key],
   })
   return rows[0] ?? null

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { selectAccount, updateAccount } from '../../../src/core/accounts/store.ts'
+import type { CreditAnswer } from '../../../src/core/billing/wallets.ts'
+import type { AccountId } from '../../../src/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { lookUntil } from '../../support/look-until.ts'
 import { BASIC_ACCOUNT, openRooms, type Rooms } from '../../support/rooms.ts'
 
 let database: TestDatabase
@@ -49,6 +53,21 @@ describe('a credit', () => {
     expect(await rooms.wallets.read(account.id as never)).toMatchObject({ credited: 2 ** 33 })
   })
 
+  test('that waits for a change of the currency is told in the new one', async () => {
+    const { account } = await rooms.accountAdmin.create(BASIC_ACCOUNT)
+    const id = account.id as AccountId
+    let answer: Promise<CreditAnswer> | undefined
+    await database.db.transaction(async tx => {
+      const before = (await selectAccount(tx, id, true))!
+      await updateAccount(tx, id, { ...before, currency: 'EUR' })
+      answer = rooms.wallets.credit(id, { amount: 1 })
+      await lookUntil(someoneWaits, waits => waits, 10_000)
+    })
+    const { credited } = await answer!
+    expect(credited).toMatchObject({ credited: 1, currency: 'EUR' })
+    expect(credited.entry).toMatchObject({ currency: 'EUR' })
+  })
+
   test('of an unknown account finds nothing', async () => {
     await expect(rooms.wallets.credit(rooms.ids.next('acc'), { amount: 1 })).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -56,3 +75,13 @@ describe('a credit', () => {
     await expect(rooms.wallets.credit('acc_x', { amount: 1 })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
+
+/** Whether a session waits for another's lock. */
+async function someoneWaits(): Promise<boolean> {
+  const { rows } = await database.db.query<{ waits: boolean }>({
+    name: 'someone_waits',
+    text: `select exists (select 1 from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock') as waits`,
+  })
+  return rows[0]!.waits
+}
