@@ -27,18 +27,29 @@ export async function cancelMessages(
 }
 
 /**
- * Ends messages whose connection was removed, or whose web session was unlinked, while they waited, at most `limit`;
- * how many. A connection that is merely disabled keeps its messages waiting.
+ * Ends messages whose connection was removed while they waited, be they for next year, at most `limit`; how many. Those of
+ * a web session that is still known and unlinked end when they are due: it may be linked again by then. A connection that is merely disabled keeps its messages waiting.
  */
 export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ account_id: string; message_id: string }>({
     name: 'find_stranded',
-    text: `select o.account_id, o.message_id from outbox o
-            where o.owner is null and not o.begun and o.due_at <= $1
-              and not exists (select 1 from connections c where c.id = o.connection_id)
-              and not exists (select 1 from web_sessions w
-                 where w.account_id = o.account_id and w.id = o.connection_id and not w.removing and w.state <> 'logged_out')
-            order by o.account_id, o.message_id limit $2`,
+    // From connection to connection, of which there are few, and not over all that waits.
+    text: `with recursive carrying as (
+        (select connection_id from outbox where owner is null and not begun order by connection_id limit 1)
+        union all
+        select (select o.connection_id from outbox o
+                 where o.owner is null and not o.begun and o.connection_id > c.connection_id
+                 order by o.connection_id limit 1)
+          from carrying c where c.connection_id is not null
+      )
+      select o.account_id, o.message_id
+        from carrying g
+        join outbox o on o.connection_id = g.connection_id and o.owner is null and not o.begun
+       where not exists (select 1 from connections c where c.id = g.connection_id)
+         and not exists (select 1 from web_sessions w
+               where w.account_id = o.account_id and w.id = o.connection_id
+                 and (o.due_at > $1 or (not w.removing and w.state <> 'logged_out')))
+       order by o.account_id, o.message_id limit $2`,
     values: [toIso(nowMs), limit],
   })
   if (rows.length === 0) return 0
