@@ -27,8 +27,9 @@ export async function cancelMessages(
 }
 
 /**
- * Ends messages whose connection was removed while they waited, be they for next year, at most `limit`; how many. Those of
- * a web session that is still known and unlinked end when they are due: it may be linked again by then. A connection that is merely disabled keeps its messages waiting.
+ * Ends messages whose connection was removed while they waited, be they for next year, at most `limit`; how many. Those
+ * of a web session that is still known and unlinked end when they are due: it may be linked again by then. A connection
+ * that is merely disabled keeps its messages waiting.
  */
 export async function failStranded(db: Db, nowMs: number, limit: number): Promise<number> {
   const { rows } = await db.query<{ account_id: string; message_id: string }>({
@@ -41,14 +42,20 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
                  where o.owner is null and not o.begun and o.connection_id > c.connection_id
                  order by o.connection_id limit 1)
           from carrying c where c.connection_id is not null
+      ), gone as materialized (
+        select g.connection_id, exists (select from web_sessions w where w.id = g.connection_id) as is_session from carrying g
+         where g.connection_id is not null
+           and not exists (select from connections c where c.id = g.connection_id)
+           and not exists (select from web_sessions w
+                 where w.id = g.connection_id and not w.removing and w.state <> 'logged_out')
       )
       select o.account_id, o.message_id
-        from carrying g
-        join outbox o on o.connection_id = g.connection_id and o.owner is null and not o.begun
-       where not exists (select 1 from connections c where c.id = g.connection_id)
-         and not exists (select 1 from web_sessions w
-               where w.account_id = o.account_id and w.id = o.connection_id
-                 and (o.due_at > $1 or (not w.removing and w.state <> 'logged_out')))
+        from gone g
+       cross join lateral (
+         select x.account_id, x.message_id from outbox x
+          where x.connection_id = g.connection_id and x.owner is null and not x.begun
+            and x.due_at <= case when g.is_session then $1::timestamptz else 'infinity' end
+          order by x.due_at limit $2) o
        order by o.account_id, o.message_id limit $2`,
     values: [toIso(nowMs), limit],
   })

@@ -17,7 +17,12 @@ import {
 } from '../../../src/core/messages/idempotency-store.ts'
 import { listMessages } from '../../../src/core/messages/list-store.ts'
 import { readMessage } from '../../../src/core/messages/message-store.ts'
-import { cancelMessage, endUnwanted, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
+import {
+  cancelMessage,
+  endUnwanted,
+  failStranded,
+  withdrawUnconfirmed,
+} from '../../../src/core/messages/withdraw-store.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
 import { joinParts, noteParts } from '../../../src/core/outbox/parts-store.ts'
 import {
@@ -316,6 +321,14 @@ describe('nothing on the way of a message reads a table from end to end', () => 
     expect(await read(tx => sweepKeys(tx, nowMs - DAY_MS, 20_000))).toEqual([])
     expect(await read(tx => sweepParked(tx, nowMs - DAY_MS, 20_000))).toEqual([])
     expect(await read(tx => listOwned(tx, node, []))).toEqual(['outbox'])
+    await db.query({
+      name: 'plans_connection',
+      text: `insert into connections (account_id, id, provider, name, channels, config, max_attempts, backoff_ms, allowed_types,
+          send_mode_by_type)
+        values ($1, $2, 'http-sms', 'here', '{local_sms}', '{}', 1, 0, '{}', '{}')`,
+      values: [toUuid(accounts[0]!), toUuid(connectionId)],
+    })
+    expect(await scanned(tx => failStranded(tx, nowMs, 500))).toEqual([])
   })
 
   test('and this test sees it when something does', async () => {
