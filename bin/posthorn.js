@@ -38,7 +38,8 @@ function compileApart() {
   const done = path.join(directory, 'posthorn-compiled')
   if (fs.existsSync(done)) return
   const serve = url.pathToFileURL(path.join(path.dirname(source), 'cli', 'serve.ts')).href
-  spawnSync(process.execPath, ['--import', serve, main, '--version'], {
+  // With the same flags: compiled code is kept apart for each set of V8's.
+  spawnSync(process.execPath, [...process.execArgv, '--import', serve, main, '--version'], {
     env: { ...process.env, NODE_COMPILE_CACHE: cache },
     stdio: 'ignore',
     timeout: 30_000,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
+const PACKAGE = new URL('../../package.json', import.meta.url)
 const SERVER = new URL('../../src/http/server.ts', import.meta.url).href
 const APP = new URL('../../src/app.ts', import.meta.url).href
 
@@ -45,12 +46,17 @@ describe('a start', () => {
   it('takes the types out of the source in another process, once', async () => {
     const cache = mkdtempSync(join(tmpdir(), 'posthorn-cache-'))
     directories.push(cache)
+    // The flags of npm start: code that was compiled under others would not be found.
+    const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { scripts: { start: string } }
+    const flags = scripts.start.split(' ').filter(word => word.startsWith('--'))
+    expect(flags).not.toEqual([])
     const serve = () =>
-      run(process.execPath, [BIN, 'serve', 'what'], {
+      run(process.execPath, [...flags, BIN, 'serve', 'what'], {
         env: { ...process.env, NODE_COMPILE_CACHE: cache },
       }).catch((error: { code: number }) => error.code)
     expect(await serve()).toBe(2)
-    const [version] = readdirSync(cache)
+    const [version, ...others] = readdirSync(cache)
+    expect(others).toEqual([])
     const compiled = readdirSync(join(cache, version!))
     expect(compiled).toContain('posthorn-compiled')
     // Nothing was left for this process to compile, and nothing for the next.
