@@ -36,7 +36,7 @@ export type AccountRooms = ReturnType<typeof createAccountRooms>
 /** The far side may take its time; the operator waits. */
 const LINK_TEST_MS = 10_000
 
-/** What this room needs of one that is built after it, and on it. */
+/** The links are opened by the messages' room, which is built on this one: it is asked for when it is needed. */
 export type LinkRoom = {
   links: Links
   syncLinks(): Promise<void>

@@ -1,4 +1,3 @@
-import type { Links } from '../channels/links.ts'
 import type { Io, Provider, SenderUpdate } from '../channels/provider.ts'
 import { createAcknowledge } from '../core/bots/acknowledge.ts'
 import { createBots } from '../core/bots/bots.ts'
@@ -17,14 +16,11 @@ import { createBotFeeds } from '../workers/bot-feeds.ts'
 import type { Chore } from '../workers/chores.ts'
 import { startLoop } from '../workers/loop.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
-import type { AccountRooms } from './accounts.ts'
+import type { AccountRooms, LinkRoom } from './accounts.ts'
 import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 
 export type BotRooms = ReturnType<typeof createBotRooms>
-
-/** What this room needs of one that is built after it, and on it. */
-type Late = { links: Links; syncLinks(): Promise<void> }
 
 /** The provider of a bot for whose account the operator has made no connection. */
 const USUAL = 'telegram'
@@ -36,7 +32,7 @@ export function createBotRooms(
   { keepInbound, wake }: Pick<ConsentRooms, 'keepInbound' | 'wake'>,
   providers: ReadonlyMap<string, Provider>,
   lease: NodeLease,
-  late: () => Late,
+  late: () => LinkRoom,
 ) {
   const { config, db, clock, ids, random, seal, changes, log } = base
   const publicUrl = config.publicUrl ?? null
@@ -85,7 +81,7 @@ function createPlatforms(
   base: Foundation,
   { connectionAdmin }: Pick<AccountRooms, 'connectionAdmin'>,
   providers: ReadonlyMap<string, Provider>,
-  late: () => Late,
+  late: () => LinkRoom,
 ): Platforms {
   return {
     get(connectionId: ConnectionId) {

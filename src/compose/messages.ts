@@ -4,6 +4,7 @@ import type { ConnectionState } from '../contract/admin.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { snapshotOf } from '../core/connections/snapshot.ts'
 import { selectAllConnections, selectConnection } from '../core/connections/store.ts'
+import type { Media } from '../core/media/media.ts'
 import { createAccept, SENDS } from '../core/messages/accept.ts'
 import { createAcceptMessage } from '../core/messages/accept-message.ts'
 import { createBatches } from '../core/messages/batches.ts'
@@ -34,25 +35,27 @@ import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 import { createInboundFileRoom } from './inbound-files.ts'
 import { createInboundDoor, createInbox, createIo } from './link-io.ts'
-import type { MediaRooms } from './media.ts'
 import { createPlanning } from './planning.ts'
 import type { TemplateRooms } from './templates.ts'
 import { createUnwanted } from './unwanted.ts'
 
 export type MessageRooms = ReturnType<typeof createMessageRooms>
 
+export type MessageRoomsDeps = {
+  accounts: AccountRooms
+  consent: ConsentRooms
+  media: Media
+  templates: TemplateRooms
+  bots: BotRooms
+  providers: ReadonlyMap<string, Provider>
+  lease: NodeLease
+  /** True while stopping: then nobody waits for a database that is away. */
+  stopping(): boolean
+}
+
 /** The way of a message: accept, dispatch, settle, and what is read of it. */
-export function createMessageRooms(
-  base: Foundation,
-  rooms: AccountRooms,
-  consent: ConsentRooms,
-  { media }: Pick<MediaRooms, 'media'>,
-  templates: TemplateRooms,
-  bots: BotRooms,
-  providers: ReadonlyMap<string, Provider>,
-  lease: NodeLease,
-  stopping: () => boolean,
-) {
+export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
+  const { accounts, consent, media, templates, bots, providers, lease, stopping } = deps
   const { config, db, clock, ids, random, seal, log, metrics } = base
   const waiters = createWaiters()
   const circuits = createCircuits({ clock, random })
@@ -112,30 +115,20 @@ export function createMessageRooms(
         hear(state.state)
       })
     },
-    openConfig: async id => (await rooms.connectionAdmin.openConfig(id))?.config ?? null,
+    openConfig: async id => (await accounts.connectionAdmin.openConfig(id))?.config ?? null,
     changed() {
       dispatcher.relink()
       linksChanged()
     },
   })
-  const planning = createPlanning(
-    base,
-    rooms,
-    consent,
-    media,
-    templates,
-    bots,
-    providers,
-    links,
-    circuits.ready,
-  )
+  const planning = createPlanning(base, { ...deps, links, circuitReady: circuits.ready })
   const failover = createFailover({
     ...planning,
     db,
     seal,
     node: lease.id,
     stopping,
-    account: rooms.accounts.snapshot,
+    account: accounts.accounts.snapshot,
     maxAttempts: id => policyOf(id).maxAttempts,
   })
   const dispatcher = createDispatcher({
@@ -200,7 +193,7 @@ export function createMessageRooms(
     db,
     clock,
     explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
-    officialNames: rooms.officialSenders.namesFor,
+    officialNames: accounts.officialSenders.namesFor,
   })
   return {
     planning,
@@ -233,7 +226,7 @@ export function createMessageRooms(
     messages,
     messageWatch: createMessageWatch({ db, clock, view: messages.view }),
     policies: createPolicies({
-      connections: rooms.connections,
+      connections: accounts.connections,
       providers,
       sandboxForLive: config.sandbox,
     }),

@@ -18,23 +18,26 @@ import type { ConsentRooms } from './consent.ts'
 import type { Foundation } from './foundation.ts'
 import type { TemplateRooms } from './templates.ts'
 
+export type PlanningDeps = {
+  accounts: AccountRooms
+  consent: ConsentRooms
+  media: Media
+  templates: TemplateRooms
+  bots: BotRooms
+  providers: ReadonlyMap<string, Provider>
+  links: Links
+  /** Whether a connection's circuit lets messages through at the moment. */
+  circuitReady(id: ConnectionId): boolean
+}
+
 /** What every send, batch, estimate and bulk row is resolved with. */
-export function createPlanning(
-  base: Foundation,
-  rooms: AccountRooms,
-  consent: ConsentRooms,
-  media: Media,
-  templates: TemplateRooms,
-  bots: BotRooms,
-  providers: ReadonlyMap<string, Provider>,
-  links: Links,
-  circuitReady: (id: ConnectionId) => boolean,
-): ResolveDeps {
+export function createPlanning(base: Foundation, deps: PlanningDeps): ResolveDeps {
+  const { accounts, consent, media, templates, bots, providers, links, circuitReady } = deps
   return {
     clock: base.clock,
     world: (caller, body) =>
       withConversation(
-        withAssets(worldOf(rooms, templates, caller), media, caller, body),
+        withAssets(worldOf(accounts, templates, caller), media, caller, body),
         bots,
         caller,
         body,

@@ -45,17 +45,16 @@ export function createRooms(base: Foundation, deps: RoomsDeps) {
     () => messages,
   )
   const bots: BotRooms = createBotRooms(base, accounts, consent, providers, lease, () => messages)
-  const messages: MessageRooms = createMessageRooms(
-    base,
+  const messages: MessageRooms = createMessageRooms(base, {
     accounts,
     consent,
-    { media },
+    media,
     templates,
     bots,
     providers,
     lease,
     stopping,
-  )
+  })
   const fraud = createFraudRooms(base, lease)
   const verification = createVerificationRooms(base, messages, fraud, lease)
   const people = createPeopleRooms(base, accounts, messages.send, token =>
