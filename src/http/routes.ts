@@ -156,176 +156,196 @@ import { webhooksUpdate } from './routes/webhooks-update.ts'
 
 type Needs<T extends readonly ((deps: never) => Route)[]> = Parameters<T[number]>[0]
 
-/** Every path on one screen. */
+/** Every path there is. */
 const ROUTES = [
-  messagesSend, //           POST   /api/v2/messages/send
-  messagesEstimate, //       POST   /api/v2/messages/estimate
-  messagesList, //           GET    /api/v2/messages
-  messagesEvents, //         GET    /api/v2/messages/events
-  messagesPolicies, //       GET    /api/v2/messages/policies
-  messagesRead, //           GET    /api/v2/messages/{messageId}
-  messagesCancel, //         POST   /api/v2/messages/{messageId}/cancel
-  verificationSend, //       POST   /api/v2/verification/send
-  verificationResend, //     POST   /api/v2/verification/resend
-  verificationVerify, //     POST   /api/v2/verification/verify
-  verificationRead, //       GET    /api/v2/verification/{verificationId}
-  messagesBulkCreate, //     POST   /api/v2/messages/bulk
-  messagesBulkList, //       GET    /api/v2/messages/bulk
-  messagesBulkRead, //       GET    /api/v2/messages/bulk/{jobId}
-  messagesBulkRows, //       GET    /api/v2/messages/bulk/{jobId}/rows
-  messagesBulkEvents, //     GET    /api/v2/messages/bulk/{jobId}/events
-  messagesBulkPause, //      POST   /api/v2/messages/bulk/{jobId}/pause
-  messagesBulkResume, //     POST   /api/v2/messages/bulk/{jobId}/resume
-  messagesBulkCancel, //     POST   /api/v2/messages/bulk/{jobId}/cancel
-  inboundList, //            GET    /api/v2/inbound
-  inboundEvents, //          GET    /api/v2/inbound/events
-  inboundRead, //            GET    /api/v2/inbound/{inboundId}
-  inboundMedia, //           GET    /api/v2/inbound/{inboundId}/media/{index}
-  suppressionsCreate, //     POST   /api/v2/suppressions
-  suppressionsList, //       GET    /api/v2/suppressions
-  suppressionsDelete, //     DELETE /api/v2/suppressions/{id}
-  accountRead, //            GET    /api/v2/account
-  accountUpdate, //          PATCH  /api/v2/account
-  walletRead, //             GET    /api/v2/wallet
-  walletUpdate, //           PATCH  /api/v2/wallet
-  ledgerList, //             GET    /api/v2/wallet/ledger
-  sandboxMessagesList, //    GET    /api/v2/sandbox/messages
-  templatesMediaCreate, //   POST   /api/v2/templates/media
-  templatesMediaRead, //     GET    /api/v2/templates/media/{assetId}
-  templatesMediaDelete, //   DELETE /api/v2/templates/media/{assetId}
-  smsSendersCreate, //       POST   /api/v2/sms-senders
-  smsSendersList, //         GET    /api/v2/sms-senders
-  smsSendersDefault, //      POST   /api/v2/sms-senders/{id}/default
-  officialSendersList, //    GET    /api/v2/official-senders
-  officialSendersDefault, // POST   /api/v2/official-senders/{id}/default
+  // Messages
+  messagesSend, //                  POST   /api/v2/messages/send
+  messagesEstimate, //              POST   /api/v2/messages/estimate
+  messagesList, //                  GET    /api/v2/messages
+  messagesEvents, //                GET    /api/v2/messages/events
+  messagesPolicies, //              GET    /api/v2/messages/policies
+  messagesRead, //                  GET    /api/v2/messages/{messageId}
+  messagesCancel, //                POST   /api/v2/messages/{messageId}/cancel
 
-  chatappSessionsCreate, //  POST   /api/v2/chatapp-sessions
-  chatappSessionsList, //    GET    /api/v2/chatapp-sessions
-  chatappSessionsRead, //    GET    /api/v2/chatapp-sessions/{name}
-  chatappSessionsChats, //   GET    /api/v2/chatapp-sessions/{name}/chats
-  chatappSessionsRestart, // POST   /api/v2/chatapp-sessions/{name}/restart
-  chatappSessionsDelete, //  DELETE /api/v2/chatapp-sessions/{name}
+  // Verification
+  verificationSend, //              POST   /api/v2/verification/send
+  verificationResend, //            POST   /api/v2/verification/resend
+  verificationVerify, //            POST   /api/v2/verification/verify
+  verificationRead, //              GET    /api/v2/verification/{verificationId}
 
-  botappBotsCreate, //       POST   /api/v2/botapp-bots
-  botappBotsList, //         GET    /api/v2/botapp-bots
-  botappBotsDelete, //       DELETE /api/v2/botapp-bots/{botId}
-  botappBotsSubscribers, //  GET    /api/v2/botapp-bots/{botId}/subscribers
+  // Bulk jobs
+  messagesBulkCreate, //            POST   /api/v2/messages/bulk
+  messagesBulkList, //              GET    /api/v2/messages/bulk
+  messagesBulkRead, //              GET    /api/v2/messages/bulk/{jobId}
+  messagesBulkRows, //              GET    /api/v2/messages/bulk/{jobId}/rows
+  messagesBulkEvents, //            GET    /api/v2/messages/bulk/{jobId}/events
+  messagesBulkPause, //             POST   /api/v2/messages/bulk/{jobId}/pause
+  messagesBulkResume, //            POST   /api/v2/messages/bulk/{jobId}/resume
+  messagesBulkCancel, //            POST   /api/v2/messages/bulk/{jobId}/cancel
 
-  templatesCreate, //        POST   /api/v2/templates
-  templatesList, //          GET    /api/v2/templates
-  templatesPlatform, //      GET    /api/v2/templates/platform
-  templatesRead, //          GET    /api/v2/templates/{id}
-  templatesDelete, //        DELETE /api/v2/templates/{id}
-  templatesDefault, //       POST   /api/v2/templates/{id}/default
-  templatesEnable, //        POST   /api/v2/templates/{id}/enable
-  templatesDisable, //       POST   /api/v2/templates/{id}/disable
-  templatesPreview, //       POST   /api/v2/templates/{id}/preview
+  // Inbound messages, and who wants none
+  inboundList, //                   GET    /api/v2/inbound
+  inboundEvents, //                 GET    /api/v2/inbound/events
+  inboundRead, //                   GET    /api/v2/inbound/{inboundId}
+  inboundMedia, //                  GET    /api/v2/inbound/{inboundId}/media/{index}
+  suppressionsCreate, //            POST   /api/v2/suppressions
+  suppressionsList, //              GET    /api/v2/suppressions
+  suppressionsDelete, //            DELETE /api/v2/suppressions/{id}
 
-  verificationBlocksList, // GET    /api/v2/verification/blocks
-  verificationStats, //      GET    /api/v2/verification/stats
+  // The account, its money and its senders
+  accountRead, //                   GET    /api/v2/account
+  accountUpdate, //                 PATCH  /api/v2/account
+  walletRead, //                    GET    /api/v2/wallet
+  walletUpdate, //                  PATCH  /api/v2/wallet
+  ledgerList, //                    GET    /api/v2/wallet/ledger
+  sandboxMessagesList, //           GET    /api/v2/sandbox/messages
+  templatesMediaCreate, //          POST   /api/v2/templates/media
+  templatesMediaRead, //            GET    /api/v2/templates/media/{assetId}
+  templatesMediaDelete, //          DELETE /api/v2/templates/media/{assetId}
+  smsSendersCreate, //              POST   /api/v2/sms-senders
+  smsSendersList, //                GET    /api/v2/sms-senders
+  smsSendersDefault, //             POST   /api/v2/sms-senders/{id}/default
+  officialSendersList, //           GET    /api/v2/official-senders
+  officialSendersDefault, //        POST   /api/v2/official-senders/{id}/default
 
-  webhooksCreate, //         POST   /api/v2/webhooks
-  webhooksList, //           GET    /api/v2/webhooks
-  webhooksRead, //           GET    /api/v2/webhooks/{id}
-  webhooksUpdate, //         PATCH  /api/v2/webhooks/{id}
-  webhooksDelete, //         DELETE /api/v2/webhooks/{id}
-  webhooksTest, //           POST   /api/v2/webhooks/{id}/test
-  webhooksRotate, //         POST   /api/v2/webhooks/{id}/rotate
-  webhooksDeliveries, //     GET    /api/v2/webhooks/{id}/deliveries
-  webhooksDeliveryRead, //   GET    /api/v2/webhooks/{id}/deliveries/{deliveryId}
-  webhooksReplayOne, //      POST   /api/v2/webhooks/{id}/deliveries/{deliveryId}/replay
-  webhooksReplay, //         POST   /api/v2/webhooks/{id}/replay
+  // Web sessions
+  chatappSessionsCreate, //         POST   /api/v2/chatapp-sessions
+  chatappSessionsList, //           GET    /api/v2/chatapp-sessions
+  chatappSessionsRead, //           GET    /api/v2/chatapp-sessions/{name}
+  chatappSessionsChats, //          GET    /api/v2/chatapp-sessions/{name}/chats
+  chatappSessionsRestart, //        POST   /api/v2/chatapp-sessions/{name}/restart
+  chatappSessionsDelete, //         DELETE /api/v2/chatapp-sessions/{name}
 
-  adminAccountsList, //      GET    /api/admin/accounts
-  adminAccountsCreate, //    POST   /api/admin/accounts
-  adminAccountsRead, //      GET    /api/admin/accounts/{id}
-  adminAccountsUpdate, //    PATCH  /api/admin/accounts/{id}
-  adminAccountsFraudRead, // GET    /api/admin/accounts/{id}/fraud
-  adminAccountsFraudReplace, // PUT /api/admin/accounts/{id}/fraud
-  adminKeysCreate, //        POST   /api/admin/accounts/{id}/keys
-  adminKeysRevoke, //        DELETE /api/admin/accounts/{id}/keys/{keyId}
-  adminCreditsCreate, //     POST   /api/admin/accounts/{id}/credits
-  adminWalletUpdate, //       PATCH  /api/admin/accounts/{id}/wallet
-  adminFraudRead, //         GET    /api/admin/fraud
-  adminFraudReplace, //      PUT    /api/admin/fraud
-  adminPricesList, //        GET    /api/admin/prices
-  adminPricesReplace, //     PUT    /api/admin/prices
-  adminSendersList, //       GET    /api/admin/sms-senders
-  adminSendersCreate, //     POST   /api/admin/sms-senders
-  adminSendersRead, //       GET    /api/admin/sms-senders/{id}
-  adminSendersApprove, //    POST   /api/admin/sms-senders/{id}/approve
-  adminSendersReject, //     POST   /api/admin/sms-senders/{id}/reject
-  adminInboundList, //       GET    /api/admin/inbound
-  adminSuppressionsList, //  GET    /api/admin/suppressions
-  adminSuppressionsDelete, // DELETE /api/admin/suppressions/{id}
-  adminTemplatesList, //     GET    /api/admin/templates
-  adminTemplatesCreate, //   POST   /api/admin/templates
-  adminTemplatesDelete, //   DELETE /api/admin/templates/{id}
-  adminTemplatesMediaCreate, // POST /api/admin/templates/media
-  adminConnectionsList, //   GET    /api/admin/connections
-  adminConnectionsCreate, // POST   /api/admin/connections
-  adminConnectionsUpdate, // PATCH  /api/admin/connections/{id}
-  adminConnectionsDelete, // DELETE /api/admin/connections/{id}
-  adminConnectionsTest, //   POST   /api/admin/connections/{id}/test
-  adminConnectionsWebhook, // GET    /api/admin/connections/{id}/webhook
+  // Bots
+  botappBotsCreate, //              POST   /api/v2/botapp-bots
+  botappBotsList, //                GET    /api/v2/botapp-bots
+  botappBotsDelete, //              DELETE /api/v2/botapp-bots/{botId}
+  botappBotsSubscribers, //         GET    /api/v2/botapp-bots/{botId}/subscribers
 
-  consoleSetupRead, // GET    /api/console/setup
-  consoleSetup, // POST   /api/console/setup
-  consoleLogin, // POST   /api/console/login
-  consoleLogout, // POST   /api/console/logout
-  consoleSessionRead, // GET    /api/console/session
-  consoleSessionsList, // GET    /api/console/sessions
-  consoleSessionsEnd, // DELETE /api/console/sessions/{id}
-  consoleUserUpdate, // PATCH  /api/console/user
-  consolePassword, // POST   /api/console/password
-  consoleTotpStart, // POST   /api/console/totp
-  consoleTotpConfirm, // POST   /api/console/totp/confirm
-  consoleTotpEnd, // DELETE /api/console/totp
-  consoleInvitationsRead, // POST   /api/console/invitations/read
-  consoleInvitationsAccept, // POST   /api/console/invitations/accept
+  // Templates
+  templatesCreate, //               POST   /api/v2/templates
+  templatesList, //                 GET    /api/v2/templates
+  templatesPlatform, //             GET    /api/v2/templates/platform
+  templatesRead, //                 GET    /api/v2/templates/{id}
+  templatesDelete, //               DELETE /api/v2/templates/{id}
+  templatesDefault, //              POST   /api/v2/templates/{id}/default
+  templatesEnable, //               POST   /api/v2/templates/{id}/enable
+  templatesDisable, //              POST   /api/v2/templates/{id}/disable
+  templatesPreview, //              POST   /api/v2/templates/{id}/preview
 
-  membersList, // GET    /api/v2/members
-  membersUpdate, // PATCH  /api/v2/members/{id}
-  membersDelete, // DELETE /api/v2/members/{id}
-  membersInvitationsList, // GET    /api/v2/members/invitations
-  membersInvitationsCreate, // POST   /api/v2/members/invitations
-  membersInvitationsDelete, // DELETE /api/v2/members/invitations/{id}
-  apiKeysList, // GET    /api/v2/api-keys
-  apiKeysCreate, // POST   /api/v2/api-keys
-  apiKeysRevoke, // DELETE /api/v2/api-keys/{id}
-  apiKeysRotate, // POST   /api/v2/api-keys/{id}/rotate
-  auditList, // GET    /api/v2/audit
-  statsRead, // GET    /api/v2/stats
+  // How codes fare
+  verificationBlocksList, //        GET    /api/v2/verification/blocks
+  verificationStats, //             GET    /api/v2/verification/stats
 
-  adminMembersList, // GET    /api/admin/members
-  adminMembersCreate, // POST   /api/admin/members
-  adminMembersRead, // GET    /api/admin/members/{id}
-  adminMembersUpdate, // PATCH  /api/admin/members/{id}
-  adminMembersDelete, // DELETE /api/admin/members/{id}
-  adminMembersReset, // POST   /api/admin/members/{id}/reset
-  adminMembersInvitationsList, // GET    /api/admin/members/invitations
+  // Webhook endpoints
+  webhooksCreate, //                POST   /api/v2/webhooks
+  webhooksList, //                  GET    /api/v2/webhooks
+  webhooksRead, //                  GET    /api/v2/webhooks/{id}
+  webhooksUpdate, //                PATCH  /api/v2/webhooks/{id}
+  webhooksDelete, //                DELETE /api/v2/webhooks/{id}
+  webhooksTest, //                  POST   /api/v2/webhooks/{id}/test
+  webhooksRotate, //                POST   /api/v2/webhooks/{id}/rotate
+  webhooksDeliveries, //            GET    /api/v2/webhooks/{id}/deliveries
+  webhooksDeliveryRead, //          GET    /api/v2/webhooks/{id}/deliveries/{deliveryId}
+  webhooksReplayOne, //             POST   /api/v2/webhooks/{id}/deliveries/{deliveryId}/replay
+  webhooksReplay, //                POST   /api/v2/webhooks/{id}/replay
+
+  // The operator: accounts, prices, senders, connections
+  adminAccountsList, //             GET    /api/admin/accounts
+  adminAccountsCreate, //           POST   /api/admin/accounts
+  adminAccountsRead, //             GET    /api/admin/accounts/{id}
+  adminAccountsUpdate, //           PATCH  /api/admin/accounts/{id}
+  adminAccountsFraudRead, //        GET    /api/admin/accounts/{id}/fraud
+  adminAccountsFraudReplace, //     PUT    /api/admin/accounts/{id}/fraud
+  adminKeysCreate, //               POST   /api/admin/accounts/{id}/keys
+  adminKeysRevoke, //               DELETE /api/admin/accounts/{id}/keys/{keyId}
+  adminCreditsCreate, //            POST   /api/admin/accounts/{id}/credits
+  adminWalletUpdate, //             PATCH  /api/admin/accounts/{id}/wallet
+  adminFraudRead, //                GET    /api/admin/fraud
+  adminFraudReplace, //             PUT    /api/admin/fraud
+  adminPricesList, //               GET    /api/admin/prices
+  adminPricesReplace, //            PUT    /api/admin/prices
+  adminSendersList, //              GET    /api/admin/sms-senders
+  adminSendersCreate, //            POST   /api/admin/sms-senders
+  adminSendersRead, //              GET    /api/admin/sms-senders/{id}
+  adminSendersApprove, //           POST   /api/admin/sms-senders/{id}/approve
+  adminSendersReject, //            POST   /api/admin/sms-senders/{id}/reject
+  adminInboundList, //              GET    /api/admin/inbound
+  adminSuppressionsList, //         GET    /api/admin/suppressions
+  adminSuppressionsDelete, //       DELETE /api/admin/suppressions/{id}
+  adminTemplatesList, //            GET    /api/admin/templates
+  adminTemplatesCreate, //          POST   /api/admin/templates
+  adminTemplatesDelete, //          DELETE /api/admin/templates/{id}
+  adminTemplatesMediaCreate, //     POST   /api/admin/templates/media
+  adminConnectionsList, //          GET    /api/admin/connections
+  adminConnectionsCreate, //        POST   /api/admin/connections
+  adminConnectionsUpdate, //        PATCH  /api/admin/connections/{id}
+  adminConnectionsDelete, //        DELETE /api/admin/connections/{id}
+  adminConnectionsTest, //          POST   /api/admin/connections/{id}/test
+  adminConnectionsWebhook, //       GET    /api/admin/connections/{id}/webhook
+
+  // The console: coming in, and one’s own login
+  consoleSetupRead, //              GET    /api/console/setup
+  consoleSetup, //                  POST   /api/console/setup
+  consoleLogin, //                  POST   /api/console/login
+  consoleLogout, //                 POST   /api/console/logout
+  consoleSessionRead, //            GET    /api/console/session
+  consoleSessionsList, //           GET    /api/console/sessions
+  consoleSessionsEnd, //            DELETE /api/console/sessions/{id}
+  consoleUserUpdate, //             PATCH  /api/console/user
+  consolePassword, //               POST   /api/console/password
+  consoleTotpStart, //              POST   /api/console/totp
+  consoleTotpConfirm, //            POST   /api/console/totp/confirm
+  consoleTotpEnd, //                DELETE /api/console/totp
+  consoleInvitationsRead, //        POST   /api/console/invitations/read
+  consoleInvitationsAccept, //      POST   /api/console/invitations/accept
+
+  // Members, keys and what they changed
+  membersList, //                   GET    /api/v2/members
+  membersUpdate, //                 PATCH  /api/v2/members/{id}
+  membersDelete, //                 DELETE /api/v2/members/{id}
+  membersInvitationsList, //        GET    /api/v2/members/invitations
+  membersInvitationsCreate, //      POST   /api/v2/members/invitations
+  membersInvitationsDelete, //      DELETE /api/v2/members/invitations/{id}
+  apiKeysList, //                   GET    /api/v2/api-keys
+  apiKeysCreate, //                 POST   /api/v2/api-keys
+  apiKeysRevoke, //                 DELETE /api/v2/api-keys/{id}
+  apiKeysRotate, //                 POST   /api/v2/api-keys/{id}/rotate
+  auditList, //                     GET    /api/v2/audit
+  statsRead, //                     GET    /api/v2/stats
+
+  // The operator: people and the state of things
+  adminMembersList, //              GET    /api/admin/members
+  adminMembersCreate, //            POST   /api/admin/members
+  adminMembersRead, //              GET    /api/admin/members/{id}
+  adminMembersUpdate, //            PATCH  /api/admin/members/{id}
+  adminMembersDelete, //            DELETE /api/admin/members/{id}
+  adminMembersReset, //             POST   /api/admin/members/{id}/reset
+  adminMembersInvitationsList, //   GET    /api/admin/members/invitations
   adminMembersInvitationsCreate, // POST   /api/admin/members/invitations
   adminMembersInvitationsDelete, // DELETE /api/admin/members/invitations/{id}
-  adminKeysRotate, // POST   /api/admin/accounts/{id}/keys/{keyId}/rotate
-  adminNodesRead, // GET    /api/admin/nodes
-  adminQueuesRead, // GET    /api/admin/queues
-  adminUnknownList, // GET    /api/admin/unknown
-  adminPoliciesList, // GET    /api/admin/policies
-  adminProvidersList, // GET    /api/admin/providers
-  adminAuditList, // GET    /api/admin/audit
+  adminKeysRotate, //               POST   /api/admin/accounts/{id}/keys/{keyId}/rotate
+  adminNodesRead, //                GET    /api/admin/nodes
+  adminQueuesRead, //               GET    /api/admin/queues
+  adminUnknownList, //              GET    /api/admin/unknown
+  adminPoliciesList, //             GET    /api/admin/policies
+  adminProvidersList, //            GET    /api/admin/providers
+  adminAuditList, //                GET    /api/admin/audit
 
-  templatesMediaContent, //  GET    /media/{assetId}
-  webhooksReceive, //        POST   /webhooks/{provider}/{connectionId}
-  webhooksReceiveByGet, //   GET    /webhooks/{provider}/{connectionId}
+  // Without a key
+  templatesMediaContent, //         GET    /media/{assetId}
+  webhooksReceive, //               POST   /webhooks/{provider}/{connectionId}
+  webhooksReceiveByGet, //          GET    /webhooks/{provider}/{connectionId}
 
-  healthLive, //             GET    /healthz
-  healthReady, //            GET    /readyz
-  metricsRead, //            GET    /metrics
-  consolePage, //            GET    /
-  consoleAssets, //          GET    /assets/*
-  docsPage, //               GET    /docs
-  docsStart, //              GET    /docs/start.js
-  docsScript, //             GET    /docs/scalar.js
+  // The program itself, and its pages
+  healthLive, //                    GET    /healthz
+  healthReady, //                   GET    /readyz
+  metricsRead, //                   GET    /metrics
+  consolePage, //                   GET    /
+  consoleAssets, //                 GET    /assets/*
+  docsPage, //                      GET    /docs
+  docsStart, //                     GET    /docs/start.js
+  docsScript, //                    GET    /docs/scalar.js
 ] as const
 
 type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
