@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditNote } from '../core/audit/note.ts'
-import { type AccountId, type Id, isId } from '../lib/ids.ts'
+import { type AccountId, isId, type RequestId } from '../lib/ids.ts'
 import type { Route } from './route.ts'
 import { actorOf } from './visit.ts'
 
@@ -33,7 +33,7 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
       ...fieldsOf((answer as { data?: unknown } | null)?.data, route.audit!.tells ?? []),
     },
     ip: request.ip,
-    requestId: request.id as Id<'req'>,
+    requestId: request.id as RequestId,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Caller, SignedIn } from '../contract/caller.ts'
 import type { Permission } from '../contract/enums.ts'
 import type { ErrorCode, Problem } from '../contract/errors.ts'
 import type { Asset } from '../core/media/asset.ts'
-import type { AccountId } from '../lib/ids.ts'
+import type { AccountId, RequestId } from '../lib/ids.ts'
 
 /**
  * One endpoint, one file: its schema, its route and its handler.
@@ -139,8 +139,9 @@ type Infer<T> = T extends TSchema ? Static<T> : undefined
 
 export type RouteRequest<S extends RouteSchema, A extends RouteAuth = RouteAuth> = Omit<
   FastifyRequest,
-  'params' | 'query' | 'body' | 'caller' | 'signedIn'
+  'id' | 'params' | 'query' | 'body' | 'caller' | 'signedIn'
 > & {
+  id: RequestId
   params: Infer<S['params']>
   query: Infer<S['querystring']>
   body: Infer<S['body']>

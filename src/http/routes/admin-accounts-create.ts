@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { AccountCreate, AdminAccount } from '../../contract/admin.ts'
 import { nullable, success } from '../../contract/envelope.ts'
 import type { AccountAdmin } from '../../core/accounts/admin.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
 
 /** `POST /api/admin/accounts` */
@@ -38,11 +39,11 @@ export const adminAccountsCreate = (deps: { accountAdmin: AccountAdmin }) =>
       },
     },
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key']
+      const key = idempotencyKeyOf(request)
       const { created, replayed } =
-        typeof key === 'string'
-          ? await deps.accountAdmin.createOnce(request.body, key)
-          : { created: await deps.accountAdmin.create(request.body), replayed: false }
+        key === undefined
+          ? { created: await deps.accountAdmin.create(request.body), replayed: false }
+          : await deps.accountAdmin.createOnce(request.body, key)
       if (replayed) reply.header('Idempotency-Replayed', 'true')
       reply.code(201)
       return { success: true, data: created }

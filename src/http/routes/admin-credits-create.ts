@@ -3,6 +3,7 @@ import { CreditCreate } from '../../contract/admin.ts'
 import { success } from '../../contract/envelope.ts'
 import { LedgerEntry, WalletView } from '../../contract/wallet.ts'
 import type { Wallets } from '../../core/billing/wallets.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
 
 /** `POST /api/admin/accounts/{id}/credits` */
@@ -28,11 +29,10 @@ export const adminCreditsCreate = (deps: { wallets: Wallets }) =>
       response: { 201: success(Type.Object({ ...WalletView.properties, entry: LedgerEntry })) },
     },
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key']
       const { credited, replayed } = await deps.wallets.credit(
         request.params.id,
         request.body,
-        typeof key === 'string' ? key : undefined,
+        idempotencyKeyOf(request),
       )
       if (replayed) reply.header('Idempotency-Replayed', 'true')
       reply.code(201)

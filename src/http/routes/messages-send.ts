@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { BatchResult, SendBody, SendResult, type SingleSendBody } from '../../contract/send.ts'
 import type { Send } from '../../core/messages/send.ts'
 import type { SendBatch } from '../../core/messages/send-batch.ts'
-import { sameAs } from '../../lib/ids.ts'
 import { giveAnswer } from '../give-answer.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
 import { SEND_FORM, withHeaderMedia } from '../send-form.ts'
 
@@ -50,12 +50,11 @@ export const messagesSend = (deps: { send: Send; sendBatch: SendBatch }) =>
       ],
     },
     async handler(request, reply) {
-      const header = request.headers['idempotency-key']
       const { body, fault, identity } = withHeaderMedia(request)
       const common = {
-        requestId: sameAs('req', request.id as `req_${string}`),
+        requestId: request.id,
         caller: request.caller,
-        headerKey: typeof header === 'string' ? header : undefined,
+        headerKey: idempotencyKeyOf(request),
         ...(identity !== undefined && { identity }),
       }
       const answer =

@@ -1,6 +1,5 @@
 import { VerificationAttempt, VerificationResend } from '../../contract/verification.ts'
 import type { ResendVerification } from '../../core/verification/resend.ts'
-import { sameAs } from '../../lib/ids.ts'
 import { giveAnswer } from '../give-answer.ts'
 import { defineRoute } from '../route.ts'
 
@@ -35,8 +34,7 @@ export const verificationResend = (deps: { resendVerification: ResendVerificatio
       ],
     },
     async handler(request, reply) {
-      const requestId = sameAs('req', request.id as `req_${string}`)
-      const { caller, body } = request
+      const { id: requestId, caller, body } = request
       return giveAnswer(await deps.resendVerification({ requestId, caller, body }), reply)
     },
   })

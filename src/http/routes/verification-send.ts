@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { VerificationAttempt, VerificationSend } from '../../contract/verification.ts'
 import type { StartVerification } from '../../core/verification/start.ts'
-import { sameAs } from '../../lib/ids.ts'
 import { giveAnswer } from '../give-answer.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { defineRoute } from '../route.ts'
 
 /** `POST /api/v2/verification/send`: a new code. */
@@ -37,13 +37,12 @@ export const verificationSend = (deps: { startVerification: StartVerification })
       ],
     },
     async handler(request, reply) {
-      const header = request.headers['idempotency-key']
       const answer = await deps.startVerification({
-        requestId: sameAs('req', request.id as `req_${string}`),
+        requestId: request.id,
         caller: request.caller,
         body: request.body,
         fault: request.fault,
-        headerKey: typeof header === 'string' ? header : undefined,
+        headerKey: idempotencyKeyOf(request),
       })
       return giveAnswer(answer, reply)
     },

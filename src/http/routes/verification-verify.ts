@@ -1,6 +1,5 @@
 import { VerificationCheck, Verified } from '../../contract/verification.ts'
 import type { Checks } from '../../core/verification/check.ts'
-import { sameAs } from '../../lib/ids.ts'
 import { defineRoute } from '../route.ts'
 
 /** `POST /api/v2/verification/verify`: the code that somebody gave. */
@@ -25,6 +24,5 @@ export const verificationVerify = (deps: { checks: Checks }) =>
         'VERIFICATION_ATTEMPTS_EXHAUSTED',
       ],
     },
-    handler: ({ id, caller, body }) =>
-      deps.checks.check({ requestId: sameAs('req', id as `req_${string}`), caller, body }),
+    handler: ({ id, caller, body }) => deps.checks.check({ requestId: id, caller, body }),
   })
