@@ -2,7 +2,7 @@ import type { LinkLog } from '../channels/provider.ts'
 import type { AccountSnapshot } from '../contract/caller.ts'
 import { Problem } from '../contract/errors.ts'
 import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
-import type { FailedRow, LaneLease } from '../core/bulk/lane-store.ts'
+import type { FailedRow, LaneLease, PauseWhy } from '../core/bulk/lane-store.ts'
 import { type RowDeps, resolveRow, rowCaller, waitsForConnection } from '../core/bulk/row.ts'
 import type { Accept } from '../core/messages/accept.ts'
 import type { AcceptMessage } from '../core/messages/accept-message.ts'
@@ -35,10 +35,6 @@ export type HandOverDeps = {
   /** A job has its share no longer, or is paused. */
   moved(accountId: AccountId): void
 }
-
-export type PauseWhy =
-  | { reason: 'insufficient_balance'; amount: number; channel: string }
-  | { reason: 'provider_rate_limit'; untilMs: number }
 
 /** What the lane does with a job whose row could not go. */
 type Halts = {

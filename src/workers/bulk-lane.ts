@@ -1,13 +1,13 @@
 import type { AccountSnapshot } from '../contract/caller.ts'
 import type { JobRef } from '../core/bulk/job.ts'
-import type { LaneLease, SendingJob } from '../core/bulk/lane-store.ts'
+import type { LaneLease, PauseWhy, SendingJob } from '../core/bulk/lane-store.ts'
 import type { RowAsk, StoredRow } from '../core/bulk/row-store.ts'
 import { type Cancel, pause } from '../lib/clock.ts'
 import type { AccountId } from '../lib/ids.ts'
 import { createSlidingWindow } from '../lib/sliding-window.ts'
 import { createArrivals } from './bulk-arrivals.ts'
 import type { BulkGate } from './bulk-gate.ts'
-import { createHandOver, type HandOverDeps, type PauseWhy, RETRY_MS } from './bulk-hand-over.ts'
+import { createHandOver, type HandOverDeps, RETRY_MS } from './bulk-hand-over.ts'
 import {
   createJobInHand,
   handedBelow,

@@ -75,14 +75,13 @@ export async function noteTurns(
   })
 }
 
+/** Why a job is paused by us: nothing covers its next row, or a provider asked to be left alone for a while. */
+export type PauseWhy =
+  | { reason: 'insufficient_balance'; amount: number; channel: string }
+  | { reason: 'provider_rate_limit'; untilMs: number }
+
 /** Pauses a job until its row is covered, or until a provider's wait is over. */
-export async function pauseBySystem(
-  db: Db,
-  { accountId, id }: JobRef,
-  why:
-    | { reason: 'insufficient_balance'; amount: number; channel: string }
-    | { reason: 'provider_rate_limit'; untilMs: number },
-): Promise<void> {
+export async function pauseBySystem(db: Db, { accountId, id }: JobRef, why: PauseWhy): Promise<void> {
   const short = why.reason === 'insufficient_balance' ? why : null
   await db.query({
     name: 'bulk_pause_by_system',
