@@ -6,6 +6,7 @@ import {
   type OutgoingTemplate,
 } from '../channels/provider.ts'
 import type { StoredFile } from '../core/media/media.ts'
+import { attemptIdOf } from '../core/outbox/attempt-id.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import type { StoredAttachment, StoredTemplate } from '../core/outbox/stored-content.ts'
 import type { AccountId, Id } from '../lib/ids.ts'
@@ -23,7 +24,7 @@ export type FileSources = {
 export function toOutgoing(item: OutboxItem, attempt: number, sources: FileSources): Outgoing {
   const { content } = item
   return {
-    attemptId: `${item.id}.${attempt}`,
+    attemptId: attemptIdOf(item.id, attempt),
     messageId: item.id,
     accountId: item.accountId,
     attempt,

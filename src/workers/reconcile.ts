@@ -1,5 +1,6 @@
 import type { Links, OpenLink } from '../channels/links.ts'
 import type { LateOutcome, LinkLog, Outcome } from '../channels/provider.ts'
+import { attemptIdOf } from '../core/outbox/attempt-id.ts'
 import { claimLookups, type Lookup } from '../core/outbox/reconcile-store.ts'
 import type { Db } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -83,7 +84,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
   async function reconcile(lookup: Lookup): Promise<void> {
     const open = links.get(lookup.connectionId)
     if (!open?.link.find) return
-    const attemptId = `${lookup.id}.${lookup.attempt}`
+    const attemptId = attemptIdOf(lookup.id, lookup.attempt)
     const outcome = await ask(open, attemptId)
     deps.observe?.(open.provider, outcome.kind)
     log.debug(

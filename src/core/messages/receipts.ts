@@ -2,8 +2,9 @@ import type { Inbound, LateOutcome, Receipt } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AccountId, type ConnectionId, type Ids, isId, type MessageId } from '../../lib/ids.ts'
+import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { storableTime } from '../../lib/storable.ts'
+import { readAttemptId } from '../outbox/attempt-id.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { noteEchoes } from '../outbox/reconcile-store.ts'
 import type { StoredContent } from '../outbox/stored-content.ts'
@@ -54,7 +55,10 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
     })
   }
 
-  /** What moved nothing is of a part, or parked because the answer to its submit never came; whether it is the former. */
+  /**
+   * Of receipts that moved no message, which are for one part of a message. The others are parked until
+   * their submit is answered; those that name their attempt are noted as its.
+   */
   async function takeParked(connectionId: ConnectionId, receipts: readonly Receipt[]): Promise<boolean[]> {
     const providerIds = receipts.map(({ providerId }) => providerId)
     const areParts = providerIds.length === 0 ? [] : await deps.parts.heard(connectionId, providerIds)
@@ -74,11 +78,12 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
   }
 
   async function takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void> {
-    const moved = await conclude(connectionId, late)
+    const moved = await concludeLate(connectionId, late)
     deps.observe(late.outcome.kind, moved ? 'applied' : 'no change')
   }
 
-  async function conclude(
+  /** Whether it moved the message: not where a receipt or another attempt was faster. */
+  async function concludeLate(
     connectionId: ConnectionId,
     { accountId, attemptId, outcome }: LateOutcome,
   ): Promise<boolean> {
@@ -116,10 +121,4 @@ export function createReceipts(deps: ReceiptsDeps): Receipts {
 function toItem(row: MessageRow, content: StoredContent): OutboxItem {
   const { accountId, id, connectionId, channel, messageType, recipient, sender } = row
   return { accountId, id, connectionId, channel, messageType, recipient, sender, content }
-}
-
-/** The message and the number of an attempt, by the id that providers are handed; null for what is none. */
-function readAttemptId(text: string): { id: MessageId; attempt: number } | null {
-  const [id = '', number = ''] = text.split('.')
-  return isId('msg', id) && /^[1-9]\d{0,3}$/.test(number) ? { id, attempt: Number(number) } : null
 }
