@@ -15,7 +15,7 @@ export type Changes = {
   /** Starts to listen; resolves once it does, however long the database takes. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Every change committed `staleMs` ago or earlier was heard: what is held may be used. */
+  /** Every change committed STALE_MS ago or earlier was heard: what is held may be used. */
   fresh(): boolean
   /** Returns what ends the subscription. */
   subscribe(subscriber: Subscriber): () => void
@@ -36,18 +36,17 @@ export type ChangesOptions = {
   /** Opens a connection outside the pool; it is ended here. */
   connect(): Promise<ListenClient>
   log: { warn(fields: object, text: string): void; info(fields: object, text: string): void }
-  /** From one round trip on the listening connection to the next. */
-  heartbeatMs?: number
-  /** Without a good round trip for this long, caches are bypassed. */
-  staleMs?: number
-  /** A round trip that takes longer costs the connection. */
-  silentMs?: number
-  /** Pause before connecting anew. */
-  reconnectMs?: number
 }
 
 /** Fired by the triggers of the schema with `table:account_uuid` as payload. */
 const CHANNEL = 'posthorn_changes'
+/** From one round trip on the listening connection to the next. */
+const HEARTBEAT_MS = 300
+/** Without a good round trip for this long, caches are bypassed. */
+const STALE_MS = 800
+/** A round trip that takes longer costs the connection. */
+const SILENT_MS = 2_000
+const RECONNECT_AFTER_MS = 200
 const GOODBYE_MS = 500
 
 /**
@@ -55,14 +54,10 @@ const GOODBYE_MS = 500
  * PostgreSQL delivers notifications in the order of commits and before the
  * answer of a later query, so a round trip begun at t has brought every change
  * committed before t. A connection that was lost, hangs or is half-open turns
- * `fresh()` false at once or within `staleMs`, never later.
+ * `fresh()` false at once or within STALE_MS, never later.
  */
 export function createChanges(options: ChangesOptions): Changes {
   const { clock, log } = options
-  const heartbeatMs = options.heartbeatMs ?? 300
-  const staleMs = options.staleMs ?? 800
-  const silentMs = options.silentMs ?? 2_000
-  const reconnectMs = options.reconnectMs ?? 200
   const subscribers = new Set<Subscriber>()
   const listening = Promise.withResolvers<void>()
   let client: ListenClient | null = null
@@ -98,7 +93,7 @@ export function createChanges(options: ChangesOptions): Changes {
   }
 
   function beatLater(current: ListenClient): void {
-    cancelNext = clock.after(heartbeatMs, async () => {
+    cancelNext = clock.after(HEARTBEAT_MS, async () => {
       if (await roundTrip(current, 'SELECT')) beatLater(current)
     })
   }
@@ -106,7 +101,9 @@ export function createChanges(options: ChangesOptions): Changes {
   /** True when it came back on a connection that is still ours; dates the proof from its start. */
   async function roundTrip(current: ListenClient, text: string): Promise<boolean> {
     const sentAtMs = clock.monotonic()
-    const cancel = clock.after(silentMs, () => lose(current, new Error('the listening connection is silent')))
+    const cancel = clock.after(SILENT_MS, () =>
+      lose(current, new Error('the listening connection is silent')),
+    )
     try {
       await current.query(text)
     } catch (error) {
@@ -135,7 +132,7 @@ export function createChanges(options: ChangesOptions): Changes {
   function retry(error: unknown): void {
     if (stopped) return
     log.warn({ err: error }, 'not listening for changes: caches are bypassed until the connection is back')
-    cancelNext = clock.after(reconnectMs, () => void open())
+    cancelNext = clock.after(RECONNECT_AFTER_MS, () => void open())
   }
 
   function tell(payload: string): void {
@@ -158,7 +155,7 @@ export function createChanges(options: ChangesOptions): Changes {
       if (last) await withinMs(clock, GOODBYE_MS, last.end())
       listening.resolve()
     },
-    fresh: () => clock.monotonic() - provenAtMs <= staleMs,
+    fresh: () => clock.monotonic() - provenAtMs <= STALE_MS,
     publish(table, accountId) {
       for (const subscriber of subscribers) subscriber.changed(table, accountId)
     },

@@ -16,18 +16,17 @@ export type AskDeps = {
   clock: Clock
   log: LinkLog
   files: FileSources
-  /** How long one submit may take, in ms. */
-  submitTimeoutMs?: number
 }
 
+/** How long one submit may take. */
 const SUBMIT_TIMEOUT_MS = 30_000
 /** A provider that does not heed its signal within this is given up: nobody knows what it does. */
 const SUBMIT_GRACE_MS = 5_000
 /** Of those that are given up as the node leaves. */
 const LEAVING_GRACE_MS = 250
 
-export function createAsk({ clock, log, files, submitTimeoutMs }: AskDeps): Ask {
-  const deadlines = createDeadlines(clock, submitTimeoutMs ?? SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
+export function createAsk({ clock, log, files }: AskDeps): Ask {
+  const deadlines = createDeadlines(clock, SUBMIT_TIMEOUT_MS, SUBMIT_GRACE_MS)
 
   const ask = (open: OpenLink, item: OutboxItem, attempt: number): Promise<Outcome> =>
     new Promise(resolve => {

@@ -31,7 +31,6 @@ export type Checks = {
    * digits) is a 400 and costs no try; any other that is not right costs one.
    */
   check(request: CheckRequest): Promise<Verified>
-  idle(): Promise<void>
 }
 
 /** As long as an account may have its codes. */
@@ -118,7 +117,7 @@ export function createChecks(deps: CheckDeps): Checks {
     }
   }
 
-  return { check, idle: () => batcher.idle() }
+  return { check }
 }
 
 function markOf({ id, accountId, live, recipientKey }: CheckRow): string {
