@@ -24,10 +24,10 @@ export function readUpdate(value: unknown): BotUpdate | null {
   return { id: id as number, ...told, press: pressOf(update) }
 }
 
-type Told = Omit<BotUpdate, 'id' | 'press'>
-const NOTHING: Told = { chat: null, atMs: null, what: null }
+type UpdateContent = Omit<BotUpdate, 'id' | 'press'>
+const NOTHING: UpdateContent = { chat: null, atMs: null, what: null }
 
-function readMessage(update: Fields): Told | null {
+function readMessage(update: Fields): UpdateContent | null {
   const message = fieldsOf(update['message'])
   const chat = message && chatOf(message['chat'], message['from'])
   if (!message || !chat) return null
@@ -115,7 +115,7 @@ function startOf(text: string | null): { payload: string | null } | null {
   return found === undefined ? null : { payload: payload.trim() === '' ? null : payload.trim() }
 }
 
-function readButton(update: Fields): Told | null {
+function readButton(update: Fields): UpdateContent | null {
   const query = fieldsOf(update['callback_query'])
   const message = fieldsOf(query?.['message'])
   const chat = message && chatOf(message['chat'], query?.['from'])
@@ -148,7 +148,7 @@ function titleOf(message: Fields, data: string | null): string | null {
   return data === null ? null : textOf(buttons.find(each => each?.['callback_data'] === data)?.['text'])
 }
 
-function readMembership(update: Fields): Told | null {
+function readMembership(update: Fields): UpdateContent | null {
   const member = fieldsOf(update['my_chat_member'])
   const chat = member && chatOf(member['chat'], member['from'])
   if (!member || !chat) return null

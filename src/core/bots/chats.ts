@@ -7,7 +7,7 @@ import { hear, isSubscriber, move, type Subscriber, type SubscriberEvent } from 
 import { type ChatRef, putChats, type SubscriberRow, selectChats } from './subscriber-store.ts'
 
 type Bot = { accountId: AccountId; botId: BotId }
-type Told = Bot & { type: SubscriberEvent; chat: Subscriber }
+type ChatEvent = Bot & { type: SubscriberEvent; chat: Subscriber }
 type Change = Exclude<SenderUpdate['change'], { kind: 'unauthorized' }>
 
 /** Chats of feeds that the transaction has locked: read together, changed one after the other, written together. */
@@ -16,7 +16,7 @@ export type Chats = {
   /** What a send found out. */
   learn(bot: Bot, change: Change, nowMs: number): void
   store(): Promise<void>
-  events(): readonly Told[]
+  events(): readonly ChatEvent[]
   /** Per bot, once. */
   changes(bots: readonly Bot[], lastUpdateAtMs: number | null): FeedChange[]
 }
@@ -25,7 +25,7 @@ export async function createChats(tx: Db, refs: readonly ChatRef[]): Promise<Cha
   const before = refs.length === 0 ? [] : await selectChats(tx, refs)
   const chats = new Map<string, SubscriberRow>(before.map(row => [keyOf(row, row.chatId), row]))
   const changed = new Set<string>()
-  const events: Told[] = []
+  const events: ChatEvent[] = []
   /** How many more subscribers each bot has by now. */
   const growth = new Map<BotId, number>()
 

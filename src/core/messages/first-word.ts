@@ -8,21 +8,21 @@ import { readAnswerFacts } from './message-store.ts'
 import type { Prepared } from './prepare.ts'
 import type { FirstWord, Waiters } from './waiters.ts'
 
-/** What the sender of a message is told first, and whenever he asks again. */
-export type Told =
+/** The answer to a send once the message is accepted: every replay of the request repeats it. */
+export type FirstAnswer =
   | { answer: 'sent' | 'queued' | 'scheduled'; facts: AnswerFacts }
   | { answer: 'failed'; facts: AnswerFacts; failure: FailureFacts }
 
 export type FirstWordDeps = { db: Db; clock: Clock; waiters: Waiters; syncWaitMs: number }
 
-/** Waits for the provider's word, at most `syncWaitMs`; what is said here is what a replay says. */
+/** Waits for the first outcome, at most `syncWaitMs`, and answers with it; `queued` where there is none by then. */
 export async function hearFirst(
   deps: FirstWordDeps,
   id: MessageId,
   prepared: Prepared,
   claim: KeyClaim | null,
   word: Promise<FirstWord | null>,
-): Promise<Told> {
+): Promise<FirstAnswer> {
   const facts = { id, ...prepared }
   const first = await withinMs(deps.clock, deps.syncWaitMs, word)
   deps.waiters.forget(id)
@@ -35,30 +35,31 @@ export async function hearFirst(
         }
       : { answer: first.answer, facts }
   }
-  // A web session's message may have been sent by the node that holds the session: then the store has the word.
+  // Without a key nobody asks again, and nothing need be fixed. But over a web session another node, which
+  // holds the session, may have sent the message: then the store has the outcome.
   if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
-  const told = readTold(deps.db, prepared.accountId, id, prepared.currency)
+  const told = readFirstAnswer(deps.db, prepared.accountId, id, prepared.currency)
   return (await (claim ? told : told.catch(unlessAway))) ?? { answer: 'queued', facts }
 }
 
-/** It is accepted: whoever got a 503 for a database that is away now, and has no key, would send it twice. */
+/** The message is accepted: a 503 now would make a sender without an idempotency key send it twice. */
 function unlessAway(error: unknown): null {
   if (error instanceof DatabaseUnavailable) return null
   throw error
 }
 
-/** A failover brings a message elsewhere: then the store has the words. */
+/** Not after a failover, which gives the message another channel, connection and price: then the store has them. */
 function isFrom({ channel, connectionId }: Prepared, word: FirstWord): boolean {
   return word.channel === channel && word.connectionId === connectionId
 }
 
-/** Settles what a message's sender is told first, now; null when there is no such message. */
-export async function readTold(
+/** Fixes the first answer now if there is none yet, and reads it; null when there is no such message. */
+export async function readFirstAnswer(
   db: Db,
   accountId: AccountId,
   id: MessageId,
   currency: string,
-): Promise<Told | null> {
+): Promise<FirstAnswer | null> {
   const answer = await fixAnswer(db, accountId, id)
   if (answer === null) return null
   const stored = await readAnswerFacts(db, accountId, id)
@@ -66,8 +67,8 @@ export async function readTold(
   return answer === 'failed' ? { answer, facts, failure: stored.failure! } : { answer, facts }
 }
 
-/** The answer to a send that was accepted. */
-export function toldAnswer(told: Told, replayed: boolean): Answer {
+/** As the response that goes out. */
+export function renderFirstAnswer(told: FirstAnswer, replayed: boolean): Answer {
   return told.answer === 'failed'
     ? failedAnswer(told.facts, told.failure, replayed)
     : sentAnswer(told.facts, told.answer, replayed)

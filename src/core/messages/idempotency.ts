@@ -6,7 +6,7 @@ import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Answer, insufficientAnswer } from './answers.ts'
-import { readTold, toldAnswer } from './first-word.ts'
+import { readFirstAnswer, renderFirstAnswer } from './first-word.ts'
 import { type ExistingKey, type KeyClaim, SEND_OPERATION } from './hot-store.ts'
 import {
   answerIsPending,
@@ -117,8 +117,8 @@ function sendAnswers(db: Db): KeyedAnswers {
   return {
     pending: (accountId, id) => answerIsPending(db, accountId, id, timeOf(id)),
     async now({ id: accountId, currency }, id) {
-      const told = await readTold(db, accountId, id, currency)
-      return told && toldAnswer(told, true)
+      const told = await readFirstAnswer(db, accountId, id, currency)
+      return told && renderFirstAnswer(told, true)
     },
   }
 }

@@ -39,8 +39,8 @@ export type MessageRow = {
   money: 'held' | 'captured' | 'released' | 'none'
   attempt: number
   pastAttempts: PastAttempt[]
-  /** Null where the row itself still says what was told. */
-  told: Told | null
+  /** Null where the row itself still says what was answered. */
+  told: AnsweredBefore | null
   providerId: string | null
   providerCode: string | null
   errorCode: ErrorCode | null
@@ -72,8 +72,8 @@ export type PastAttempt = {
   }
 }
 
-/** What a sender was told before his message went on elsewhere. */
-type Told = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
+/** What the sender was answered, where the message went on over another connection afterwards. */
+type AnsweredBefore = Pick<AnswerFacts, 'channel' | 'provider' | 'senderSource' | 'amount' | 'parts'>
 
 export type RawMessage = {
   id: string
@@ -99,7 +99,7 @@ export type RawMessage = {
   money: MessageRow['money']
   attempt: number
   past_attempts: (Omit<PastAttempt, 'connectionId'> & { connection: string })[] | null
-  told: Told | null
+  told: AnsweredBefore | null
   provider_id: string | null
   provider_code: string | null
   error_code: ErrorCode | null

@@ -4,7 +4,7 @@ import type { SingleSendBody } from '../../contract/send.ts'
 import { type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, insufficientAnswer, problemAnswer, sentAnswer } from './answers.ts'
-import { type FirstWordDeps, hearFirst, toldAnswer } from './first-word.ts'
+import { type FirstWordDeps, hearFirst, renderFirstAnswer } from './first-word.ts'
 import type { AcceptVerdict, ExistingKey, KeyClaim } from './hot-store.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Prepared } from './prepare.ts'
@@ -85,7 +85,7 @@ export function createSend(deps: SendDeps): Send {
         return replay(verdict, claim!, id, request)
       case 'accepted':
         return word
-          ? toldAnswer(await hearFirst(deps, id, prepared, claim, word), false)
+          ? renderFirstAnswer(await hearFirst(deps, id, prepared, claim, word), false)
           : sentAnswer({ id, ...prepared }, 'scheduled', false)
     }
   }

@@ -22,9 +22,9 @@ export type SettleDeps = {
 }
 
 type Work = { kind: 'attempt'; row: SettleRow } | { kind: 'receipt'; row: ReceiptRow }
-type Told = { answer: string | null } | null
+type SettleResult = { answer: string | null } | null
 /** What became of one piece of work; its failure is its own. */
-type Result = { told: Told } | { moved: boolean } | { error: unknown }
+type Result = { told: SettleResult } | { moved: boolean } | { error: unknown }
 /** Writes a share of a flush down; `repeated` says that it may have been before. */
 type Write<Row> = (rows: Row[], repeated: boolean) => Promise<readonly Result[]>
 
@@ -83,7 +83,7 @@ export function createSettle(deps: SettleDeps): Settle {
     async attempt(row) {
       const result = await batcher.add({ kind: 'attempt', row })
       if ('error' in result) throw result.error
-      return (result as { told: Told }).told
+      return (result as { told: SettleResult }).told
     },
     async receipt(row) {
       const result = await batcher.add({ kind: 'receipt', row })

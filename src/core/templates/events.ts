@@ -7,12 +7,12 @@ import { PLATFORM } from '../accounts/platform.ts'
 import { insertEvent } from '../callbacks/event-store.ts'
 import type { Standing, TemplateRow } from './store.ts'
 
-type Told = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
+type Subject = Pick<TemplateRow, 'id' | 'accountId' | 'name' | 'language' | 'category'>
 
 /** Tells whoever listens how an official template stands, within the transaction that changes it. */
 export type TellTemplate = (
   tx: Db,
-  template: Told,
+  template: Subject,
   now: Standing,
   change: { from: Standing | null; drift: boolean },
 ) => Promise<void>

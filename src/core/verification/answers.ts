@@ -2,7 +2,7 @@ import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ChannelOrder, VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type Answer, failedAnswer } from '../messages/answers.ts'
-import type { Told } from '../messages/first-word.ts'
+import type { FirstAnswer } from '../messages/first-word.ts'
 import type { VerificationId } from './codes.ts'
 import { resendAtMs } from './rules.ts'
 
@@ -29,7 +29,7 @@ export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
 /** What its messages were told comes to: null where none of them is on its way. */
 export function attemptAnswer(
   attempt: AttemptFacts,
-  told: readonly Told[],
+  told: readonly FirstAnswer[],
   replayed: boolean,
 ): Answer | null {
   const alive = told.every(isAlive) ? told : told.filter(isAlive)
@@ -63,17 +63,17 @@ export function attemptAnswer(
   }
 }
 
-function isAlive({ answer }: Told): boolean {
+function isAlive({ answer }: FirstAnswer): boolean {
   return answer !== 'failed'
 }
 
 /** Every channel refused it: in the words of the first. */
-export function refusedAnswer(told: readonly Told[], replayed: boolean): Answer {
+export function refusedAnswer(told: readonly FirstAnswer[], replayed: boolean): Answer {
   const first = told.find(each => each.answer === 'failed')!
   return failedAnswer(first.facts, first.failure, replayed)
 }
 
-function viewDelivery({ answer, facts }: Told): VerificationDelivery {
+function viewDelivery({ answer, facts }: FirstAnswer): VerificationDelivery {
   return {
     channel: facts.channel,
     messageId: facts.id,

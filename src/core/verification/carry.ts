@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from '../../infra/db.ts'
 import type { Ids, MessageId } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend } from '../fraud/guard.ts'
 import type { AcceptMessage } from '../messages/accept-message.ts'
-import { type FirstWordDeps, hearFirst, type Told } from '../messages/first-word.ts'
+import { type FirstAnswer, type FirstWordDeps, hearFirst } from '../messages/first-word.ts'
 import type { AcceptRow, KeyClaim } from '../messages/hot-store.ts'
 import type { Prepared } from '../messages/prepare.ts'
 import type { FirstWord } from '../messages/waiters.ts'
@@ -33,7 +33,7 @@ export type Passed<Verdict> = {
 }
 
 /** What became of a code that was accepted. */
-export type Heard = { kind: 'heard'; told: readonly Told[] }
+export type Heard = { kind: 'heard'; told: readonly FirstAnswer[] }
 
 /** There was no turn for it (fraud/guard.ts). */
 export type Late = { kind: 'blocked'; breach: Breach }
@@ -115,11 +115,11 @@ async function tryNext<Verdict extends { kind: string }>(
 
 /** What is told of the first message, and of those that follow it. */
 async function hearAll<Verdict>(
-  own: Promise<Told>,
+  own: Promise<FirstAnswer>,
   { claim }: Passed<Verdict>,
   { others, messages }: Try<Verdict>,
   deps: CarryDeps,
-): Promise<Told[]> {
+): Promise<FirstAnswer[]> {
   const further = others.map((way, at) => carryAlso(messages[at + 1]!, way, claim, deps))
   return (await Promise.all([own, ...further])).filter(each => each !== null)
 }
@@ -134,7 +134,7 @@ async function carryAlso(
   prepared: Prepared,
   claim: KeyClaim | null,
   deps: CarryDeps,
-): Promise<Told | null> {
+): Promise<FirstAnswer | null> {
   const word = deps.waiters.wait(id, null)
   try {
     const verdict = await deps.acceptMessage(id, prepared, null)

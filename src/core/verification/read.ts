@@ -3,7 +3,7 @@ import type { VerificationView } from '../../contract/verification.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { type AccountId, isId, type MessageId, sameAs } from '../../lib/ids.ts'
-import { readTold, type Told } from '../messages/first-word.ts'
+import { type FirstAnswer, readFirstAnswer } from '../messages/first-word.ts'
 import type { KeyedAnswers } from '../messages/idempotency.ts'
 import { vouchFor } from '../messages/vouch-store.ts'
 import { endVerifications } from './accept-store.ts'
@@ -55,9 +55,9 @@ export function createStartAnswers({ db, clock }: { db: Db; clock: Clock }): Key
     return further ? ids.filter(each => !further.get(each)?.takenBack) : ids
   }
 
-  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<Told[]> {
+  async function toldOf(row: VerificationRow, { id, currency }: AccountSnapshot): Promise<FirstAnswer[]> {
     const ids = await standing(row, id)
-    const told = await Promise.all(ids.map(message => readTold(db, id, message, currency)))
+    const told = await Promise.all(ids.map(message => readFirstAnswer(db, id, message, currency)))
     // What nothing covered is no message.
     return told.filter(each => each !== null)
   }

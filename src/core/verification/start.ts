@@ -5,7 +5,7 @@ import { type RequestId, sameAs } from '../../lib/ids.ts'
 import type { Breach, Guard, GuardedSend, Turn } from '../fraud/guard.ts'
 import type { Accept } from '../messages/accept.ts'
 import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answers.ts'
-import type { Told } from '../messages/first-word.ts'
+import type { FirstAnswer } from '../messages/first-word.ts'
 import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
 import type { Idempotency } from '../messages/idempotency.ts'
 import { dropKeyOf } from '../messages/idempotency-store.ts'
@@ -190,7 +190,7 @@ export function createStart(deps: StartDeps): StartVerification {
   /** Refused by every channel, it ends, and the recipient's earlier code counts again: an error changes nothing. */
   async function endRefused(
     { id }: CodeFacts,
-    told: readonly Told[],
+    told: readonly FirstAnswer[],
     { caller }: StartRequest,
   ): Promise<Answer> {
     await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id }])
