@@ -30,8 +30,8 @@ import(url.pathToFileURL(main).href).catch(error => {
   process.exit(1)
 })
 
-// What takes the types out of the source stays in memory as long as its process, some 20 MB:
-// at a first start that process is another one. Nothing depends on it.
+// What strips the types from the source keeps some 20 MB for as long as its process lives: a first start
+// fills the compile cache in another process. Where that fails, this one compiles.
 function compileApart() {
   const directory = nodeModule.getCompileCacheDir()
   if (directory === undefined) return

@@ -69,7 +69,7 @@ export type App = {
 
 /** How long a stop waits for a database that is away, in ms: what is not written down by then is unknown. */
 const STOP_PATIENCE_MS = 4_000
-/** How long a stop waits for providers: behind it there is time to write down that they were silent, and to take leave of them. */
+/** How long a stop waits for providers, in ms: the rest of its ten seconds is for noting that they were silent. */
 const SUBMIT_PATIENCE_MS = 7_000
 
 /** Puts the program together and starts it. The store must be migrated. */
@@ -78,7 +78,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const base = createFoundation({ ...options, clock, random })
   const { db, changes } = base
   let stopping = false
-  /** Null until it may run. */
+  /** Null until the server listens. */
   let work: Work | null = null
 
   const providers = createRegistry(createSandboxProvider({ inbox: createSandboxInbox({ db }) }))
@@ -100,14 +100,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   await rooms.callbacks.webhooks.refresh()
   await openLinks(base, rooms.messages)
   warnOfSandbox(base, rooms.messages)
-  readMetrics(base, rooms.messages)
+  exposeGauges(base, rooms.messages)
 
   const readiness = createReadiness({ clock, checks: { 'the database': () => ping(db) } })
   const server = await openServer(options, base, rooms, { lease, operatorToken, readiness })
   try {
     await server.listen({ host: base.config.host, port: base.config.port })
   } catch (error) {
-    // Nothing was begun: a node that cannot be reached takes no messages with it.
+    // Before any work is started: a node that cannot be reached must hold no messages.
     await rooms.messages.links.close()
     await leave(base, rooms, lease)
     throw error
@@ -118,7 +118,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function stop(): Promise<void> {
     readiness.drain()
-    // What providers say meanwhile is waited for, and so is a database that is away: this long.
+    // Until then outcomes are waited for, and so is a database that is away.
     const cancelPatience = clock.after(STOP_PATIENCE_MS, () => {
       stopping = true
     })
@@ -193,7 +193,7 @@ function warnOfSandbox({ config, log }: Foundation, { links }: MessageRooms): vo
   }
 }
 
-function readMetrics({ db, clock, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {
+function exposeGauges({ db, clock, metrics }: Foundation, { dispatcher, links }: MessageRooms): void {
   metrics.read({
     lanes: () =>
       dispatcher.stats().map(lane => ({
@@ -265,17 +265,17 @@ function watchStore({ db, clock }: Foundation, onOutgrown: AppOptions['onOutgrow
   return onOutgrown ? startStoreWatch({ clock, findNewer: createNewerLook(db), onOutgrown }) : null
 }
 
-/** Who follows is told to follow another node: a stream has no end of its own. */
+/** Event streams never end by themselves: closed, their clients go on at another node. */
 function endStreams({ bulk, messages, consent }: Rooms): void {
   bulk.bulkWatch.close()
   messages.messageWatch.close()
   consent.inboundWatch.close()
 }
 
-/** What is left is other nodes' as soon as this one has signed off; without a database it is theirs in seconds. */
+/** Signs off, so that other nodes take over at once; without a database they do when the lease is over, in seconds. */
 async function leave({ db, changes }: Foundation, rooms: Rooms, lease: NodeLease): Promise<void> {
-  // At once, as a database that hangs is waited for by each. What a sender was refused must be taken back
-  // before other nodes may find it.
+  // All at once, since each of them waits for a database that hangs; and before the node signs off, so that
+  // no other one finds a message due of which the sender was told that it was not accepted.
   await Promise.allSettled([
     withdrawUnconfirmed(rooms),
     rooms.accounts.keys.flushUsed(),

@@ -36,7 +36,7 @@ export function createBulkRooms(
   const { config, db, clock, ids, seal, log, metrics } = base
   const rows: RowDeps = {
     ...planning,
-    // Rows mostly go to a number each: a large cache of them would forget what sends have there, and keep what nobody asks for.
+    // A small cache of their own: nearly every row has another number, which would push those of sends out.
     phones: createPhones({ cacheSize: PHONES_OF_BULK }),
     faultsOf: createCheck(SingleSendBody),
     seal,
@@ -100,7 +100,7 @@ export function createBulkRooms(
 }
 
 const PHONES_OF_BULK = 200
-/** Each goes to its provider then; whoever asks for something else has a turn in between. */
+/** Each goes to its provider as soon as it hears: more in one turn would keep the event loop from other requests. */
 const ROWS_TOLD_AT_ONCE = 32
 
 /** Without word of a change, validations and lanes are looked for this often; in ms. */
@@ -148,7 +148,7 @@ export function startBulk(
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
-/** Words of what became of messages that are counted in one statement: each is of a batch, of up to some hundred. */
+/** Rows of `bulk_moves` that are counted in one statement; each is of a batch of up to some hundred messages. */
 const FOLDED_AT_ONCE = 100
 const SWEPT_ROWS = 10_000
 

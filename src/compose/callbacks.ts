@@ -9,7 +9,7 @@ import type { Foundation } from './foundation.ts'
 
 /** How often this node looks for what became due, in ms. */
 const POLL_EVERY_MS = 250
-/** Whoever took a delivery says by then what came of it: four times an attempt's longest. */
+/** A claimed delivery of which nothing was noted by then is free again: four times the longest attempt. */
 const CLAIM_LASTS_MS = 60_000
 
 /** The webhook endpoints, and what carries events and decisions to them. */
@@ -55,7 +55,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
   }
 }
 
-/** What dead nodes held is free again, and so is what nobody has said a word of. */
+/** Frees deliveries that dead nodes held, and those of which nobody noted what became of them. */
 export function freeCallbacks({ db, clock }: Foundation): Chore {
   return {
     name: 'free callbacks',

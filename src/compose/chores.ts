@@ -24,7 +24,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 /** No receipt comes later than this after its attempt, and no inbound message is told again. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
-/** What is answered at the same time as its receipt is told, on whichever nodes, and their clocks apart. */
+/** A receipt this young may be for a submit whose answer is just being stored, on another node, by another clock. */
 const YOUNG_RECEIPT_MS = 5 * MINUTE_MS
 const FEW = 500
 const MANY = 20_000
@@ -44,7 +44,7 @@ export function listChores(
   }
   const retention = createRetention({ db, clock, keep })
   return [
-    // Two looks lie further apart than any answer of the database takes.
+    // Further apart than the longest wait for the database (see createMislaid).
     { name: 'find mislaid', everyMs: 5 * SECOND_MS, run: messages.dispatcher.findMislaid },
     {
       name: 'apply parked receipts',

@@ -12,7 +12,7 @@ import type { Foundation } from './foundation.ts'
 
 export type ConsentRooms = ReturnType<typeof createConsentRooms>
 
-/** Who wants to be written to, and when; and what people write to us. `wake`: events wait that somebody listens to. */
+/** Who wants to be written to, and when; and what people write to us. `wake`: there are events to deliver. */
 export function createConsentRooms({ db, clock, ids, phones }: Foundation, wake: () => void) {
   const optOuts = createOptOuts({ db, clock, ids })
   const keepInbound = createKeepInbound({ clock, ids, phones, optOuts })

@@ -57,7 +57,7 @@ export function createInbox(
       const optedOut = inbound.filter(each => each.kind === 'receipt').filter(each => each.optedOut)
       await Promise.all([
         receipts.take(connection.id, inbound),
-        // By the ids under which the messages are known.
+        // By ids as the store has them, since the messages are found by these.
         optOuts.refusedLater(
           optedOut.map(receipt => ({ ...storableReceipt(receipt), connectionId: connection.id })),
         ),
@@ -73,7 +73,7 @@ export function createInbox(
   }
 }
 
-/** Stored before it is answered: what the provider is told that we have, we have. */
+/** Where providers call us. What they tell is stored before they are answered, so that a 200 means that we have it. */
 export function createInboundDoor(
   links: Links,
   inbox: Inbox,
@@ -107,5 +107,5 @@ export function createInboundDoor(
   }
 }
 
-/** Stands where others have their provider: a bot is named by itself, whoever its platform is. */
+/** In the path, in place of a provider's key: `/webhooks/botapp/{botId}`. The bot itself says what its platform is. */
 const BOTS = 'botapp'

@@ -208,7 +208,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     },
     stateOf: (id: ConnectionId) => stateOf(links, circuits, id),
     syncLinks: async () => links.sync((await selectAllConnections(db)).map(snapshotOf)),
-    /** What a link is given that is opened elsewhere; its health is told by whether it is attached. */
+    /** For links of web sessions, which are opened elsewhere (./sessions.ts), and attached while they are up. */
     ioOf: (spec: LinkSpec) => createIo(base, inbox, bots, spec, () => {}),
     dispatcher,
     reconciler,
@@ -241,5 +241,5 @@ function stateOf(links: Links, circuits: Circuits, id: ConnectionId): Connection
   return { link, detail, circuit: circuits.phase(id) }
 }
 
-/** Of a connection that was closed while its message was under way. */
+/** For a connection that was removed while its message was under way. */
 const POLICY_OF_THE_GONE = { maxAttempts: 3, backoffMs: 5_000 }

@@ -26,9 +26,9 @@ export type RoomsDeps = {
   providers: ReadonlyMap<string, Provider>
   lease: NodeLease
   operatorToken: OperatorToken
-  /** What has not ended by then is left as it is. */
+  /** True while stopping: then nobody waits for a database that is away. */
   stopping(): boolean
-  /** Events wait that somebody listens to. */
+  /** There are events to deliver: the courier need not wait for its next poll. */
   wakeCourier(): void
 }
 

@@ -18,9 +18,12 @@ import { pollTemplates, sweepTemplateClaims } from './templates.ts'
 import { listVerificationChores } from './verification.ts'
 
 export type Work = {
-  /** Events wait that somebody listens to. */
+  /** There are events to deliver: the courier need not wait for its next poll. */
   wakeCourier(): void
-  /** Takes nothing new, and resolves when what is under way has ended: who hands over first, who carries after. */
+  /**
+   * Takes nothing new, and resolves when what is under way has ended. What hands messages over stops before
+   * what carries them.
+   */
   finish(): Promise<void>
   /** The housekeeping goes on while the rest ends. */
   stopChores(): Promise<void>
@@ -62,7 +65,7 @@ function startPoll({ clock, log }: Foundation, rooms: Rooms): Loop {
     clock,
     everyMs: POLL_EVERY_MS,
     async round() {
-      // First: what a sender was refused must not be found due.
+      // First, so that nothing is found due of which the sender was told that it was not accepted.
       await withdrawUnconfirmed(rooms)
       return (await dispatcher.poll()) > 0 ? 'again' : undefined
     },
