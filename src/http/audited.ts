@@ -12,7 +12,7 @@ const PLATFORM_NAME = 'platform'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 
-/** The same handler, whose success is noted before it is answered: the one place in which changes are. */
+/** Wraps a handler so that its success is in the audit log before it is answered: nowhere else is one noted. */
 export function audited(route: Route, handler: Handler, trail: AuditTrail): Handler {
   return async (request, reply) => {
     const answer = await handler(request, reply)
@@ -41,7 +41,8 @@ function noteOf(route: Route, request: FastifyRequest, reply: FastifyReply, answ
 function accountOf(route: Route, request: FastifyRequest, answer: unknown): AccountId | null {
   if (request.caller) return request.caller.account.id
   if (request.joined) return request.joined
-  // Whoever comes in, or changes their own login, would write into the log of whichever account they name.
+  // Only the operator may name an account: people who log in, or change their own login, could otherwise
+  // write into the log of any.
   if (!('operator' in route.auth)) return null
   const { id = '' } = request.params as { id?: string }
   if (route.url.startsWith('/api/admin/accounts/:id') && isId('acc', id)) return id
@@ -52,7 +53,7 @@ function accountOf(route: Route, request: FastifyRequest, answer: unknown): Acco
   return named !== undefined && isId('acc', named as string) ? (named as AccountId) : null
 }
 
-/** What a create made; else what the path names, the last of it unless the route says which. */
+/** The id of what a create made; else the path's last parameter, unless the route names another field. */
 function targetOf(route: Route, request: FastifyRequest, reply: FastifyReply, answer: unknown): string {
   const params = request.params as Record<string, string>
   const { target } = route.audit!
@@ -68,7 +69,7 @@ function wordIn(answer: unknown, field: string): string | null {
   return (word as string | undefined) ?? null
 }
 
-/** What is nobody's part but one's own as a whole: `platform` where it is for all, such as the prices. */
+/** The target where nothing is named: the caller's account, one's own login, or `platform`, as for the prices. */
 function ownerOf({ caller, signedIn, url }: FastifyRequest): string {
   if (caller) return caller.account.id
   return signedIn && url.startsWith('/api/console/') ? signedIn.userId : PLATFORM_NAME

@@ -18,7 +18,7 @@ export type PeopleAccess = {
   publicOrigin: string | null
   /** Null for a session that is none, or has ended. */
   lookup(token: string): SignedIn | null | Promise<SignedIn | null>
-  /** The same, of somebody who does nothing: it keeps no session alive. */
+  /** The same without counting as use: it keeps no session alive. */
   glance(token: string): SignedIn | null | Promise<SignedIn | null>
   /** The caller that they are for an account; null for one that they do not act for. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
@@ -52,8 +52,8 @@ export function holderOfKey({ headers }: FastifyRequest, keys: Keys): Caller | n
 }
 
 /**
- * Whether whoever asked still may: an answer that goes on outlives its question. False too where
- * nobody can tell.
+ * Whether the caller of a stream still has access: a stream outlives the check at its start. False, too,
+ * where that cannot be found out.
  */
 export async function mayStill(
   request: FastifyRequest,
@@ -151,7 +151,7 @@ export function requireOwner(caller: Caller): void {
 export type OperatorToken = {
   /** SHA-256. */
   hash: Buffer
-  /** So short that somebody may come upon it. */
+  /** So short that it can be guessed. */
   guessable: boolean
 }
 
@@ -172,7 +172,7 @@ export function authenticateOperator(
   request: FastifyRequest,
   { operatorToken, people, attempts }: OperatorAccess,
 ): void | Promise<void> {
-  // Of a bearer token alone: a proxy in front may ask for a password of its own, by that header too.
+  // Bearer alone: a proxy in front may use the same header for a password of its own.
   const hasToken = /^Bearer\b/i.test(request.headers.authorization ?? '')
   if (hasToken || people.cookies.read(request.headers.cookie) === null) {
     return requireOperatorToken(request, operatorToken, attempts)
@@ -187,7 +187,7 @@ function requireOperatorToken(request: FastifyRequest, known: OperatorToken, att
   const token = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (token === undefined) throw noOperator()
   const isRight = timingSafeEqual(hashToken(token), known.hash)
-  // Nobody guesses a long one: whoever has it comes in, whatever others try from the same address.
+  // A long token is not counted: others' wrong tries from the same address must not shut its holder out.
   if (isRight && !known.guessable) return
   const chance = asOperator(request.ip)
   attempts.take(chance)

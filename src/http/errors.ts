@@ -23,12 +23,12 @@ export function createErrorHandler(log: HttpLog) {
   }
 }
 
-/** Of a body that was refused before its end, the rest may still come. */
+/** How much of a body that was refused before its end is still read, and thrown away. */
 export const MOST_DISCARDED_BYTES = 256 * 1024 * 1024
 
 /**
- * Fastify would cut the line under a sender who is still at it, and who would never
- * hear the answer. For one who takes too long it is over.
+ * Fastify would close the connection of a client that is still sending, and most clients would then never
+ * read the answer: the rest of the body is discarded instead. A client that is too slow is cut off.
  */
 function hearOut(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   if (problem.code === 'REQUEST_TIMEOUT') return void reply.header('Connection', 'close')
@@ -49,7 +49,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 /** Whatever was thrown, as what may be said of it. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  // By name: the class lives on the floor of the database, which this one does not stand on.
+  // By name: http may import no more than types of infra, where the class is.
   if (error instanceof Error && error.name === 'DatabaseUnavailable') {
     return new Problem('SERVICE_UNAVAILABLE', undefined, { retryAfterSeconds: 1, cause: error })
   }

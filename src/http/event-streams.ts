@@ -27,12 +27,12 @@ export type EventStream<Event> = {
 
 export type EventStreamsDeps = { clock: Clock; keys: Keys; people: PeopleAccess }
 
-/** A key or session that was ended, a right that was taken: heard of within so much. In ms. */
+/** How soon a stream ends whose key, session or permission has ended, in ms. */
 const LOOK_AT_ACCESS_EVERY_MS = 1_000
-/** Whoever takes nothing of what is written for so long is not there. In ms. */
+/** A client that reads nothing for this long is cut off, in ms. */
 const STALLED_MS = 30_000
 
-/** What is said where nothing is to say. */
+/** A heartbeat: a comment, which clients of event streams ignore. */
 export const STILL_HERE = ': still here\n\n'
 
 /** The news of a list, as an event with the id behind which an answer can go on. */
@@ -62,7 +62,7 @@ export function createEventStreams({ clock, keys, people }: EventStreamsDeps): E
     lookLater()
   }
 
-  /** The next event is asked for once this one has been taken off our hands. */
+  /** Asks for the next event once this one has been written out. */
   async function* write<Event>(
     events: AsyncGenerator<Event>,
     say: (event: Event) => string,

@@ -4,9 +4,8 @@ import { invalid, type Problem, unreadable, unsupported } from '../contract/erro
 import { type JsonFault, parseJson } from '../lib/json-source.ts'
 
 /**
- * Stands for a body that could not be read, until the validation refuses it: by
- * then the request is a decided one, and its connection lives on, which it does
- * not when a parser fails.
+ * Stands in for a body that could not be read, until the validation refuses it. If the parser itself
+ * failed, Fastify would close the connection, and the refusal could not be stored under its key.
  */
 export class UnreadableBody {
   readonly problem: Problem

@@ -8,7 +8,7 @@ import { discardRest } from './rest-of-body.ts'
 export type LargeBodies = {
   /** Before the first byte of a body is read; throws SERVICE_UNAVAILABLE where there is no room for it. */
   admit(limitBytes: number): preParsingHookHandler
-  /** Around a handler: what it was given counts until it is through, although whoever asked went away. */
+  /** Wraps a handler: the body counts until it is through, also when the client has gone away. */
   hold(handler: Handler): Handler
 }
 
@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of all bodies together, on this node, and of those of one account, or of all who have none. */
+/** Of all large bodies on this node, and of those of one account; requests without an account count as one. */
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_OF_AN_ACCOUNT_BYTES = 128 * 1024 * 1024
 /** What is smaller is not counted. */
@@ -36,7 +36,7 @@ const SMALL_BYTES = 64 * 1024
 /** A large body comes in and is answered in about that time over a good line. */
 const RETRY_AFTER_SECONDS = 5
 
-/** `fileBytes`: what of a file in a form is in memory at most while it goes on as it comes. */
+/** `fileBytes`: how much of a form's file is in memory at most while it streams to its store. */
 export function createLargeBodies(fileBytes = 0): LargeBodies {
   const room = createRoom()
   const mostOfForm = MOST_TEXT_BYTES + fileBytes
@@ -45,17 +45,18 @@ export function createLargeBodies(fileBytes = 0): LargeBodies {
     return (request, reply, payload, done) => {
       const isForm = isFormBody(request)
       const bytes = Math.min(expectedBytes(request), isForm ? mostOfForm : UNKNOWN)
-      // What is larger than it may be is refused unread; of a form that is another length.
+      // What declares more than its limit is refused unread, elsewhere. Of a form `bytes` is not the length.
       const tooLarge = !isForm && bytes > limitBytes && bytes !== UNKNOWN
       if (bytes <= SMALL_BYTES || tooLarge) return done(null, payload)
-      // Whoever has gone meanwhile sends nothing, and closes nothing any more.
+      // The client is gone: no `close` would give the share back.
       if (request.raw.destroyed) return done(null, payload)
       const share = room.open(request.caller?.account.id ?? '')
       if (!share.raise(bytes === UNKNOWN ? 0 : bytes)) return done(full())
       const largeBody = { through: Promise.resolve<unknown>(null) }
       request.largeBody = largeBody
       const end = () => void largeBody.through.finally(share.giveBack)
-      // The answer of one behind another never closes on a line that is cut; the body of one that was refused may yet come.
+      // By whichever closes first: a pipelined answer never does where the connection is cut, and the body of
+      // a refused request may still be coming.
       request.raw.once('close', end)
       reply.raw.once('close', end)
       if (bytes === UNKNOWN) count(payload, limitBytes, share)
@@ -127,12 +128,12 @@ function expectedBytes({ headers }: FastifyRequest): number {
   return declared === undefined ? UNKNOWN : Number(declared)
 }
 
-/** Of a form its text is in memory at once, and of its file, which goes on as it comes, what waits to go on. */
+/** A form's text is in memory as a whole; its file is not, since it streams to its store. */
 function isFormBody({ headers, routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.form !== undefined && /^multipart\//i.test(headers['content-type'] ?? '')
 }
 
-/** A body of which nobody has said how long it is counts as it comes, in front of whoever reads it. */
+/** A body of unknown length is counted as it comes, by a listener before that of its reader. */
 function count(payload: RequestPayload, limitBytes: number, share: Share): void {
   let bytes = 0
   payload.on('data', function counted(chunk: Buffer) {
@@ -141,7 +142,7 @@ function count(payload: RequestPayload, limitBytes: number, share: Share): void 
     if (isRead && bytes <= limitBytes && (bytes <= SMALL_BYTES || share.raise(bytes))) return
     payload.off('data', counted)
     if (!isRead) discardRest(payload as FastifyRequest['raw'], MOST_DISCARDED_BYTES)
-    // Whoever reads it stops there, and it is answered.
+    // Its reader stops at the error, and it is answered.
     else if (bytes <= limitBytes) payload.emit('error', full())
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** What the HTTP floor needs of a log; pino fits. */
+/** What http needs of a log; pino fits. */
 export type HttpLog = {
   info(fields: object, text: string): void
   error(fields: object, text: string): void

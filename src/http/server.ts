@@ -64,7 +64,7 @@ export type ServerDeps = {
   routes: readonly Route[]
   /** Takes the files of forms. */
   media: FormMedia
-  /** What it has of one in memory at most meanwhile; 0 by default. */
+  /** How much of a file it has in memory at most; 0 by default. */
   fileBytes?: number
   /** Addresses and networks of proxies that say truly where a request comes from; none by default. */
   trustedProxies?: readonly string[]
@@ -75,10 +75,10 @@ export type ServerDeps = {
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 1_048_576
-/** Of whoever has still to say who they are: nothing else bounds how many of them send at once. */
+/** For routes without a key: nothing else bounds how much strangers send at once. */
 const STRANGERS_BODY_LIMIT_BYTES = 16_384
 const MAX_HEADER_BYTES = 16_384
-/** Whatever can come at all: that an id is too long is said behind the key, like that it is nobody's. */
+/** No limit of its own: an id that is too long is answered as an unknown one is, after the key was checked. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES
 /** Longer than a load balancer keeps an idle connection, so that it is never the server that cuts first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
@@ -103,7 +103,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   takeBareAnswers(app)
   if (deps.checkResponses) checkRefusals(app, deps.routes)
   acceptJsonBodies(app)
-  // Where nothing answers, the body is nobody's, however large.
+  // An unknown path is a 404, also where its body is too large or cannot be read.
   app.setErrorHandler((error, request, reply) =>
     request.is404
       ? unmatched(request, reply).then(problem => onError(problem, request, reply))
@@ -134,7 +134,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** What a route may be that takes its bodies, or is sent, in another way than all the others. */
+/** Kinds of routes that read bodies, or send answers, in another way than the rest: each has a scope of its own. */
 const OWN_SCOPES = ['form', 'rawBody', 'streamed', 'page'] as const
 
 /**
@@ -197,7 +197,7 @@ function createFastify(
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>
 
-/** Said at the construction, and not set later: then Fastify does not even load its own. */
+/** Given at construction, and not set later: then Fastify does not load its own. */
 function createCompilers(checkResponses: boolean): Compilers {
   const serializerCompiler = responseCompiler(checkResponses)
   // Fastify's types know no other compilers than its own.
@@ -263,7 +263,7 @@ function handOver(handler: Route['handler']): Handler {
 
 type Gate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** Lets in whom `pass` does not throw at; waits only where it has to. */
+/** A hook that lets a request in unless `pass` throws or rejects; it waits only for a promise. */
 function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): Gate {
   return (request, reply, done) => {
     keepToCaller(reply)
@@ -274,8 +274,8 @@ function gate(pass: (request: FastifyRequest, reply: FastifyReply) => unknown): 
 }
 
 /**
- * What one caller is told stays in no cache: a proxy's does not see that `X-API-Key` tells callers
- * apart, and at a browser others may sit next.
+ * No answer to a caller may be cached: a proxy does not know that `X-API-Key` tells callers apart, and
+ * the next person at a browser may be another one.
  */
 function keepToCaller(reply: FastifyReply): void {
   reply.header('Cache-Control', 'no-store')
@@ -313,7 +313,7 @@ function createGate(route: Route, deps: ServerDeps, limiter: RateLimiter): Gate[
 
   function admit(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
     request.caller = caller
-    // What people look at does not take from what programs may send.
+    // People in the console have a bucket of their own: what they look at does not slow programs down.
     limiter.take(caller.account, request.signedIn && group === 'api' ? 'console' : group, reply)
     requireActive(caller)
     if (permission !== undefined) requirePermission(caller, permission)
