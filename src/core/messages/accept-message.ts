@@ -70,7 +70,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
-    // What an earlier try has stored needs its files.
+    // Stored by an earlier try, which needs its files.
     if (verdict.kind === 'known') return verdict
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {
@@ -78,7 +78,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
       if (ofJob) Object.assign(item, ofJob)
       dispatch.push(item, admission.kind === 'begin')
     }
-    // Nobody here knows when.
+    // It leaves by the outbox, from whichever node: when is not known here.
     else ofJob?.leaving.left(null)
     return verdict
   }

@@ -32,8 +32,8 @@ export type AcceptStore<Row extends AcceptRow, Verdict> = {
     repeated: boolean,
   ): Promise<(Verdict | Faulty)[]>
   /**
-   * Takes back what its sender was told was not accepted; which of them were there. Not there where senders
-   * try again under the same id until they know: then nothing is kept to be taken back.
+   * Takes back sends of which the sender was told that they were not accepted; which of them were stored.
+   * Absent where callers try again under the same id until they know: then nothing has to be taken back.
    */
   withdraw?(db: Database, nowMs: number, rows: readonly Row[]): Promise<Set<MessageId>>
 }
@@ -64,17 +64,20 @@ export type AcceptDeps<Row extends AcceptRow, Verdict> = {
 /** A pause between two tries of a flush: long enough for a restart, short enough for a sender. */
 const RETRY_EVERY_MS = 100
 const MAX_ITEMS = 256
-/** Of the words of a transaction: a statement of many times as much outlasts its time on a busy machine, for all who are in it. */
+/** Of content in one transaction: a much larger statement times out on a busy machine, for all sends in it. */
 const MOST_CHARACTERS = 4_000_000
-/** Once the database answers again, a statement that nobody waits for any more is at its commit well within this, or at its end. */
+/** Once the database answers again, an abandoned statement has ended, or is committing, well within this. */
 const KEEP_UNCONFIRMED_MS = STATEMENT_TIMEOUT_MS + 5_000
 
 type Waiting<Row> = { row: Row; wait: Wait; mayBeStored: boolean }
 type Unconfirmed<Row> = {
   row: Row
-  /** No statement of it is at work any more from here on, by the monotonic clock; null before the database has answered a look. */
+  /** From then on no statement of it runs any more, by the monotonic clock; null until the database answers a look. */
   untilMs: number | null
-  /** A commit may take longer, for a standby or a disk: whatever stores it is a transaction below this number; null before that time. */
+  /**
+   * A commit may still take longer, for a standby or a disk: whatever stores it has a transaction id below
+   * this one; null before `untilMs`.
+   */
   belowXid: number | null
 }
 
@@ -82,7 +85,7 @@ type Unconfirmed<Row> = {
  * Accepts sends, many in one transaction. A flush whose outcome is lost with the
  * connection is repeated with the same ids, which is safe: what the first one
  * stored is recognised. A sender whose patience ends is told so at once, however
- * long the flush hangs; what may have been stored for him is taken back.
+ * long the flush hangs; what may have been stored for it is taken back.
  */
 export function createAccept<Row extends AcceptRow, Verdict>(
   deps: AcceptDeps<Row, Verdict>,
@@ -91,7 +94,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   const { db, clock, store } = deps
   const { conflict } = deps
   const patience = createPatience(clock, deps.patienceMs ?? 3_000)
-  /** Perhaps stored, certainly refused towards their senders. */
+  /** Perhaps stored, although their senders were told that they were not accepted. */
   let unconfirmed: Unconfirmed<Row>[] = []
 
   const batcher = createBatcher<Entry, Verdict | Faulty | null>({
@@ -126,7 +129,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     reject(new DatabaseUnavailable(new Error('not confirmed in time')))
   }
 
-  /** Null for who was told meanwhile that the database is away. */
+  /** Null for entries whose senders have given up meanwhile. */
   async function flush(entries: Entry[]): Promise<(Verdict | Faulty | null)[]> {
     const startedMs = clock.monotonic()
     const sorted = [...entries].sort((a, b) => byAccountAndId(a.row, b.row))
@@ -182,7 +185,7 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       const isLate = ({ untilMs, belowXid }: Unconfirmed<Row>) =>
         untilMs !== null && untilMs <= askedMs && belowXid === null
       const late = tried.filter(isLate)
-      // Before the look: what has ended by then is seen by it.
+      // Read before the look, which sees what every transaction stored that has ended by then.
       const { oldestXid, ownXid } = await readTransactions(db, late.length > 0)
       const gone = await store.withdraw(
         db,

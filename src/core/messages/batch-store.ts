@@ -34,7 +34,7 @@ export async function claimForBatch(
     ],
   })
   if (rowCount === 1) return null
-  // Null again: it expired in between, and is free.
+  // Gone in between: its 24 hours were over, and it is free again.
   return (await readKey(db, accountId, claim)) ?? claimForBatch(db, accountId, claim, ids, nowMs)
 }
 

@@ -9,7 +9,7 @@ import { type Vouched, vouchFor } from './vouch-store.ts'
 
 /** What became of a batch that was left unfinished, message by message. */
 export type LeftBatch = {
-  /** Accepted before, be it that its account cancelled it since; nothing is left to do, whatever would be said of it now. */
+  /** Accepted before, even if cancelled since: nothing is left to do for these, whatever would become of them now. */
   accepted: ReadonlyMap<MessageId, Vouched>
   /** The ids in the order of `to`; of those that were taken back, new ones. */
   ids: MessageId[]

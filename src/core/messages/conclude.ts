@@ -111,7 +111,7 @@ export function createConclude(deps: ConcludeDeps): Conclude {
       forget: settlement.errorCode === 'PROVIDER_UNAVAILABLE' ? waiting : null,
       eventId: deps.ids.next('evt'),
     })
-    // Where another word was faster, the store has it.
+    // Where another outcome was faster, the request reads it from the store.
     const first = settlement.answer !== null && told?.answer === settlement.answer
     if (settlement.answer) waiters.tell(id, first ? toWord(place, settlement) : null)
     return {
@@ -131,12 +131,12 @@ export function createConclude(deps: ConcludeDeps): Conclude {
   }
 }
 
-/** Not where this node lost sight of it: then the store has what there is. */
+/** False where this node knows no more of the message than that its attempt was recorded. */
 function isWhole(place: Place): place is OutboxItem {
   return place.content !== undefined
 }
 
-/** Null where the store has to say it. */
+/** For the request that waits; null where it has to read the store. */
 function toWord({ channel, connectionId }: Place, { answer, errorCode, errorDetail }: Settlement) {
   return channel ? { answer: answer!, errorCode, errorDetail, channel, connectionId } : null
 }

@@ -45,7 +45,7 @@ export type FailoverDeps = ResolveDeps & {
   maxAttempts(id: ConnectionId): number
 }
 
-/** Asked so often, a connection that says "not now" is left for another one that works; its policy's other tries are for where there is none. */
+/** After so many a `retry` leaves for a connection that works; the policy's other tries are for where there is none. */
 const TRIES_BEFORE_ANOTHER = 3
 
 /**
@@ -54,7 +54,7 @@ const TRIES_BEFORE_ANOTHER = 3
  */
 export function createFailover(deps: FailoverDeps): Failover {
   const patience = () => !deps.stopping()
-  /** A message is not refused for good because the database is away while another way is looked for. */
+  /** Waits for a database that is away, which must not make a refusal final. */
   const look = <T>(work: () => T | Promise<T>): Promise<T> =>
     patiently(deps.clock, patience, async () => work())
 
@@ -65,7 +65,7 @@ export function createFailover(deps: FailoverDeps): Failover {
     const account = await look(() => deps.account(item.accountId))
     if (!account) return stays
     const world = await look(() => deps.world({ account }))
-    // How often this one was asked, of all attempts, matters only where they are used up.
+    // Attempts count over all connections. How many were this one's is read only where they may be used up.
     const usedUp = outcome.kind === 'retry' && attempt >= deps.maxAttempts(item.connectionId)
     if (!isElsewhere(world, item) && !usedUp) return stays
     const row = await look(() => readMessage(deps.db, item.accountId, item.id))
@@ -125,10 +125,10 @@ export function createFailover(deps: FailoverDeps): Failover {
     const where = { connectionId: connection.id, provider: connection.provider, channel }
     if (channel === row.channel && !item.content.template) {
       const { sender, senderSource, amount, parts } = row
-      // What was said to the other connection's own number holds there alone.
+      // An opt-out holds for the number that it was sent to, which may be the connection's own.
       const there = { ...item, sender, connectionId: connection.id }
       if ((await suppressionOf(there, deps.suppressedOn)) !== null) return null
-      // So does what was answered to it.
+      // So does the window that an answer has opened.
       const needed = needsWindow({ channel, connection }, row.messageType, null)
       if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
       const secret = sealWords(deps.seal, item)

@@ -82,7 +82,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     }
     if (!existing.bodyHash.equals(claim.bodyHash)) return new Problem('IDEMPOTENCY_KEY_CONFLICT')
     if (existing.status !== null) return storedAnswer(existing)
-    // A batch, and this body is the same: it comes through the batch's own door.
+    // A batch: the same body is answered by send-batch.ts, and never comes here.
     if (existing.messageId === null) return inProgress()
     return replayMessage(account, claim, existing.messageId)
   }
@@ -93,7 +93,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       return inProgress()
     }
     const vouched = await vouchFor(db, account.id, [id])
-    // With it goes its key.
+    // Its key goes with it, at any moment.
     if (vouched.get(id)?.takenBack) return inProgress()
     const answer = await answers.now(account, id)
     // A message that failed by itself after a crash, when nobody waited for it: a 5xx is never replayed.

@@ -3,7 +3,7 @@ import { createLine } from '../../lib/line.ts'
 
 /** One caller's wait. */
 export type Wait = {
-  /** His patience ended before he was answered. */
+  /** Its patience ended before it was answered. */
   over: boolean
 }
 

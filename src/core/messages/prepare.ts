@@ -144,7 +144,7 @@ export function plan(
     ready: deps.ready,
     ...(deps.reorder && { reorder: deps.reorder }),
   })
-  // Before the words: a file that the channel does not carry is not words that are missing.
+  // Before the words, so that a file which the channel does not carry is not told as missing text.
   const attachment = planAttachment(body.attachment, route.channel, {
     checkUrl: deps.checkUrl,
     assets: world.assets,
@@ -172,7 +172,7 @@ export function plan(
     connectionId: session?.id ?? route.connection.id,
     provider: route.connection.provider,
     messageType,
-    // A group may have gone on under another id.
+    // A bot's group may have moved to another chat id.
     recipient: bot?.chatId ?? recipient.address,
     country,
     sender: session?.name ?? sender.from,

@@ -64,7 +64,7 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
       barred.push(planned.channel)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      // Of what came second nobody asked: its channel, or price, is not the sender's fault.
+      // What is wrong with a second channel is not told: the sender did not ask for it.
       return { kind: 'refused', ...(first ?? { problem: error, elsewhere: false, saidBy: null, planned }) }
     }
   }
@@ -75,7 +75,7 @@ export async function resolve(body: SingleSendBody, caller: Caller, deps: Resolv
  * first. Null when nothing speaks against it; a failover asks it of its new channel too.
  */
 export function vet(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> | null {
-  // About most sends nobody is asked anything: that costs no promise.
+  // Most sends need no check, and pay for no promise.
   return CHECKS.some(check => check.isDue(planned, deps)) ? ask(planned, deps) : null
 }
 
@@ -94,13 +94,13 @@ const CHECKS: readonly {
   { isDue: planned => planned.messageType === 'marketing', check: checkWanted },
   { isDue: planned => planned.needsWindow, check: checkWindow },
   {
-    // For what goes out later, and where the provider has no word on it, the send tells.
+    // Not of what goes out later, nor where the provider cannot say: there the submit tells.
     isDue: (planned, deps) => planned.scheduledAt === null && deps.checksRecipient(planned),
     check: checkRegistered,
   },
 ]
 
-/** Marketing to somebody who wants none. It does not look for a way round what they said. */
+/** Marketing to somebody who opted out. No other channel is tried: that would get round their wish. */
 async function checkWanted(planned: Planned, deps: ResolveDeps): Promise<Refusal | null> {
   const how = await suppressionOf(planned, deps.suppressedOn)
   if (how === null) return null

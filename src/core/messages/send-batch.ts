@@ -33,7 +33,7 @@ export type SendBatchRequest = {
   caller: Caller
   body: SendBody & { to: string[] }
   headerKey: string | undefined
-  /** What tells it apart from others under its key, where that is not the body. */
+  /** What requests under one key are compared by, where that is not the body: a file counts by its bytes. */
   identity?: unknown
 }
 
@@ -53,7 +53,7 @@ const MOST_ATTACHED_BYTES = 64 * 1024 * 1024
  * may, and none of them was accepted; nor was what others sent meanwhile.
  */
 const MOST_AT_ONCE = 4_000_000
-/** Beyond it no more are begun with: with the patience of the last ones a batch ends within its time (batches.ts). */
+/** No more are begun after this: with the wait of the last ones a batch ends within AT_WORK_MS (batches.ts). */
 const ACCEPT_FOR_MS = 6_000
 
 /**
@@ -130,7 +130,7 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
     return results
   }
 
-  /** What needs no place of its own is told as ever. */
+  /** What needs nothing of the store is answered as ever. */
   async function refuseLate(item: Item): Promise<Result> {
     if (item.accepted || item.prepared instanceof Problem) return acceptItem(item)
     return failed(item, new Problem('SERVICE_UNAVAILABLE'))

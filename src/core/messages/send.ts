@@ -24,7 +24,7 @@ export type SendRequest = {
   fault: Problem | null
   /** The Idempotency-Key header. */
   headerKey: string | undefined
-  /** What tells it apart from others under its key, where that is not the body. */
+  /** What requests under one key are compared by, where that is not the body: a file counts by its bytes. */
   identity?: unknown
 }
 

@@ -10,7 +10,7 @@ export type Settlement = {
   providerCode: string | null
   errorCode: MessageError | null
   errorDetail: string | null
-  /** When it is due again (queued), or when nobody's word counts as sent (unknown); ms since the epoch. */
+  /** When it is due again (queued), or counts as sent without any word (unknown); ms since the epoch. */
   dueAt: number | null
   /** A throttled attempt is no try. */
   uncounted: boolean

@@ -3,12 +3,13 @@ import { bareArray } from '../../infra/pg-array.ts'
 import { type AccountId, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { TAKEN_BACK } from './withdraw-store.ts'
 
-/** What a message was accepted as; `takenBack` by us before it could be vouched for, and not by its account. */
+/** What a message was accepted as; `takenBack`: withdrawn by us before it could be vouched for, not by its account. */
 export type Vouched = { takenBack: boolean; scheduled: boolean; provider: string }
 
 /**
- * From here on nobody takes back those of these messages that exist, for a sender is about to be told
- * of them: the node that accepted them may be away, with a sender of its own whom it told of none.
+ * Keeps those of these messages that exist from being taken back, since a request is about to be answered
+ * for them. The node that accepted them may have told its own request that they were not accepted, and would
+ * withdraw them once it sees the database again.
  */
 export async function vouchFor(
   db: Db,

@@ -6,7 +6,7 @@ import type { Settlement } from './transitions.ts'
 /** The first word on a message, for the request that waits for it. */
 export type FirstWord = Pick<Settlement, 'errorCode' | 'errorDetail'> & {
   answer: 'sent' | 'queued' | 'failed'
-  /** Whose word it is: a failover may have brought the message elsewhere. */
+  /** Where it comes from: a failover may have moved the message. */
   channel: Channel
   connectionId: ConnectionId
 }

@@ -84,14 +84,14 @@ export async function endUnwanted(
 /**
  * Takes back messages whose sender was told that they were not accepted: they
  * never left, their money goes back, and their keys are free again. Which of
- * them were there; one that another node has begun meanwhile goes its way, and
- * one of which a repeat was told meanwhile is due.
+ * them were stored; one that another node has begun meanwhile goes its way, and
+ * one that a repeat was answered for meanwhile (vouch-store.ts) stays, and is due.
  */
 export async function withdrawUnconfirmed(
   db: Database,
   nowMs: number,
   rows: readonly AcceptRow[],
-  /** Takes back, in the same transaction, what went with them. */
+  /** Called in the same transaction, to take back what was stored with them. */
   also?: (tx: Db, gone: ReadonlySet<MessageId>) => Promise<void>,
 ): Promise<Set<MessageId>> {
   return db.transaction(async tx => {
@@ -222,8 +222,9 @@ async function withdraw(
   nowMs: number,
   items: readonly { accountId: AccountId; id: MessageId }[],
   ending: Ending,
-  /** Of which the attempt was recorded with the accept: it is made by nobody but the accepting request. */
+  /** Per item, whether its attempt was recorded with the accept: then nobody else makes it, and it may go all the same. */
   begun: readonly boolean[] = items.map(() => false),
+  /** Spares those that a repeat of their request was answered for. */
   unvouched = false,
 ): Promise<MessageId[]> {
   if (items.length === 0) return []

@@ -16,7 +16,7 @@ import { sayByTemplate, sayCode } from './template-say.ts'
 export type Words = {
   said: Said
   template: { id: TemplateId; stored: StoredTemplate | null } | null
-  /** The code that is said where its sender has no words for it: another channel has its own. Null for words. */
+  /** A code for which the sender gave no words: another channel has words of its own for it. Null for all else. */
   code: string | null
 }
 

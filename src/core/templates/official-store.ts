@@ -119,7 +119,7 @@ export async function claimName(db: Db, claim: NameClaim, nowMs: number, lapsedM
   return rowCount === 1
 }
 
-/** Lets go of a name that was taken at `sinceMs`: one that lapsed, and is another's by now, stays his. */
+/** Lets go of a name that was taken at `sinceMs`: one that lapsed, and is another's by now, stays theirs. */
 export async function dropName(db: Db, claim: NameClaim, sinceMs: number): Promise<void> {
   await db.query({
     name: 'template_unclaim',
