@@ -9,7 +9,7 @@ drop function if exists check_codes;
 --   'disagrees'  the recipient that was named is not the verification's
 --   'later'      another item of this call is about the same verification: to be asked again
 -- Codes are compared as hashes of keyed marks, so that how long a comparison takes says
--- nothing about their digits: whoever guesses cannot know what his guess hashes to.
+-- nothing about their digits: whoever guesses cannot know what a guess hashes to.
 create function check_codes(
   p_now timestamptz, p_account uuid[], p_live boolean[], p_id uuid[], p_recipient_key text[], p_code_mark bytea[], p_check uuid[]
 ) returns table (

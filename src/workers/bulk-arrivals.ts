@@ -13,11 +13,11 @@ export type Arrivals = {
   follow(used: (atMs?: number) => void): Leaving
 }
 
-/** Whoever has not answered so long after the usual is not waited for, in ms: a slow answer may have come in time, and costs the pace. */
+/** An answer that is later than usual by this is not waited for: its row may have come in time, and waiting costs the pace. */
 const MOST_LATE_MS = 100
-/** A provider that takes so long each time is not waited for: a place would be taken for all of its second. */
+/** A provider that usually takes this long is not waited for: each row would take its place for all of a second. */
 const SLOW_MS = 750
-/** What is usual is what the quicker half of the answers takes: each moves it so much of the way, a slower one less. */
+/** How far an answer moves what is usual towards itself: a quicker one by DOWN of the way, a slower one by UP. */
 const DOWN = 1 / 4
 const UP = 1 / 16
 

@@ -23,9 +23,9 @@ export type BulkGateDeps = {
   duePerSecond(): number
 }
 
-/** So much faster than what is due: what a pause of this process has held up must not stay late. */
+/** Rows come in this much faster than they fall due, to catch up after a pause of this process. */
 const HASTE = 2
-/** May come in at once after a pause: a few lanes with their rows of a second, or what this long a time has brought. */
+/** At once after a pause come in at most this many rows, or as many as PAUSE_MS lets in where that is more. */
 const FEW_ROWS = 32
 const PAUSE_MS = 100
 
@@ -33,7 +33,10 @@ export function createBulkGate({ clock, places, duePerSecond }: BulkGateDeps): B
   const waiting = new Set<() => void>()
   let inside = 0
   let planned = false
-  /** Rows that may come in now. The rows of a lane come in together, which is less work for the store: it may be a debt, as there may be more inside than there are places. */
+  /**
+   * Rows that may come in now. The rows of a lane come in together, which is less work for the store: so this
+   * may be below 0, as there may be more inside than there are places.
+   */
   let turns = FEW_ROWS
   let countedMs = clock.monotonic()
 

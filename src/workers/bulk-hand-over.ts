@@ -165,8 +165,8 @@ export function createHandOver({ accountId, fence }: LaneLease, deps: HandOverDe
   }
 
   /**
-   * The best way that there is, is none at the moment: a row that went there would use up its tries, and leave with
-   * many others once it is one again. The first row behind the circuit's wait tries it.
+   * Even the best connection takes no messages at the moment. A row that went there would use up its tries, and
+   * leave with many others once it works again. The first row after the circuit's wait tries it.
    */
   async function isDown(known: JobInHand, { connectionId }: Prepared): Promise<boolean> {
     if (deps.rows.ready(connectionId) || (await deps.isElsewhere(accountId, connectionId))) return false

@@ -333,7 +333,7 @@ export function createBulkLane(lease: LaneLease, deps: BulkLaneDeps): BulkLane {
     comeBack,
     duePerSecond: () => deal().reduce((sum, { share }) => sum + share, 0),
     turns,
-    // Rows that are still to leave are known here alone: whoever had the lane next would let its own leave with them.
+    // Not while rows are still to leave, which is known here alone: the lane's next node would let its own leave with them.
     isIdle: () => order.length === 0 && underWay === 0 && !window.isTaken(),
     async stop() {
       stopped = true

@@ -5,7 +5,10 @@ import type { JobInHand } from './bulk-job.ts'
 export type Returning = {
   /** It has a place of its job's window and of the account's. */
   go(leaving: Leaving): void
-  /** It is to come again: more of its job are here than may leave in a second, or none may. So many of them come in a second. */
+  /**
+   * It goes back to the outbox: more of its job are here than may leave in a second, or none may leave now.
+   * `perSecond` is the pace at which messages of the job come again.
+   */
   later(perSecond?: number): void
 }
 

@@ -57,7 +57,8 @@ export function createBulkRoom(placesAt: (connectionId: ConnectionId) => number)
       if (runs.size === 0) waiting.delete(connectionId)
       const before = setOuts
       run()
-      // It waits for something else now, and so will most of the others: a turn for each, lest all of them go to and fro.
+      // It waits for something else now (the gate), and so will most of the others: they go on in the next turn
+      // of the event loop, or all of them would go to and fro between the two.
       if (setOuts === before) {
         if (runs.size > 0) plan(connectionId)
         return

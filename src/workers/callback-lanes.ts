@@ -1,4 +1,4 @@
-/** How many requests may be under way to whom: much to whoever answers, little to whoever does not. */
+/** How many requests may be under way to each receiver: many to one that answers, few to one that does not. */
 export type CallbackLanes = {
   /** Further requests that this target may have now. */
   room(target: string): number

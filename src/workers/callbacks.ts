@@ -62,7 +62,7 @@ const ATTEMPT_MS = 15_000
 const FAILING_MS = 5 * 24 * 3_600_000
 /** Answers are written down with all that come within this: a call costs as much as dozens of rows. */
 const GATHER_MS = 200
-/** Whoever had to wait is looked for this long after a place has become free: others will by then. */
+/** Receivers that had to wait are looked for this long after a place became free: by then there are more. */
 const MAKE_ROOM_MS = 100
 const STOP_GRACE_MS = 3_000
 const LONG_BODY_BYTES = 16_384

@@ -28,7 +28,7 @@ export type Dispatcher = Dispatch & {
   placesAt(connectionId: ConnectionId): number
   /** Calls `wake` when there may be a place again. */
   onPlace(wake: (connectionId: ConnectionId) => void): void
-  /** Who says when a message of a bulk job that leaves by the outbox, or again, may do so. */
+  /** Sets who decides when a message of a bulk job may leave that comes from the outbox, or leaves again. */
   onReturn(turnOf: TurnOf): void
   /** The first attempt of a message was recorded with it and is not made by this node: the message is due again. */
   neverMade(message: Pick<OutboxItem, 'accountId' | 'id' | 'connectionId'>): Promise<void>
@@ -141,7 +141,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     return rows.length
   }
 
-  /** What leaves by the outbox, or leaves again. */
+  /** For what comes from the outbox, or leaves again: a message of a bulk job asks for its turn first. */
   function takeAgain(item: OutboxItem): void {
     if (stopping || !isOfJob(item)) {
       push(item, false)
@@ -157,7 +157,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     })
   }
 
-  /** Whoever got less than it asked for has had all that is due. */
+  /** A connection that got fewer than its limit has nothing more that is due. */
   function noteHungry(
     lookedAt: readonly { connectionId: ConnectionId; limit: number }[],
     rows: readonly { connectionId: ConnectionId }[],
@@ -258,7 +258,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     letGo(item)
   }
 
-  /** Unless it came back meanwhile, by a word that was late. */
+  /** Not where it is in hand again, by a late outcome that made it go on. */
   function letGo(item: OutboxItem): void {
     item.leaving?.left(null)
     if (inHand.get(item.id) === item) inHand.delete(item.id)

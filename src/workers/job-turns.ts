@@ -13,10 +13,10 @@ export type OfJob = OutboxItem & { bulkJobId: Id<'job'> }
 /** Says when a message of a bulk job that is to leave again may do so. */
 export type TurnOf = (item: OfJob, returning: Returning) => void
 
-/** The way of a message that leaves by the outbox, or leaves again: where it is of a bulk job, it has that one's pace to keep. */
+/** Keeps messages of bulk jobs that come from the outbox, or leave again, to the pace of their job. */
 export type JobTurns = {
   onReturn(turnOf: TurnOf): void
-  /** `go` when it may leave; `putOff` when it is no longer this node's, and due at that time (ms since the epoch), each of a job at another. */
+  /** Calls `go` when it may leave, or `putOff` once it is given back to the outbox, due then (ms since the epoch). */
   ask(item: OfJob, told: { go(): void; putOff(dueAtMs: number): void }): void
 }
 
@@ -28,9 +28,9 @@ export function isOfJob(item: OutboxItem): item is OfJob {
 
 /** What was put off comes again so much later, or behind those of its job that come before it; in ms. */
 const RETURN_MS = 1_000
-/** As many of a job as the fastest sends. */
+/** The most that a job may send in a second. */
 const RETURNED_PER_SECOND = 10
-/** Jobs of which it is known when the last one does. */
+/** Jobs of which the time of their last one is remembered. */
 const JOBS = 2_000
 
 export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns {
@@ -42,7 +42,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
       giveBack(db, node(), items.toSorted(byAccountAndId)).then(() => items.map(() => undefined)),
   })
 
-  /** Each at a time of its own: all of a job that is paused, at once and again and again, would be all that the store does. */
+  /** Each at a time of its own: all of a paused job at once, again and again, would keep the store from all else. */
   function comesAgain(id: OfJob['bulkJobId'], perSecond = RETURNED_PER_SECOND): number {
     const nowMs = clock.monotonic()
     const againMs = Math.max(lastMs.get(id) ?? 0, nowMs + RETURN_MS) + 1_000 / perSecond
@@ -61,7 +61,7 @@ export function createJobTurns({ db, clock, log, node }: JobTurnsDeps): JobTurns
       turnOf = turn
     },
     ask(item, told) {
-      // What is looked up for it is as old as this.
+      // From now on what was looked up for it ages (FRESH_MS in begin.ts).
       item.heldAtMs = clock.monotonic()
       turnOf(item, {
         go(leaving) {

@@ -6,11 +6,14 @@ import type { AccountId } from '../lib/ids.ts'
 /** The way through one connection: so many at once, so many a second, and rests. */
 export type Lane = {
   open: OpenLink
-  /** Lets a message set out for a place, if it is to find one and nobody waits for it. */
+  /**
+   * Lets a message set out: it may be accepted as begun, since it will find a place. False where others wait, the
+   * lane rests, or there is no place or no rate left.
+   */
   tryEnter(accountId: AccountId): boolean
-  /** One that had set out does not come. */
+  /** One that had set out was not accepted, and does not come. */
   turnBack(): void
-  /** One that had set out is there: true where it has its place, false where it waits for one. */
+  /** One that had set out is accepted: true where it has its place, false where it waits for one. */
   arrive(item: OutboxItem): boolean
   /** The next one that waits since it arrived, with a place for it, or null. */
   nextArrived(): OutboxItem | null
@@ -20,7 +23,10 @@ export type Lane = {
   hold(item: OutboxItem): void
   /** How many more may be held here. */
   room(): number
-  /** How many may set out at once; infinite where it is not for want of places that they would wait, or where places are few: what is held then keeps them busy. */
+  /**
+   * How many may set out at once. Infinite where they would not wait for want of places but for a rest or the
+   * rate, and where places are few: there what is held keeps them busy.
+   */
   places(): number
   /** How many it would fetch from the outbox: none before half of its room is free, so that each call brings many. */
   wanted(): number
@@ -139,7 +145,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
       underWay++
       return true
     },
-    // None of them is counted where the lane was made anew meanwhile.
+    // At least 0: a lane that was made anew meanwhile has not counted it.
     turnBack() {
       underWay = Math.max(0, underWay - 1)
     },

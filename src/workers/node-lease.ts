@@ -39,7 +39,7 @@ const FULL_RECLAIM_EVERY_BEATS = 60
 const MOST_RECLAIMED = 1_000
 /** A dead node's last statements may still be at work for a moment: after a death this many beats look again. */
 const LOOKS_AFTER_A_DEATH = 5
-/** Whoever was not heard of for this long himself cannot tell the dead from those whom the same kept silent. */
+/** A node that was silent for this long itself cannot tell dead nodes from those that were cut off with it. */
 const OWN_SILENCE_MS = NODE_LEASE_MS - 2 * BEAT_EVERY_MS
 
 /** Keeps this node among the living, and gives what the dead held to whoever comes. */

@@ -143,7 +143,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
 
 const NO_ANSWER: Outcome = { kind: 'unknown', detail: 'the provider did not say' }
 
-/** To be told to ask more slowly says nothing of the message. */
+/** Being throttled says nothing of the message. */
 function isDecisive({ kind }: Outcome): boolean {
   return kind === 'accepted' || kind === 'rejected' || kind === 'retry'
 }

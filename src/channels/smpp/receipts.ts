@@ -99,7 +99,7 @@ function stateWord(tlvs: Tlvs): string | undefined {
 const UCS2 = 8
 
 /**
- * The text up to the quoted message, which its author could have filled with fields of his own. Some
+ * The text up to the quoted message, which its author could have filled with fields of their own. Some
  * centres label it as that message was, in UCS-2, and write octets all the same.
  */
 function reportText(dataCoding: number, body: Buffer): string {

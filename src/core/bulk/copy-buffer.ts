@@ -27,7 +27,7 @@ export const COPY_ROWS =
 const MOST_BYTES_OF_A_UNIT = 3
 /** The number of a row, and what stands between the columns. */
 const AROUND_A_ROW = 16
-/** Beyond what makes it full: for what comes at once, 64 KB of rows, of the shortest of which six thousand. */
+/** Beyond what makes it full: room for one chunk of 64 KB of rows, of which there may be six thousand. */
 const SPARE_BYTES = 655_360
 const TAB = 0x09
 const LINE_FEED = 0x0a

@@ -16,7 +16,7 @@ export type OutboxItem = {
   bulkJobId?: Id<'job'>
   /** Whoever wants to know when it leaves. */
   leaving?: Leaving
-  /** Since when a node holds it until there is a place, by the monotonic clock in ms: what was looked up for it is as old. */
+  /** Since when a node holds it, by the monotonic clock in ms: what was looked up for it before is that old. */
   heldAtMs?: number
 }
 
@@ -40,7 +40,7 @@ export type Admission =
 /** The way from accepting to dispatching, within one process. */
 export type Dispatch = {
   admit(connectionId: ConnectionId, accountId: AccountId): Admission
-  /** What was to `begin` does not come. */
+  /** What was admitted to `begin` was not accepted. */
   release(connectionId: ConnectionId): void
   /** Hands over an accepted message; `begun`: its attempt is recorded. */
   push(item: OutboxItem, begun: boolean): void

@@ -75,7 +75,7 @@ export async function carry<Verdict extends { kind: string }>(
     if (isLate(verdict)) return { kind: 'blocked', breach: guard.late(code.guarded, verdict.freeAtMs) }
     if (!accepted) return verdict as Exclude<Verdict, { kind: 'accepted' | 'late' }>
     watched = 'watched' in verdict
-    // Should nobody be able to say what became of it, it may have gone out.
+    // If this throws from here on, the code may have gone out all the same.
     underWay = true
     const own = hearFirst(deps, code.id, tried.first, code.claim, tried.word)
     const told = tried.others.length === 0 ? [await own] : await hearAll(own, code, tried, deps)

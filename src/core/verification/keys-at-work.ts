@@ -3,9 +3,12 @@ import type { KeyClaim } from '../messages/hot-store.ts'
 
 /** Idempotency keys of starts that this node is at work on, until each is accepted or refused. */
 export type KeysAtWork = {
-  /** From here on others wait, until the end is told, more than once does no harm; where somebody is at work, resolves with it. */
+  /**
+   * Takes the key and returns what gives it back, which may be called twice. Where another request has it, a
+   * promise that resolves once that one gives it back.
+   */
   begin(accountId: AccountId, claim: KeyClaim): (() => void) | Promise<void>
-  /** The same, whoever else is at work on it. */
+  /** Takes the key, whoever else has it. */
   take(accountId: AccountId, claim: KeyClaim): () => void
 }
 

@@ -56,7 +56,7 @@ export function createLearned({ db, clock, random }: LearnedDeps): Learned {
       const untilMs = clock.monotonic() - FOLLOWED_MS
       for (const id of followed)
         if ((asked.get(id) ?? Number.NEGATIVE_INFINITY) < untilMs) followed.delete(id)
-      // Nobody wants it, mostly.
+      // Mostly no account wants its channels ordered so.
       if (followed.size === 0) return
       known = byPlace(await selectLearned(db, [PLATFORM, ...followed]))
     },

@@ -28,7 +28,7 @@ export type Wanted = {
   deaf: boolean
 }
 
-/** Of which Google's metadata knows that nobody reads an SMS there. */
+/** Kinds of numbers, by Google's metadata, at which nobody reads an SMS. */
 const DEAF: ReadonlySet<PhoneType> = new Set([
   'fixed',
   'toll_free',
