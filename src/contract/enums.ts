@@ -1,4 +1,4 @@
-/** The words of the contract; spelled as the wire spells them. */
+/** The API's enums, spelled as the wire spells them. */
 export const CHANNELS = [
   'local_sms',
   'int_sms',

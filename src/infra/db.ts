@@ -152,7 +152,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await control.query('COMMIT')
       return result
     } catch (error) {
-      // Behind a lost connection or a statement without an answer nothing can be said any more.
+      // A lost connection, or one that left a statement unanswered, takes no ROLLBACK: it is closed.
       if (error instanceof DatabaseUnavailable) broken = error
       else await control.query('ROLLBACK').catch(rollback => (broken = rollback as Error))
       throw error

@@ -23,7 +23,7 @@ export function createLine<T>(): Line<T> {
       return () => {
         place.before.behind = place.behind
         place.behind.before = place.before
-        // Whoever left knows nobody, so that nobody is kept for them.
+        // One that has left refers to no other, so that it keeps none of them in memory.
         place.before = place.behind = place
         place.item = undefined
       }

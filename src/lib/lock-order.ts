@@ -14,7 +14,7 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Does work on items in an order of its own; what comes of each stands where the item stood. Of none nothing is done. */
+/** Does work on the items sorted by `order`, and gives the results in the order of the items. Without items it does none. */
 export async function inOrder<Item, Result>(
   items: readonly Item[],
   order: (a: Item, b: Item) => number,

@@ -62,7 +62,8 @@ type Known = { phone: Phone; type: PhoneType | PhoneNumber }
  * again, so up to `cacheSize` of the last texts are remembered, the wrong ones included.
  */
 export function createPhones(options: { cacheSize: number }): Phones {
-  // Not of which entries are deleted one by one: each table of such a map hands all that it held on to the old generation.
+  // No Map of which entries are deleted one by one: it would move all that passes through it into V8's old
+  // generation (docs/decisions/0024).
   const known = createGenerations<string, Known | null>(options.cacheSize)
 
   function find(text: string): Known | null {

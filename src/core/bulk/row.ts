@@ -44,7 +44,7 @@ export async function resolveRow(
 
 /**
  * Whether nothing is wrong with a refused row but that the connections which could carry it are switched
- * off. A sandbox that is, is no way for live messages (decisions).
+ * off. A sandbox that is switched off is not waited for (docs/bulk.md).
  */
 export async function waitsForConnection(
   refusal: Problem,

@@ -21,7 +21,7 @@ export function eventBody(
   return JSON.stringify(eventPayload(event, message))
 }
 
-/** The same before it is spelled out. */
+/** The same as an object. */
 export function eventPayload(
   { id, type, atMs, data }: { id: EventId; type: EventType; atMs: number; data: unknown },
   message: EventMessage | null,

@@ -35,7 +35,7 @@ export type Route = Carrier & {
 }
 
 /**
- * Chooses channel and connection (decisions: "channel: auto"). Pure: the same
+ * Chooses channel and connection (docs/sending.md, `channel: auto`). Pure: the same
  * for a send, an estimate and a bulk row. Throws a 400 that names the field.
  */
 export function chooseRoute(request: RouteRequest): Route {

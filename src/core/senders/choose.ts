@@ -11,7 +11,7 @@ import type { SenderSnapshot, SendersSnapshot } from './snapshot.ts'
 export type SenderChoice = { from: string | null; source: SenderSource }
 
 /**
- * Chooses the sender of a message (contract, rule 6): the one that was asked for,
+ * Chooses the sender of a message (docs/sending.md): the one that was asked for,
  * else the account's approved default, else the platform's. On the official chat app
  * the connection is the sender, and is chosen by then (official-route.ts). Throws a
  * 400 that names the field for a sender that is unknown or not approved.
