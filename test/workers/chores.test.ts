@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LinkLog } from '../../src/channels/provider.ts'
-import { startChores } from '../../src/workers/chores.ts'
+import { startChores, sweepAll } from '../../src/workers/chores.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 const MINUTE_MS = 60_000
@@ -119,4 +119,23 @@ test('one that something else may ask for comes then, and at its time', async ()
   expect(woken).toBe(2)
   await clock.advance(HOUR_MS)
   expect(woken).toBe(3)
+})
+
+test('a sweep goes on while its pages are full, and ends', async () => {
+  const swept: number[] = []
+  let left = 45
+  await sweepAll(async () => {
+    const page = Math.min(20, left)
+    left -= page
+    swept.push(page)
+    return page
+  }, 20)
+  expect(swept).toEqual([20, 20, 5])
+
+  let pages = 0
+  await sweepAll(async () => {
+    pages++
+    return 20
+  }, 20)
+  expect(pages).toBeLessThan(1_000)
 })

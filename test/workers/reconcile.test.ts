@@ -1,307 +1,89 @@
-import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createSeal } from '../../src/infra/seal.ts'
-import { createRandom } from '../../src/lib/random.ts'
-import { infobipFixture } from '../channels/infobip.exchange.ts'
-import { messageIdOf, startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
-import { type HttpPeer, type PeerAct, type PeerRequest, startHttpPeer } from '../support/http-peer.ts'
+import { expect, test } from 'vitest'
+import type { Links, OpenLink } from '../../src/channels/links.ts'
+import type { LateOutcome, Link, LinkLog, Outcome } from '../../src/channels/provider.ts'
+import type { Db } from '../../src/infra/db.ts'
+import { fromUuid } from '../../src/lib/ids.ts'
+import { createReconciler } from '../../src/workers/reconcile.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const PUBLIC_URL = 'https://posthorn.example.org'
-const TO = '+447700900123'
+const UUID = '00000000-0000-7000-8000-000000000001'
+const connectionId = fromUuid('cnn', UUID)
+const silentLog: LinkLog = { info() {}, warn() {}, debug() {} }
 
-/** Of the test app's master key. */
-const seal = createSeal(createHash('sha256').update('tests').digest(), createRandom())
-
-let app: TestApp
-let peer: HttpPeer
-let account: TestAccount
-let connectionId: string
-/** What Infobip answers to a submit, and to a question. */
-let submit: PeerAct
-let log: (attemptId: string) => PeerAct
-
-const lost: PeerAct = { status: 500 }
-const results = (...found: unknown[]): PeerAct => ({ status: 200, body: JSON.stringify({ results: found }) })
-const nothing = () => results()
-const taken = (messageId: string) => results({ messageId, status: { groupId: 1, id: 26 } })
-const refused = (id: number) => (messageId: string) => results({ messageId, status: { groupId: 5, id } })
-
-const isQuestion = (request: PeerRequest) => request.method === 'GET'
-const attemptOf = (request: PeerRequest) => new URL(request.path, peer.url).searchParams.get('messageId')!
-const questions = () => peer.requests.filter(isQuestion).map(attemptOf)
-const submits = () => peer.requests.filter(request => !isQuestion(request))
-
-beforeAll(async () => {
-  peer = await startHttpPeer(request => (isQuestion(request) ? log(attemptOf(request)) : submit))
-  app = await startTestApp({ env: { POSTHORN_PUBLIC_URL: PUBLIC_URL, POSTHORN_UNKNOWN_DEADLINE_HOURS: '3' } })
-  const answer = await app.admin('POST', '/connections', {
-    provider: 'infobip',
-    name: 'infobip',
-    channels: ['int_sms'],
-    config: infobipFixture.configFor(peer.url),
-    retryPolicy: { maxAttempts: 2, backoffMs: 1_000 },
+/** A reconciler whose store gives `rows` lookups in all, and a provider that answers as `find` does. */
+function start(find: Link['find'], rows: number) {
+  const clock = createFakeClock()
+  const told: LateOutcome[] = []
+  const outcomes: Outcome['kind'][] = []
+  const limits: number[] = []
+  let left = rows
+  const db = {
+    async query({ values }: { values: string[] }) {
+      const limit = Number(/\d+/.exec(values[2]!)![0])
+      limits.push(limit)
+      const count = Math.min(limit, left)
+      left -= count
+      const row = { account_id: UUID, id: UUID, connection_id: UUID, attempt: 1, asks: 1 }
+      return { rows: Array.from({ length: count }, () => row), rowCount: count }
+    },
+  } as unknown as Db
+  const open = { id: connectionId, provider: 'test', link: { ...(find && { find }) } } as unknown as OpenLink
+  const links = { get: () => open, all: () => [open] } as unknown as Links
+  const reconciler = createReconciler({
+    db,
+    clock,
+    log: silentLog,
+    links,
+    takeLate: async (_, late) => void told.push(late),
+    observe: (_, outcome) => outcomes.push(outcome),
   })
-  expect(answer.status, answer.text).toBe(201)
-  connectionId = (answer.body['data'] as { connection: { id: string } }).connection.id
-}, 60_000)
-afterAll(async () => {
-  await app.stop()
-  await peer.close()
-})
-afterEach(() => {
-  peer.requests.length = 0
-})
-
-/** A message whose submit was not answered, of an account of its own. */
-async function unknownMessage(more: object = {}): Promise<string> {
-  submit = lost
-  account = await app.createAccount({ balance: 1 })
-  const sent = await app.during(
-    account.send({ to: TO, channel: 'int_sms', text: 'Hello', ...more }, { live: true }),
-  )
-  expect(sent.body['status'], sent.text).toBe('queued')
-  const id = messageIdOf(sent)
-  expect(await account.message(id)).toMatchObject({ status: 'unknown', billing: { state: 'held' } })
-  return id
+  return { clock, reconciler, told, outcomes, limits }
 }
 
-const reaches = (id: string, status: string) =>
-  app.until(
-    () => account.message(id),
-    message => message.status === status,
-  )
-
-const asked = (count: number) =>
-  app.until(
-    async () => questions().length,
-    found => found === count,
-  )
-
-describe('the provider is asked', () => {
-  test('after 30 s, 2 min, 10 min and 1 h, then hourly until the deadline, and no more', async () => {
-    log = nothing
-    const id = await unknownMessage()
-    for (const [at, [beforeMs, afterMs]] of [
-      [28_000, 4_000],
-      [84_000, 8_000],
-      [8 * MINUTE_MS - 10_000, 12_000],
-      [50 * MINUTE_MS - 30_000, 45_000],
-      [HOUR_MS - 60_000, 75_000],
-    ].entries()) {
-      await app.leap(beforeMs!)
-      expect(questions()).toHaveLength(at)
-      await app.leap(afterMs!)
-      await asked(at + 1)
-    }
-    expect(new Set(questions())).toEqual(new Set([`${id}.1`]))
-    expect(await account.message(id)).toMatchObject({ status: 'unknown', billing: { state: 'held' } })
-
-    // Two hours and a little are over; the third ends it, to the second.
-    await app.leap(HOUR_MS)
-    const end = await reaches(id, 'sent')
-    expect(end.billing.state).toBe('captured')
-    const total = questions().length
-    await app.leap(2 * HOUR_MS)
-    expect(questions()).toHaveLength(total)
-    expect(submits()).toHaveLength(1)
-  })
-
-  test('taken: it is sent and paid, and its receipt is found', async () => {
-    log = taken
-    const id = await unknownMessage()
-    await app.leap(32_000)
-    const sent = await reaches(id, 'sent')
-    expect(sent).toMatchObject({ billing: { state: 'captured' }, providerMessageId: `${id}.1` })
-    expect((await account.wallet()).held).toBe(0)
-    await report(`${id}.1`)
-    expect((await reaches(id, 'delivered')).status).toBe('delivered')
-    expect(submits()).toHaveLength(1)
-    expect(await metric('posthorn_lookups_total{provider="infobip",outcome="accepted"}')).toBe(1)
-  })
-
-  test('refused: it failed, and its money goes back', async () => {
-    log = refused(52)
-    const id = await unknownMessage()
-    await app.leap(32_000)
-    expect(await reaches(id, 'failed')).toMatchObject({
-      errorCode: 'RECIPIENT_REJECTED',
-      billing: { state: 'released' },
-    })
-    expect(await account.wallet()).toMatchObject({ balance: 1, held: 0 })
-  })
-
-  test('provably not taken: it is sent again, once, under the next attempt', async () => {
-    log = refused(21)
-    const id = await unknownMessage()
-    submit = infobipFixture.taken(1)
-    await app.leap(32_000)
-    expect(await reaches(id, 'sent')).toMatchObject({ attempts: 2, billing: { state: 'captured' } })
-    expect(submits().map(request => attemptIn(request.body))).toEqual([`${id}.1`, `${id}.2`])
-  })
-
-  test('a one-time code that was not taken fails: its words are gone', async () => {
-    log = refused(21)
-    const id = await unknownMessage({ text: undefined, content: { otpCode: '483920' } })
-    await app.leap(32_000)
-    const failed = await reaches(id, 'failed')
-    expect(failed.billing.state).toBe('released')
-    expect(submits()).toHaveLength(1)
-  })
-
-  test('down: it is asked again at its next time, and nothing is sent', async () => {
-    log = () => 'reset'
-    const id = await unknownMessage()
-    await app.leap(32_000)
-    await asked(1)
-    expect((await account.message(id)).status).toBe('unknown')
-    log = taken
-    await app.leap(92_000)
-    await reaches(id, 'sent')
-    expect(submits()).toHaveLength(1)
-  })
-
-  test('a second unknown attempt has its own thirty seconds', async () => {
-    log = attemptId => (attemptId.endsWith('.1') ? refused(21)(attemptId) : taken(attemptId))
-    const id = await unknownMessage()
-    await app.leap(32_000)
-    await app.until(
-      async () => submits().length,
-      count => count === 2,
-    )
-    expect(await reaches(id, 'unknown')).toMatchObject({ attempts: 2 })
-    await app.leap(25_000)
-    expect(questions()).toEqual([`${id}.1`])
-    await app.leap(10_000)
-    await reaches(id, 'sent')
-    expect(questions()).toEqual([`${id}.1`, `${id}.2`])
-  })
+test('a provider that cannot be asked is not', async () => {
+  const { reconciler, limits } = start(undefined, 5)
+  expect(await reconciler.round()).toBe(0)
+  expect(limits).toEqual([])
 })
 
-describe('a receipt that names our attempt', () => {
-  test('settles a message that is unknown', async () => {
-    log = nothing
-    const id = await unknownMessage()
-    const detail = (await account.message(id)).errorMessage
-    expect(detail).toEqual(expect.any(String))
-    await report(`${id}.1`)
-    expect(await reaches(id, 'delivered')).toMatchObject({
-      billing: { state: 'captured' },
-      providerMessageId: `${id}.1`,
-    })
-    expect((await account.wallet()).held).toBe(0)
-    // What was not known of the attempt is told by the attempt.
-    const { errorMessage, timeline } = await account.message(id)
-    expect(errorMessage).toBeNull()
-    expect(timeline.find(({ event }) => event === 'attempt')).toMatchObject({ detail })
-  })
-
-  test('that comes while the answer is still waited for is kept, and settles it when it never comes', async () => {
-    log = nothing
-    submit = 'silent'
-    account = await app.createAccount({ balance: 1 })
-    const sent = await app.during(account.send({ to: TO, channel: 'int_sms', text: 'Hello' }, { live: true }))
-    const id = messageIdOf(sent)
-    await report(`${id}.1`)
-    expect((await account.message(id)).status).toBe('sending')
-    expect(await reaches(id, 'delivered')).toMatchObject({ billing: { state: 'captured' }, attempts: 1 })
-    const statuses = (await account.message(id)).timeline.flatMap(entry =>
-      'status' in entry ? [entry.status] : [],
-    )
-    expect(statuses).toContain('unknown')
-    expect(questions()).toEqual([])
-  })
-
-  test('of an attempt before the present one settles nothing', async () => {
-    log = attemptId => (attemptId.endsWith('.1') ? refused(21)(attemptId) : nothing())
-    const id = await unknownMessage()
-    await app.leap(32_000)
-    await app.until(
-      async () => submits().length,
-      count => count === 2,
-    )
-    await reaches(id, 'unknown')
-    await report(`${id}.1`)
-    await app.leap(5_000)
-    expect((await account.message(id)).status).toBe('unknown')
-    await report(`${id}.2`)
-    await reaches(id, 'delivered')
-  })
-
-  test('of one that was not taken, it was said, ends the wait for the next: nothing is sent twice', async () => {
-    const retries = (backoffMs: number) =>
-      app.admin('PATCH', `/connections/${connectionId}`, { retryPolicy: { maxAttempts: 2, backoffMs } })
-    await retries(MINUTE_MS)
-    submit = { status: 200, body: JSON.stringify({ messages: [{ status: { groupId: 5, id: 21 } }] }) }
-    account = await app.createAccount({ balance: 1 })
-    const sent = await app.during(account.send({ to: TO, channel: 'int_sms', text: 'Hello' }, { live: true }))
-    const id = messageIdOf(sent)
-    await reaches(id, 'queued')
-    await report(`${id}.1`)
-    const { timeline } = await reaches(id, 'delivered')
-    expect(timeline.map(({ event, status, outcome }) => status ?? `${event}: ${outcome}`)).toEqual([
-      'queued',
-      'attempt: retry',
-      'sent',
-      'delivered',
-    ])
-    await app.leap(2 * MINUTE_MS)
-    expect(submits()).toHaveLength(1)
-    expect(await account.message(id)).toMatchObject({
-      attempts: 1,
-      billing: { state: 'captured' },
-      errorMessage: null,
-    })
-    expect((await account.wallet()).held).toBe(0)
-    await retries(1_000)
-  })
-
-  test('of another connection settles nothing', async () => {
-    log = nothing
-    const id = await unknownMessage()
-    const other = await app.admin('POST', '/connections', {
-      provider: 'infobip',
-      name: 'another',
-      channels: ['int_sms'],
-      config: infobipFixture.configFor(peer.url),
-      priorityOrder: 900,
-    })
-    const { connection } = other.body['data'] as { connection: { id: string } }
-    await report(`${id}.1`, connection.id)
-    await app.leap(5_000)
-    expect((await account.message(id)).status).toBe('unknown')
-    await report(`${id}.1`)
-    await reaches(id, 'delivered')
-  })
+test.each<[string, Link['find']]>([
+  [
+    'throws before it asks',
+    () => {
+      throw new Error('no')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no'))],
+  ['does not know', async () => ({ kind: 'unknown', detail: '' })],
+  ['wants to be asked more slowly', async () => ({ kind: 'throttled', afterMs: 1_000 })],
+])('one that %s tells nothing', async (_, find) => {
+  const { reconciler, told, outcomes } = start(find, 3)
+  expect(await reconciler.round()).toBe(3)
+  await reconciler.idle()
+  expect(outcomes).toHaveLength(3)
+  expect(told).toEqual([])
 })
 
-test('an unknown message is listed, counted and told of', async () => {
-  log = nothing
-  const id = await unknownMessage()
-  expect((await account.messages('?status=unknown')).map(message => message.messageId)).toEqual([id])
-  const { timeline } = await account.message(id)
-  expect(timeline.at(-1)).toMatchObject({ event: 'status', status: 'unknown' })
-  expect(await metric('posthorn_unknown_messages')).toBeGreaterThanOrEqual(1)
+test('one that hangs is given up, even where it does not heed its signal; its places are free again', async () => {
+  let aborted = 0
+  const { clock, reconciler, told, outcomes, limits } = start((_, signal) => {
+    signal.addEventListener('abort', () => aborted++)
+    return new Promise(() => {})
+  }, 20)
+  expect(await reconciler.round()).toBe(8)
+  expect(await reconciler.round()).toBe(0)
+  expect(limits).toEqual([8])
+  await clock.advance(17_000)
+  await reconciler.idle()
+  expect([aborted, outcomes.length, told.length]).toEqual([8, 8, 0])
+  expect(await reconciler.round()).toBe(8)
+  await reconciler.stop()
 })
 
-/** As Infobip reports to the address of a connection. */
-async function report(messageId: string, connection = connectionId): Promise<void> {
-  const token = seal.hashSecret(`receipts:${connection}`).toString('base64url', 0, 16)
-  const body = { results: [{ messageId, status: { groupId: 3, id: 5 }, doneAt: '2026-01-02T03:04:05Z' }] }
-  const answer = await app.during(
-    app.call(`/webhooks/infobip/${connection}?t=${token}`, { method: 'POST', body }),
-  )
-  expect(answer.status, answer.text).toBe(200)
-}
-
-async function metric(line: string): Promise<number> {
-  const { text } = await app.call('/metrics')
-  const found = text.split('\n').find(each => each.startsWith(`${line} `))
-  return Number(found?.split(' ').at(-1) ?? Number.NaN)
-}
-
-function attemptIn(body: string): string {
-  return (JSON.parse(body) as { messages: { destinations: { messageId: string }[] }[] }).messages[0]!
-    .destinations[0]!.messageId
-}
+test('one that hangs does not keep the process', async () => {
+  const { reconciler, told } = start(() => new Promise(() => {}), 3)
+  await reconciler.round()
+  await reconciler.stop()
+  expect(told).toEqual([])
+  expect(await reconciler.round()).toBe(0)
+})
