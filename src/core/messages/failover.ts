@@ -15,7 +15,7 @@ import { officialConnections } from '../senders/official-route.ts'
 import { wordsToStore } from './accept-message.ts'
 import { type Destination, failOver, type LeftAttempt, type NewWords } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
-import { needsWindow, type Planned, price, type World } from './prepare.ts'
+import { isPooled, needsWindow, type Planned, price, type World } from './prepare.ts'
 import { type ResolveDeps, vet } from './resolve.ts'
 import { suppressionOf } from './suppressed.ts'
 import { findWords } from './words.ts'
@@ -199,7 +199,7 @@ export function createFailover(deps: FailoverDeps): Failover {
       needsWindow: needsWindow(carrier, row.messageType, said.template?.stored ?? null),
       currency: account.currency,
       parts: said.said.sms?.parts ?? null,
-      pooled: account.plan.pools.some(pool => pool.channels.includes(channel)),
+      pooled: isPooled(account, channel),
       scheduledAt: null,
     }
   }

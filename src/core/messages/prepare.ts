@@ -1,4 +1,4 @@
-import type { Caller } from '../../contract/caller.ts'
+import type { AccountSnapshot, Caller } from '../../contract/caller.ts'
 import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
@@ -11,8 +11,8 @@ import type { Found } from '../bots/subscriber-store.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import type { MayLeaveAt, ToHold } from '../consent/quiet-hours.ts'
 import { type AskedSender, readAsked, type StoredTemplate } from '../outbox/stored-content.ts'
-import { readRecipient } from '../routing/recipient.ts'
-import { type Carrier, chooseRoute } from '../routing/route.ts'
+import { type Recipient, readRecipient } from '../routing/recipient.ts'
+import { type Carrier, chooseRoute, type Route } from '../routing/route.ts'
 import { checkNamedSender, chooseSender } from '../senders/choose.ts'
 import { officialConnections } from '../senders/official-route.ts'
 import type { SendersSnapshot } from '../senders/snapshot.ts'
@@ -24,7 +24,13 @@ import { type AttachmentPlan, type CheckUrl, planAttachment } from './attachment
 import { checkContent, readMessageType } from './content.ts'
 import { type Context, readContext } from './context.ts'
 import { readSchedule } from './schedule.ts'
-import { channelByTemplate, connectionsByTemplate, findTemplate, typeByTemplate } from './template-find.ts'
+import {
+  channelByTemplate,
+  connectionsByTemplate,
+  findTemplate,
+  type NamedTemplate,
+  typeByTemplate,
+} from './template-find.ts'
 import { findWords, type Words } from './words.ts'
 
 /** What sends of an account depend on; from caches, so that preparing waits for nothing. */
@@ -111,39 +117,12 @@ export function plan(
   const recipient = readRecipient(body.to, deps.phones)
   if (!recipient)
     throw invalid('to', 'must be a phone number in E.164, an e-mail address, a group id or a chat id')
-  const bot = botOf(context, caller.mode, world, connectionsOf(world, deps))
-  const connections = bot?.connections ?? connectionsOf(world, deps)
+  const own = connectionsOf(world, deps)
+  const bot = botOf(context, caller.mode, world, own)
   const named = findTemplate(body, recipient, world.templates)
   const messageType = named ? typeByTemplate(body, named) : readMessageType(body)
-  const contextChannel = context?.channel ?? null
-  const { homeCountry } = caller.account
-
-  const channel = named
-    ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
-    : (body.channel ?? 'auto')
-
-  const route = chooseRoute({
-    channel,
-    recipient,
-    messageType,
-    contextChannel,
-    homeCountry,
-    mode: caller.mode,
-    connections: officialConnections(
-      {
-        body,
-        accountId: caller.account.id,
-        mode: caller.mode,
-        choice: world.senders.officialChoice,
-        channel,
-      },
-      named ? connectionsByTemplate(body, named, caller.mode, connections) : connections,
-    ),
-    sandboxForLive: deps.sandboxForLive,
-    barred,
-    ready: deps.ready,
-    ...(deps.reorder && { reorder: deps.reorder }),
-  })
+  const known = { context, recipient, named, messageType, connections: bot?.connections ?? own, barred }
+  const route = routeOf(body, caller, known, world, deps)
   // Before the words, so that a file which the channel does not carry is not told as missing text.
   const attachment = planAttachment(body.attachment, route.channel, {
     checkUrl: deps.checkUrl,
@@ -187,7 +166,7 @@ export function plan(
     needsWindow: needsWindow(route, messageType, template?.stored ?? null),
     currency: caller.account.currency,
     parts,
-    pooled: caller.account.plan.pools.some(pool => pool.channels.includes(route.channel)),
+    pooled: isPooled(caller.account, route.channel),
     scheduledAt: whenToLeave(
       { messageType, country, account: caller.account },
       readSchedule(body.options?.scheduleAt, caller.account.plan, nowMs),
@@ -195,6 +174,51 @@ export function plan(
       deps,
     ),
   }
+}
+
+/** What is known of a send by the time that it is routed. */
+type Routable = {
+  context: Context | null
+  recipient: Recipient
+  named: NamedTemplate | null
+  messageType: MessageType
+  connections: readonly ConnectionSnapshot[]
+  barred: readonly Channel[]
+}
+
+/** Channel and connection, among those that the template and the official sender leave. */
+function routeOf(
+  body: SingleSendBody,
+  { account, mode }: Caller,
+  { context, recipient, named, messageType, connections, barred }: Routable,
+  { senders }: World,
+  { sandboxForLive, ready, reorder }: PrepareDeps,
+): Route {
+  const contextChannel = context?.channel ?? null
+  const { homeCountry } = account
+  const channel = named
+    ? channelByTemplate(body, named, recipient, contextChannel, homeCountry)
+    : (body.channel ?? 'auto')
+  const fitting = named ? connectionsByTemplate(body, named, mode, connections) : connections
+  const asked = { body, accountId: account.id, mode, choice: senders.officialChoice, channel }
+  return chooseRoute({
+    channel,
+    recipient,
+    messageType,
+    contextChannel,
+    homeCountry,
+    mode,
+    connections: officialConnections(asked, fitting),
+    sandboxForLive,
+    barred,
+    ready,
+    ...(reorder && { reorder }),
+  })
+}
+
+/** Whether a pool of the plan includes the channel. */
+export function isPooled({ plan }: AccountSnapshot, channel: Channel): boolean {
+  return plan.pools.some(pool => pool.channels.includes(channel))
 }
 
 /** Sessions need no connection: where the operator made none, an account that has one sends by the defaults. */
