@@ -81,7 +81,6 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
 
   async function take(request: BulkRequest): Promise<{ job: Job; replayed: boolean }> {
     const { account } = request.caller
-    checkSubscription(request.caller)
     const leave = await places.take(account.id)
     try {
       const known = await findByKey(db, account.id, request.key)
@@ -280,7 +279,8 @@ export function createBulkIntake(deps: BulkIntakeDeps): BulkIntake {
   return { take, sweep }
 }
 
-function checkSubscription({ account }: Caller): void {
+/** Throws SUBSCRIPTION_INACTIVE; asked before anything of the body is read. */
+export function requireSubscription({ account }: Caller): void {
   if (account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { BulkCreate, BulkCreated, MOST_KEY_CHARACTERS } from '../../contract/bulk.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { BulkIntake } from '../../core/bulk/intake.ts'
+import { type BulkIntake, requireSubscription } from '../../core/bulk/intake.ts'
 import { viewJob } from '../../core/bulk/view.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type BulkBodyLimits, readBulkBody } from '../bulk-body.ts'
@@ -54,7 +54,7 @@ export const messagesBulkCreate = (deps: {
       try {
         const { caller } = request
         const key = readKey(request.headers['idempotency-key'])
-        if (caller.account.plan.status !== 'active') throw new Problem('SUBSCRIPTION_INACTIVE')
+        requireSubscription(caller)
         requireJson(request)
         const pieces = readBulkBody(request.raw, deps.bulkLimits, deps.clock)
         const { job, replayed } = await deps.bulkIntake.take({ caller, key, pieces })
