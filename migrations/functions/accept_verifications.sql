@@ -4,12 +4,13 @@ drop function if exists accept_verifications;
 -- accepted its verification, which supersedes the recipient's earlier one by its higher
 -- number. A refused item changes nothing: the earlier code still counts. Of several items
 -- for one recipient the last one stays. A verification has the id of its first message;
--- `p_messages` is null for those that have no other. (Its shape was measured: a look-up of who listens for
--- each account, a row for the totals for each verification, and a row that says which one
--- counts took a third of the time.) Returns what accept_sends returns, or, where codes to a
--- recipient are limited (`p_person`, of which there are no two the same; null where none is asked about):
+-- `p_messages` is null for those that have no other. Returns what accept_sends returns, or, where codes to a
+-- recipient are limited (`p_person`, of which there are no two the same; null where none is limited):
 --   'late'     the recipient has had as many as there may be (find_late), until `free_at`
 --   'watched'  accepted, and more than there should be
+--
+-- It looks for listeners once a call, and keeps neither a row of totals for each verification nor one that says
+-- which verification counts: together these took a third of the time.
 --
 -- Order of locks: wallets, then what accept_sends locks. An account's starts follow one another by its wallet.
 create function accept_verifications(

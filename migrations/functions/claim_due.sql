@@ -2,9 +2,10 @@ drop function if exists claim_due;
 
 -- Takes rows that are due and that nobody holds: scheduled, retried, left by a dead
 -- node. Each connection gives at most its own limit, so that a resting one never
--- stands before the others. What is begun stays: it may have left already. A message of
--- a bulk job is for the node that holds its account's lane, and names its job until that has ended. Over a
--- web session it leaves from whichever node has that one open: where the lane is another's it names none, and waits while its job is paused.
+-- stands before the others. What is begun stays: it may have left already.
+-- A message of a bulk job is left to the node that holds its account's lane, if one does, and names its job until
+-- that has ended. Over a web session it is taken by the node that has the session open: where the lane is another node's, it
+-- names no job, and waits while its job is paused.
 create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[])
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,

@@ -1,7 +1,7 @@
 drop function if exists find_unmade;
 
--- Which of these messages have their first attempt recorded, made by nobody or with an end that nobody knows. They
--- are locked, one after the other as they are given.
+-- Which of these messages have their first attempt recorded, and either nobody made it or nobody knows how it ended.
+-- They are locked in the order in which they are given.
 create function find_unmade(p_account uuid[], p_id uuid[]) returns setof uuid
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -7,8 +7,8 @@ drop function if exists finish_deliveries;
 -- Rows are found by target and seq beside their key, and not by their owner: see
 -- claim_deliveries.
 --
--- Its status is compared as no index can: by that of what is pending each delivery that ended was looked for among
--- all that wait for its target, whose list is the smallest index as long as nothing does.
+-- Its status is compared in a way that no index serves: by the index of what is pending, the smallest one while
+-- nothing waits, each delivery that ended would be looked for among all that wait for its target.
 create function finish_deliveries(
   p_now timestamptz, p_account uuid[], p_target uuid[], p_seq bigint[], p_id uuid[], p_node bigint[], p_claimed timestamptz[], p_kind text[],
   p_due timestamptz[], p_status smallint[], p_error text[])

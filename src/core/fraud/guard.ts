@@ -61,7 +61,7 @@ export type Guard = {
   judge(send: GuardedSend): GuardVerdict | Promise<GuardVerdict>
   /** It passed, and there is no turn for it until then, in ms since the epoch: what that breaks. It does not count. */
   late(send: GuardedSend, freeAtMs: number): Breach
-  /** Its caller is refused, and not given an answer of before: it is listed when this resolves. Never rejects. */
+  /** Its caller is refused, and not given an earlier answer: it is listed when this resolves. Never rejects. */
   blocked(send: GuardedSend, breach: Breach): Promise<void>
   /**
    * It is on its way; once per start and resend, replays excluded. `watched`: beyond the turns that there

@@ -10,7 +10,7 @@ export type StoredContent = {
   subject: string | null
   html: boolean
   attachment: StoredAttachment | null
-  /** Where the provider fills in the template itself; null on all other channels. Absent in rows of before. */
+  /** Where the provider fills in the template itself; null on all other channels. Absent in rows of earlier versions. */
   template?: StoredTemplate | null
   context: StoredContext | null
   /** A code for which its sender has no words, where another channel may yet say it in its own; sealed in the outbox. */
@@ -38,7 +38,7 @@ export type StoredAttachment = {
   publicUrl: string | null
   /** The bytes that came with the request, until the message is done. */
   attachmentId: Id<'att'> | null
-  /** An uploaded file of the media store. Absent in rows of before. */
+  /** An uploaded file of the media store. Absent in rows of earlier versions. */
   assetId?: AssetId | null
   sizeBytes: number | null
 }
@@ -58,7 +58,7 @@ export type StoredTemplate = {
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[] | null
 }
 
-/** `conversationKey` is null in rows of before alone. */
+/** `conversationKey` is null only in rows of earlier versions. */
 export type StoredContext = ConversationView
 
 /** What is sealed with an OTP: the words that must not be read at rest. */
