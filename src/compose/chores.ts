@@ -29,7 +29,10 @@ const YOUNG_RECEIPT_MS = 5 * MINUTE_MS
 const FEW = 500
 const MANY = 20_000
 
-/** The housekeeping on one screen. Each is idempotent: any node may run it. */
+/**
+ * The housekeeping of messages and accounts; other rooms list theirs beside their wiring, and ./work.ts gathers
+ * all. Each is idempotent: any node may run it.
+ */
 export function listChores(
   base: Foundation,
   rooms: AccountRooms,
