@@ -22,6 +22,27 @@ describe('the patterns of a configuration', () => {
       { steps: ['authToken'], message: 'must be letters, digits and signs of ASCII, without spaces' },
     ])
   })
+
+  it.each(
+    ['smpp', 'twilio', 'vonage', 'infobip', 'http-sms'].map(
+      key => [key, key === 'smpp' ? 'sourceAddress' : 'from'] as const,
+    ),
+  )('take as the sender above an SMS what one can carry: %s', (key, field) => {
+    const { config } = PROVIDERS.find(provider => provider.key === key)!
+    const faults = (sender: string) =>
+      explain(Value.Errors(config, { [field]: sender }), { [field]: sender }, config).filter(
+        ({ steps }) => steps[0] === field,
+      )
+    const NAMES = ['Zeta', 'A Name-1._x', '+1']
+    for (const sender of [...NAMES, '12345', '+491701234567', '12345678901234567890']) {
+      expect(faults(sender)).toEqual([])
+    }
+    for (const sender of ['TwelveLetter', 'TwentyLettersInARow1', '0800 123 45 67', 'Zeta!']) {
+      const message =
+        'must be a number, or a name of at most 11 letters a to z, digits, spaces, dots, _ and -'
+      expect(faults(sender)).toEqual([{ steps: [field], message }])
+    }
+  })
 })
 
 function patternsIn(schema: unknown): Record<string, unknown>[] {

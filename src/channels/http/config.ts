@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
-import { SENDER_FAULT } from '../shared/sms.ts'
+import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 
 /** Requests under way at once where the operator does not say. */
 export const CONNECTIONS = 20
@@ -44,7 +44,7 @@ export const Secret = (description: string, maxLength = 500) =>
 export const Sender = Type.String({
   minLength: 1,
   maxLength: 20,
-  ...inForm('^\\+?[A-Za-z0-9 ._-]+$', SENDER_FAULT),
+  ...inForm(`^(?:${SENDER_PATTERN})$`, SENDER_FAULT),
   description: 'The sender of messages that name none.',
 })
 

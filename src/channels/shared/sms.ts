@@ -3,8 +3,15 @@ import type { Outcome, Outgoing, ProviderPolicy } from '../provider.ts'
 import { rejected } from './outcome.ts'
 import { PLAIN_TEXT } from './policy.ts'
 
+/**
+ * What can stand above an SMS: digits, which SMPP gives 20 places (3.4, 4.4.1), or a name. Its address
+ * field has ten octets, which hold eleven septets (3GPP TS 23.040, 9.1.2.5).
+ */
+export const SENDER_PATTERN = '\\+?[0-9]{1,20}|\\+?[A-Za-z0-9 ._-]{1,11}'
+
 /** Of what can stand neither as a number nor as a name above an SMS. */
-export const SENDER_FAULT = 'must be a number, or a name of letters a to z, digits, spaces, dots, _ and -'
+export const SENDER_FAULT =
+  'must be a number, or a name of at most 11 letters a to z, digits, spaces, dots, _ and -'
 
 export const SMS_POLICY: ProviderPolicy = {
   ...PLAIN_TEXT,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { inForm } from '../../contract/form.ts'
-import { SENDER_FAULT } from '../shared/sms.ts'
+import { SENDER_FAULT, SENDER_PATTERN } from '../shared/sms.ts'
 
 const ASCII = inForm('^[\\x20-\\x7e]*$', 'must be letters, digits and signs of ASCII')
 
@@ -92,7 +92,7 @@ export const smppConfig = Type.Object(
     sourceAddress: Type.Optional(
       Type.String({
         maxLength: 20,
-        ...inForm('^\\+?[A-Za-z0-9 ._-]*$', SENDER_FAULT),
+        ...inForm(`^(?:${SENDER_PATTERN})?$`, SENDER_FAULT),
         default: DEFAULTS.sourceAddress,
         description: 'The sender of messages that name none; empty leaves it to the centre.',
       }),
