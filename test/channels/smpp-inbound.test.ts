@@ -157,7 +157,7 @@ describe('a message from a phone', () => {
     const { smsc } = await open({ emit: () => Promise.reject(new Error('no database')) })
     smsc.deliver(FIELDS)
     await smsc.acknowledged(1)
-    expect(smsc.acknowledgements).toEqual([0x64])
+    expect(smsc.acknowledgements).toEqual([0x08])
   })
 
   it('that is no text is acknowledged, with a warning, and goes nowhere', async () => {

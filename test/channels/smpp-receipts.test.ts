@@ -362,7 +362,7 @@ describe('over the wire', () => {
     await smsc.acknowledged(1)
     smsc.deliver(fields)
     await smsc.acknowledged(2)
-    expect(smsc.acknowledgements).toEqual([0x64, 0])
+    expect(smsc.acknowledgements).toEqual([0x08, 0])
     expect(test.inbound).toHaveLength(2)
   })
 

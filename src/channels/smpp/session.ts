@@ -78,6 +78,12 @@ const UNBIND_WAIT_MS = 1000
 /** How long a closed session may still hand over what it wrote. */
 const LAST_WORDS_MS = 1000
 
+/**
+ * To a delivery that cannot be stored now. The specification names 0x64 (ESME_RX_T_APPN) for it (3.4, 5.1.3), but
+ * Vonage takes that as final and repeats for 0x08 among others; Kannel counts both as temporary.
+ */
+const NOT_NOW = STATUS.systemError
+
 const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
 
 /** Runs the protocol over a socket that is connected already (and secured, where it is TLS). */
@@ -341,7 +347,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       flushSoon()
       resumeReading()
     }
-    deps.onDelivery(delivery).then(respond, () => respond(STATUS.temporaryAppError))
+    deps.onDelivery(delivery).then(respond, () => respond(NOT_NOW))
   }
 
   function pauseReading(): void {

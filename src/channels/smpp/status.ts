@@ -5,11 +5,11 @@ export const STATUS = {
   ok: 0x00,
   invalidCommandLength: 0x02,
   invalidCommand: 0x03,
+  systemError: 0x08,
   bindFailed: 0x0d,
   invalidPassword: 0x0e,
   invalidSystemId: 0x0f,
   invalidSystemType: 0x53,
-  temporaryAppError: 0x64,
   invalidTlvs: 0xc0,
 } as const
 
