@@ -108,6 +108,14 @@ const ours = (code: number, status = 400): Line => ({
   link: 'down',
 })
 
+/** For longer than the second of a number's own pace, or for as long as WhatsApp says. */
+const resting = (code: number): Line => ({
+  name: `${code}: the lane rests for a minute`,
+  answer: graphError(400, code),
+  outcome: { kind: 'throttled', afterMs: 60_000, providerCode: String(code) },
+  link: 'up',
+})
+
 const later = (code: number, status: number): Line => ({
   name: `${code}: later`,
   answer: graphError(status, code),
@@ -341,11 +349,12 @@ export const whatsAppCloudExchanges: readonly Line[] = [
     outcome: { kind: 'throttled', afterMs: 1_000, providerCode: '130429' },
     link: 'up',
   },
-  {
-    name: '80007: the lane rests for longer, or for as long as WhatsApp says',
-    answer: graphError(400, 80007),
-    outcome: { kind: 'throttled', afterMs: 60_000, providerCode: '80007' },
-  },
+  resting(4),
+  resting(17),
+  resting(32),
+  resting(613),
+  resting(80007),
+  resting(80008),
   {
     name: '429 with its own time',
     answer: { ...graphError(429, 4), headers: { 'Retry-After': '7' } },

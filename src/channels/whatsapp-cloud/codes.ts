@@ -15,7 +15,8 @@ export type GraphMeaning =
 
 /**
  * The codes of the Cloud API, which "should be relied on rather than subcodes or HTTP statuses".
- * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. The guide
+ * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes, and for 17, 32 and 613, which
+ * any call of Graph may meet, https://developers.facebook.com/docs/graph-api/overview/rate-limiting. The guide
  * `docs/providers-whatsapp-cloud.md` shows the same table.
  */
 const CODES: Readonly<Record<string, GraphMeaning>> = {
@@ -28,6 +29,12 @@ const CODES: Readonly<Record<string, GraphMeaning>> = {
   '3': { means: 'operator', text: 'The access token lacks a capability.' },
   '4': { means: 'throttled', text: 'The app calls more often than it may.', afterMs: 60_000 },
   '10': { means: 'operator', text: 'The access token lacks a permission.' },
+  '17': {
+    means: 'throttled',
+    text: 'The user of the access token calls more often than they may.',
+    afterMs: 60_000,
+  },
+  '32': { means: 'throttled', text: 'The page calls more often than it may.', afterMs: 60_000 },
   '33': {
     means: 'operator',
     text: 'The business number does not exist, or the access token may not use it.',
@@ -35,6 +42,7 @@ const CODES: Readonly<Record<string, GraphMeaning>> = {
   '100': { means: 'message', text: 'A field is missing, misspelt or not valid.' },
   '190': { means: 'operator', text: 'The access token has expired or is not valid.' },
   '368': { means: 'operator', text: 'The account is restricted for violations of policy.' },
+  '613': { means: 'throttled', text: 'The call is made more often than it may be.', afterMs: 60_000 },
   '80007': {
     means: 'throttled',
     text: 'The business account calls more often than it may.',
