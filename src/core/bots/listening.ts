@@ -2,6 +2,7 @@ import type { LinkLog } from '../../channels/provider.ts'
 import type { BotEventData, BotProblemCode } from '../../contract/bot.ts'
 import type { BotListener } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
+import { SealBroken } from '../../infra/seal.ts'
 import { type Clock, toIso, within } from '../../lib/clock.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
 import { storable } from '../../lib/storable.ts'
@@ -52,6 +53,14 @@ type Problem = { code: BotProblemCode; detail: string }
 
 export function createBotListening(deps: BotListeningDeps): BotListening {
   const { db, clock, log, settling, publicUrl } = deps
+
+  /** A token that does not open is no other bot's trouble. */
+  async function lookUnlessBroken(watched: Watched): Promise<void> {
+    await look(watched).catch(error => {
+      if (!(error instanceof SealBroken)) throw error
+      log.warn({ err: error, botId: watched.botId }, 'the token of a bot does not open: register it again')
+    })
+  }
 
   async function look(watched: Watched): Promise<void> {
     const bot = await deps.tokens.find(watched.botId)
@@ -113,7 +122,7 @@ export function createBotListening(deps: BotListeningDeps): BotListening {
         const nowMs = clock.now()
         const claim = { publicUrl, beforeMs: nowMs - LOOK_EVERY_MS, nowMs, limit: AT_ONCE }
         const due = await claimLooks(db, claim)
-        await Promise.all(due.map(look))
+        await Promise.all(due.map(lookUnlessBroken))
         if (due.length < AT_ONCE) return
       }
     },

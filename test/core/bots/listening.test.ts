@@ -145,6 +145,19 @@ test('another program’s is replaced once a day, told of, and left where it com
   expect(await bots.events()).toEqual(problems.map(code => ['bot.problem', code]))
 })
 
+test('one whose token cannot be read keeps no other from its turn', async () => {
+  const broken = createNode(PUBLIC_URL)
+  const { id } = await broken.register()
+  await database.db.query({
+    name: 'break_token',
+    text: `update bots set token = '\\x00' where id = $1`,
+    values: [toUuid(id as BotId)],
+  })
+  await bots.register()
+  telegram.webhooks.set(bots.token, OTHER)
+  expect(await bots.look()).toMatchObject({ code: 'taken_back' })
+})
+
 test('one that was left, and is gone a day later, is ours again', async () => {
   await bots.register()
   const ours = telegram.webhooks.get(bots.token)
