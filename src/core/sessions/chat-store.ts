@@ -11,20 +11,26 @@ export type ChatRow = {
   lastMessageAtMs: number | null
 }
 
-/** Chats as they become known; what is not said of one leaves what was known. */
+/** Chats as they become known; what is not said of one leaves what was known. Whether one of them is new. */
 export async function upsertChats(
   db: Db,
   { accountId, id }: Owner,
   chats: readonly ChatRow[],
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const { rows } = await db.query<{ grown: boolean }>({
     name: 'web_session_chats_write',
-    text: `insert into web_session_chats as c (account_id, session_id, chat_id, kind, name, last_message_at)
-           select distinct on (i.chat_id) $1::uuid, $2::uuid, i.chat_id, i.kind, i.name, i.at
-             from unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[]) as i (chat_id, kind, name, at)
-            order by i.chat_id, i.at desc nulls last
-           on conflict (account_id, session_id, chat_id) do update
-              set name = coalesce(excluded.name, c.name), last_message_at = greatest(c.last_message_at, excluded.last_message_at)`,
+    text: `with known as (
+             select count(*) as n from web_session_chats
+              where account_id = $1::uuid and session_id = $2::uuid and chat_id = any ($3::text[])),
+           written as (
+             insert into web_session_chats as c (account_id, session_id, chat_id, kind, name, last_message_at)
+             select distinct on (i.chat_id) $1::uuid, $2::uuid, i.chat_id, i.kind, i.name, i.at
+               from unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[]) as i (chat_id, kind, name, at)
+              order by i.chat_id, i.at desc nulls last
+             on conflict (account_id, session_id, chat_id) do update
+                set name = coalesce(excluded.name, c.name), last_message_at = greatest(c.last_message_at, excluded.last_message_at)
+             returning 1)
+           select (select count(*) from written) > (select n from known) as grown`,
     values: [
       toUuid(accountId),
       toUuid(id),
@@ -34,9 +40,10 @@ export async function upsertChats(
       timeArray(chats.map(chat => chat.lastMessageAtMs)),
     ],
   })
+  return rows[0]!.grown
 }
 
-/** Keeps the newest of each session, at most `most`. */
+/** Keeps at most `most` of each session: the groups, and the people who were heard last. */
 export async function pruneChats(db: Db, { accountId, id }: Owner, most: number): Promise<void> {
   await db.query({
     name: 'web_session_chats_prune',

@@ -105,9 +105,7 @@ export function createStandings(deps: {
       const rows = chats.map(chat => ({ ...chat, name: nameOf(chat.name) }))
       return db.transaction(async tx => {
         if (!(await lockHold(tx, hold))) return false
-        await upsertChats(tx, hold, rows)
-        // Whoever writes is one more; they come in numbers with each history and each list of groups.
-        if (rows.length > 1) await pruneChats(tx, hold, MOST_CHATS)
+        if (await upsertChats(tx, hold, rows)) await pruneChats(tx, hold, MOST_CHATS)
         return true
       })
     },

@@ -218,3 +218,31 @@ test('what comes in while the database is away is kept until it is back, however
   await kept
   expect(stored).toBe(1)
 })
+
+test('of the chats that become known one by one the newest are kept', async () => {
+  const hold = (await claim(nodes[0]))[0]!
+  const at = (nth: number) => ({ ...chat(null, `+1555${1_000_000 + nth}`), lastMessageAtMs: 1_000 * nth })
+  await standings().noteChats(
+    hold,
+    Array.from({ length: 4_999 }, (_, nth) => at(nth)),
+  )
+  const group = {
+    chatId: '120363000000000000@g.us',
+    kind: 'group',
+    name: 'Team',
+    lastMessageAtMs: null,
+  } as const
+  for (const one of [group, at(5_000), at(5_001), at(5_001)]) {
+    expect(await standings().noteChats(hold, [one])).toBe(true)
+  }
+  const kept = await listChats(database.db, hold, null, null, 6_000)
+  expect(kept).toHaveLength(5_000)
+  const names = kept.map(({ chatId }) => chatId)
+  expect([group, at(5_001), at(2), at(1), at(0)].map(({ chatId }) => names.includes(chatId))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ])
+})
