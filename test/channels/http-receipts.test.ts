@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
-import type { HttpSmsConfig } from '../../src/channels/http-sms/config.ts'
+import { type HttpSmsConfig, httpSmsConfig } from '../../src/channels/http-sms/config.ts'
 import { readReceipts } from '../../src/channels/http-sms/receipts.ts'
 import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
 import type { InboundAnswer } from '../../src/channels/provider.ts'
@@ -351,6 +352,18 @@ describe('http-sms', () => {
     ])
     expect(read({ ...asked, body: Buffer.from(body.replace('{ ', '{')) }, hmac!).kind).toBe('unauthorized')
     expect(read({ ...asked, headers: JSON_TYPE }, hmac!).kind).toBe('unauthorized')
+  })
+
+  test('an HMAC of the body is no proof of a query, and is refused for one', () => {
+    const config = exampleGateway('https://gateway.example.com')
+    const faults = (changed: object) =>
+      [...Value.Errors(httpSmsConfig, { ...config, ...changed })].map(e => e.message)
+    const fields = { format: 'query', from: 'from', to: 'to', text: 'text' }
+    expect(faults({ receipts: { ...hmac!, format: 'form' } })).toEqual([])
+    expect(faults({ inbound: { ...fields, proof: { by: 'token' } } })).toEqual([])
+    const words = 'proof: an HMAC is of the body, and the fields of the format query are not in it'
+    expect(faults({ receipts: { ...hmac!, format: 'query' } })).toEqual([`receipts.${words}`])
+    expect(faults({ inbound: { ...fields, proof: hmac!.proof } })).toEqual([`inbound.${words}`])
   })
 
   test('ids that are longer than a double stay apart', () => {

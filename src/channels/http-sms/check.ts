@@ -4,12 +4,13 @@ import { isHeaderText, namesIn, PLACEHOLDERS } from './template.ts'
 type Checked = {
   request: { method?: string; url: string; headers?: Headers; form?: unknown; json?: unknown; xml?: unknown }
   answer: { format: string; id: string; status?: string; error?: string; errorText?: string }
-  receipts?: { proof: { by: string; secret?: string } }
-  inbound?: { proof: { by: string; secret?: string } }
+  receipts?: Calls
+  inbound?: Calls
   probe?: { url: string; headers?: Headers }
   secrets?: Record<string, string>
 }
 type Headers = Record<string, string>
+type Calls = { format: string; proof: { by: string; secret?: string } }
 
 /** Why no message could ever be sent with this configuration, for the operator; null where it can. */
 export function faultOf({ request, answer, receipts, inbound, probe, secrets = {} }: Checked): string | null {
@@ -31,6 +32,9 @@ export function faultOf({ request, answer, receipts, inbound, probe, secrets = {
     const secret = form?.proof.secret
     if (secret !== undefined && !Object.hasOwn(secrets, secret))
       return `${name}.proof: there is no secret ${secret}`
+    // A signature that holds for any query proves nothing of it: whoever has seen one call could tell anything.
+    if (form?.format === 'query' && form.proof.by === 'hmac')
+      return `${name}.proof: an HMAC is of the body, and the fields of the format query are not in it`
   }
   return answer.format === 'text' ? expressionFault(answer) : null
 }
