@@ -6,7 +6,9 @@ drop function if exists claim_due;
 -- A message of a bulk job is left to the node that holds its account's lane, if one does, and names its job until
 -- that has ended. Over a web session it is taken by the node that has the session open: where the lane is another node's, it
 -- names no job, and waits while its job is paused.
-create function claim_due(p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[])
+-- A connection of p_tests_only, the sandbox that live keys may not use, gives those of test keys alone; the others wait.
+create function claim_due(
+  p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[], p_tests_only uuid[] default '{}')
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
   connection_id uuid, sender text, content json, bulk_job_id uuid, secret bytea)
@@ -39,6 +41,7 @@ begin
                     and (not e.elsewhere
                          or exists (select 1 from web_sessions s where s.account_id = q.account_id and s.id = q.connection_id)
                         and not is_paused(q.account_id, q.message_id))
+                    and (c.connection_id <> all (p_tests_only) or not is_live(q.account_id, q.message_id))
                   order by q.due_at limit c.n for update of q skip locked
                ) d
       ) due

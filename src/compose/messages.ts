@@ -1,6 +1,7 @@
 import { createLinks, type LinkSpec, type Links } from '../channels/links.ts'
 import type { Provider } from '../channels/provider.ts'
 import type { ConnectionState } from '../contract/admin.ts'
+import { SANDBOX } from '../contract/sandbox.ts'
 import { selectFunding } from '../core/billing/funding-store.ts'
 import { snapshotOf } from '../core/connections/snapshot.ts'
 import { selectAllConnections, selectConnection } from '../core/connections/store.ts'
@@ -137,6 +138,8 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     seal,
     log,
     links,
+    // As with routes: a sandbox that live keys may not use keeps what they have sent until they may.
+    takesLive: ({ provider, enabled }) => provider !== SANDBOX || (enabled && config.sandbox),
     waiters,
     circuits,
     conclude,

@@ -1,4 +1,4 @@
-import type { Links } from '../channels/links.ts'
+import type { Links, OpenLink } from '../channels/links.ts'
 import type { LinkLog, Outcome } from '../channels/provider.ts'
 import type { Conclude } from '../core/messages/conclude.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
@@ -55,6 +55,8 @@ export type DispatchDeps = DueDeps &
     clock: Clock
     log: LinkLog
     links: Links
+    /** Whether what live keys have sent may leave over it. */
+    takesLive(open: OpenLink): boolean
     waiters: Waiters
     circuits: Circuits
     /** What an attempt's outcome makes of its message. */
@@ -132,6 +134,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const lookedAt = [...lanes.values()].map(lane => ({
       connectionId: lane.open.id,
       limit: Math.min(MOST_CLAIMED, lane.wanted()),
+      testsOnly: !deps.takesLive(lane.open),
     }))
     const room = lookedAt.filter(each => each.limit > 0)
     const { rows, items, endOthers } = await claim(stopping ? [] : room)

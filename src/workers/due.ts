@@ -8,8 +8,8 @@ import type { Seal } from '../infra/seal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 
-/** How many messages of a connection there is room for. */
-export type Room = { connectionId: ConnectionId; limit: number }
+/** How many messages of a connection there is room for; `testsOnly`: of test keys. */
+export type Room = { connectionId: ConnectionId; limit: number; testsOnly?: boolean }
 
 export type Claimed = {
   /** This node's from now on, whether they may leave or not. */

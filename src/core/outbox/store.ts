@@ -55,21 +55,22 @@ type RawClaim = {
   secret: Buffer | null
 }
 
-/** Takes due rows for this node, of each connection at most as many as it has room for. */
+/** Takes due rows for this node, of each connection at most as many as it has room for; `testsOnly`: of test keys. */
 export async function claimDue(
   db: Db,
   node: number,
   nowMs: number,
-  room: readonly { connectionId: ConnectionId; limit: number }[],
+  room: readonly { connectionId: ConnectionId; limit: number; testsOnly?: boolean }[],
 ): Promise<ClaimedRow[]> {
   const { rows } = await db.query<RawClaim>({
     name: 'claim_due',
-    text: 'select * from claim_due($1,$2,$3,$4)',
+    text: 'select * from claim_due($1,$2,$3,$4,$5)',
     values: [
       node,
       toIso(nowMs),
       bareArray(room.map(each => toUuid(each.connectionId))),
       bareArray(room.map(each => each.limit)),
+      bareArray(room.filter(each => each.testsOnly).map(each => toUuid(each.connectionId))),
     ],
   })
   return rows.map(row => ({

@@ -100,6 +100,31 @@ describe('the sandbox’s connection', () => {
     expect(back.headers.get('x-sandbox')).toBe('true')
   })
 
+  test('disabled keeps what live keys have sent until it is enabled again, and sends what test keys have', async () => {
+    const account = await app.createAccount()
+    const options = { scheduleAt: new Date(Date.now() + 60_000).toISOString() }
+    const [live, tried] = [
+      await account.send({ ...BODY, options }, { live: true }),
+      await account.send({ ...BODY, options }),
+    ].map(messageIdOf)
+    await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: false })
+    await app.until(
+      () => account.send(BODY, { live: true }),
+      answer => answer.status !== 200,
+    )
+    await app.leap(120_000)
+    const delivered = (id: string) =>
+      app.until(
+        () => account.message(id),
+        message => message.status === 'delivered',
+      )
+    await delivered(tried!)
+    expect((await account.message(live!)).sentAt).toBeNull()
+
+    await app.admin('PATCH', `/connections/${sandboxId}`, { enabled: true })
+    await delivered(live!)
+  })
+
   test('never stands in for a real connection that rests: mail waits for nobody’s word', async () => {
     const account = await app.createAccount()
     const created = await app.admin('POST', '/connections', {
