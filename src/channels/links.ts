@@ -103,7 +103,10 @@ export function createLinks(deps: LinksDeps): Links {
       .ended()
       .then(() => open.link.close())
       .catch(error => deps.log.warn({ err: error, connectionId: open.id }, 'a link did not close'))
-      .finally(() => closing.delete(end))
+      .finally(() => {
+        closing.delete(end)
+        links.get(open.id)?.link.urge?.()
+      })
     closing.add(end)
   }
 

@@ -391,6 +391,11 @@ export type Link = {
   bots?: BotPlatform
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<LinkTest>
+  /**
+   * The link that this one replaces is closed. It is open until its last answer is there, and a far side that allows
+   * so many connections may have refused ours for it: whoever waits to try again does so at once.
+   */
+  urge?(): void
   close(): Promise<void>
 }
 

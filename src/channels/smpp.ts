@@ -75,6 +75,7 @@ function openLink(config: SmppConfig, io: Io): Link {
     ...(settings.messagesPerSecond === undefined ? {} : { messagesPerSecond: settings.messagesPerSecond }),
     send: sender.send,
     test: pool.probe,
+    urge: pool.urge,
     close: pool.close,
   }
 }

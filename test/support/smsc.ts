@@ -62,7 +62,13 @@ export type Answer = (
   nth: number,
 ) => { status?: number; id?: string; command?: string; before?: () => void } | null
 
-export type SmscOptions = { port?: number; tls?: { key: string; cert: string }; answerEnquiries?: boolean }
+export type SmscOptions = {
+  port?: number
+  tls?: { key: string; cert: string }
+  answerEnquiries?: boolean
+  /** Refuses a bind with this status while another is there. */
+  oneBind?: number
+}
 
 const RINVDSTADR = 0x0b
 const RSYSERR = 0x08
@@ -78,6 +84,7 @@ export async function startSmsc(
   const commands: string[] = []
   const acknowledgements: number[] = []
   const sessions = new Set<Session>()
+  const binds = new Set<Session>()
   let current = behaviour
   let latest: Session | null = null
   let receiver: Session | null = null
@@ -93,6 +100,7 @@ export async function startSmsc(
     session.on('error', () => session.socket.destroy())
     session.on('close', () => {
       sessions.delete(session)
+      binds.delete(session)
       signals.notify()
     })
     session.on('pdu', pdu => {
@@ -111,13 +119,20 @@ export async function startSmsc(
     if (pdu.command.startsWith('bind_') && !pdu.command.endsWith('_resp')) answerBind(session, pdu)
     else if (pdu.command === 'deliver_sm_resp' || pdu.command === 'data_sm_resp') {
       acknowledgements.push(pdu.command_status)
-    } else if (pdu.command === 'enquire_link' && options.answerEnquiries === false) return
-    else if (pdu.command === 'enquire_link' || pdu.command === 'unbind') session.send(pdu.response())
+      return
+    }
+    if (pdu.command === 'unbind') binds.delete(session)
+    if (pdu.command === 'enquire_link' && options.answerEnquiries === false) return
+    if (pdu.command === 'enquire_link' || pdu.command === 'unbind') session.send(pdu.response())
   }
 
   function answerBind(session: Session, pdu: PDU): void {
     if (current === 'slow-connect') return
     if (current === 'refuse-bind') return void session.send(pdu.response({ command_status: RINVPASWD }))
+    if (options.oneBind !== undefined && binds.size > 0) {
+      return void session.send(pdu.response({ command_status: options.oneBind }))
+    }
+    binds.add(session)
     session.send(pdu.response({ system_id: 'smsc' }))
     if (pdu.command !== 'bind_transmitter') receiver = session
     bound++

@@ -29,6 +29,8 @@ export type Bind = {
   hopeless(): boolean
   /** Null while it takes no submits. */
   session(): Session | null
+  /** What may have stood in its way is gone: should it wait to try again, or have to, it does so at once. */
+  urge(): void
   close(): Promise<void>
 }
 
@@ -58,6 +60,8 @@ export function startBind(deps: BindDeps): Bind {
   let closing = false
   /** Cuts short whatever the loop waits for. */
   let interrupt: () => void = () => {}
+  let urged = false
+  let endPause: () => void = () => {}
 
   const stopped = keepUp()
 
@@ -117,20 +121,26 @@ export function startBind(deps: BindDeps): Bind {
     session = opened
     state = 'bound'
     fault = ''
+    urged = false
     deps.onChange()
     const reason = await ended
     if (io.clock.monotonic() - sinceMs >= STABLE_MS) failures = 0
     return reason
   }
 
-  function pause(delayMs: number): Promise<void> {
-    return new Promise(resolve => {
-      const cancel: Cancel = io.clock.after(delayMs, resolve)
-      interrupt = () => {
-        cancel()
-        resolve()
-      }
-    })
+  async function pause(delayMs: number): Promise<void> {
+    if (!urged) {
+      await new Promise<void>(resolve => {
+        const cancel: Cancel = io.clock.after(delayMs, resolve)
+        endPause = () => {
+          cancel()
+          resolve()
+        }
+        interrupt = endPause
+      })
+    }
+    urged = false
+    endPause = () => {}
   }
 
   async function close(): Promise<void> {
@@ -146,6 +156,11 @@ export function startBind(deps: BindDeps): Bind {
     fault: () => fault,
     hopeless: () => refused,
     session: () => session,
+    urge() {
+      if (state === 'bound') return
+      urged = true
+      endPause()
+    },
     close,
   }
 }

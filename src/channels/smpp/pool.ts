@@ -17,6 +17,7 @@ export type Pool = {
   submit: Submit
   /** Waits until a bind is up, or none came up; for the operator's test. */
   probe(signal: AbortSignal): Promise<LinkTest>
+  urge(): void
   close(): Promise<void>
 }
 
@@ -174,7 +175,11 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     })
   }
 
-  return { submit, probe, close }
+  function urge(): void {
+    for (const bind of binds) bind.urge()
+  }
+
+  return { submit, probe, urge, close }
 }
 
 function rolesOf(settings: SmppSettings): BindRole[] {

@@ -1,0 +1,105 @@
+import smpp from 'smpp'
+import { afterEach, expect, test } from 'vitest'
+import { createLinks, type LinkSpec } from '../../src/channels/links.ts'
+import type { Io, LinkState, Provider } from '../../src/channels/provider.ts'
+import { smppProvider } from '../../src/channels/smpp.ts'
+import type { AccountId, ConnectionId } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { createSignals } from '../support/signals.ts'
+import { type Smsc, startSmsc } from '../support/smsc.ts'
+import { never, outgoing } from './conformance.ts'
+
+const SMS = outgoing(1, { channel: 'int_sms', to: '+15550001111' })
+
+/** A connection whose settings change, at a centre that allows an account one bind. */
+const ALREADY_BOUND = 0x05
+const BIND_FAILED = 0x0d
+
+let smsc: Smsc
+let close: () => Promise<void>
+afterEach(async () => {
+  await close()
+  await smsc.close()
+})
+
+async function open(status: number, answers: boolean) {
+  smsc = await startSmsc(answers ? 'accept' : 'silent', { oneBind: status })
+  const clock = createFakeClock()
+  const signals = createSignals()
+  const states: LinkState[] = []
+  const links = createLinks({
+    clock,
+    providers: new Map([['smpp', smppProvider as unknown as Provider]]),
+    openConfig: async () => ({
+      host: '127.0.0.1',
+      port: smsc.port,
+      systemId: 'posthorn',
+      password: 'secret',
+    }),
+    io: (_, report) =>
+      ({
+        clock,
+        random: { ...createRandom(), fraction: () => 1 },
+        log: { info() {}, warn() {}, debug() {} },
+        emit: async () => {},
+        tellLate: async () => {},
+        report(state: LinkState) {
+          states.push(state)
+          report(state)
+          signals.notify()
+        },
+      }) as unknown as Io,
+    log: { info() {}, warn() {}, debug() {} },
+    changed() {},
+  })
+  close = links.close
+  const spec = (revision: number): LinkSpec => ({
+    id: 'cnn_00000000000000000000000001' as ConnectionId,
+    accountId: 'acc_00000000000000000000000001' as AccountId,
+    provider: 'smpp',
+    channels: ['int_sms'],
+    enabled: true,
+    revision,
+    retryPolicy: { maxAttempts: 3, backoffMs: 1_000 },
+  })
+  await links.sync([spec(1)])
+  await smsc.bound(1)
+  await signals.until(() => states.some(({ state }) => state === 'up'))
+  const link = () => links.get(spec(1).id)!
+  return {
+    clock,
+    links,
+    link,
+    spec,
+    refused: () => signals.until(() => states.some(({ state }) => state === 'down')),
+  }
+}
+
+test.each([ALREADY_BOUND, BIND_FAILED])(
+  'the new bind comes up when the old one has left: refused with %i',
+  async status => {
+    const { links, spec, link } = await open(status, true)
+    await links.sync([spec(2)])
+    await smsc.bound(2)
+    expect(await link().link.send(SMS, never())).toMatchObject({ kind: 'accepted' })
+    expect(smsc.submits).toHaveLength(1)
+  },
+)
+
+test('the old one stays until its answer is there, and the new one follows at once', async () => {
+  const { links, spec, link, refused } = await open(BIND_FAILED, false)
+  const old = link()
+  old.uses.begin()
+  const sent = old.link.send(SMS, never()).finally(old.uses.end)
+  await smsc.submitted(1)
+  await links.sync([spec(2)])
+  await refused()
+  expect(await link().link.send(SMS, never())).toMatchObject({ kind: 'retry' })
+  smsc.behave('accept')
+  const { session, sequence } = smsc.submits[0]!
+  session.send(new smpp.PDU('submit_sm_resp', { sequence_number: sequence, message_id: 'late' }))
+  expect(await sent).toMatchObject({ kind: 'accepted' })
+  await smsc.bound(2)
+  expect(smsc.submits).toHaveLength(1)
+})
