@@ -1,9 +1,6 @@
-import { GSM_BASIC, GSM_EXTENSION } from './sms-parts.ts'
+import { escaped, NO_SHIFT, type ShiftTables } from './sms-shift.ts'
 
 const ESCAPE = 0x1b
-const EXTENDED: ReadonlyMap<number, string> = new Map(
-  GSM_EXTENSION.map(([character, code]) => [code, character]),
-)
 
 /** How the octets of a message are to be read. */
 export type Alphabet = 'gsm7' | 'latin1' | 'cyrillic' | 'hebrew' | 'ucs2'
@@ -56,11 +53,11 @@ function alphabetOfScheme(scheme: number, byDefault: 'gsm7' | 'latin1'): Alphabe
 const CYRILLIC = new TextDecoder('iso-8859-5')
 const HEBREW = new TextDecoder('iso-8859-8')
 
-/** The text in the octets of a message or a part of one. */
-export function decodeSms(octets: Buffer, alphabet: Alphabet): string {
+/** The text in the octets of a message or a part of one; `tables` are those of its 7-bit alphabet. */
+export function decodeSms(octets: Buffer, alphabet: Alphabet, tables: ShiftTables = NO_SHIFT): string {
   switch (alphabet) {
     case 'gsm7':
-      return decodeGsm7(octets)
+      return decodeGsm7(octets, tables)
     case 'latin1':
       return octets.toString('latin1')
     case 'cyrillic':
@@ -74,13 +71,13 @@ export function decodeSms(octets: Buffer, alphabet: Alphabet): string {
   }
 }
 
-/** One code to an octet. An unknown extension is read as the character that its code has without the escape (23.038). */
-function decodeGsm7(octets: Buffer): string {
+/** One code to an octet. */
+function decodeGsm7(octets: Buffer, tables: ShiftTables): string {
   let text = ''
   for (let at = 0; at < octets.length; at++) {
     const code = octets[at]! & 0x7f
-    if (code !== ESCAPE) text += GSM_BASIC[code]!
-    else if (++at < octets.length) text += EXTENDED.get(octets[at]!) ?? GSM_BASIC[octets[at]! & 0x7f]!
+    if (code !== ESCAPE) text += tables.basic[code]!
+    else if (++at < octets.length) text += escaped(tables, octets[at]! & 0x7f)
   }
   return text.replaceAll('\0', '')
 }

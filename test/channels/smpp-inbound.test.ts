@@ -73,6 +73,26 @@ describe('reading a message from a phone', () => {
     expect(readMessage(delivery('caf\xe9'), { defaultAlphabet: 'latin1' }, () => '')?.text).toBe('café')
   })
 
+  it.each([
+    ['Turkish, single', [0x24, 1, 1], [0x1b, 0x49, 0x1b, 0x73, 0x1b, 0x65], 'İş€'],
+    ['Turkish, locking', [0x25, 1, 1], [0x07, 0x40, 0x1c, 0x60, 0x04], 'ıİŞç€'],
+    ['Turkish, both, in a part', [0, 3, 7, 2, 1, 0x24, 1, 1, 0x25, 1, 1], [0x0b, 0x1b, 0x67], 'Ğğ'],
+    ['Spanish', [0x24, 1, 2], [0x1b, 0x61, 0x7d, 0x1b, 0x4f, 0x1b, 0x28], 'áñÓ{'],
+    ['Spanish, as it were locking', [0x25, 1, 2], [0x7d, 0x05], 'ñé'],
+    ['Portuguese, single', [0x24, 1, 3], [0x1b, 0x7b, 0x1b, 0x1f, 0x1b, 0x0e, 0x1b, 0x41], 'ãÊÁÀ'],
+    ['Portuguese, locking', [0x25, 1, 3], [0x7b, 0x7c, 0x15, 0x40, 0x60], 'ãõ∞Í~'],
+    ['what a table has not', [0x24, 1, 1], [0x1b, 0x42], 'B'],
+    ['Hindi, single', [0x24, 1, 6], [0x41, 0x1b, 0x1c, 0x62], 'A\ufffdb'],
+    ['Hindi, locking', [0x25, 1, 6], [0x01, 0x20, 0x31, 0x73, 0x1b, 0x65], '\ufffd 1s€'],
+    ['a shift without its octet', [0x24, 0], [0x1b, 0x65], '€'],
+  ])('of a national language: %s', (_, elements, octets, text) => {
+    const body = Buffer.concat([udh(...elements), Buffer.from(octets)]).toString('latin1')
+    expect(read(delivery(body, { esmClass: 0x40 }))?.text).toBe(text)
+    expect(read(delivery(body, { esmClass: 0x40, dataCoding: 3 }))?.text).toBe(
+      Buffer.from(octets).toString('latin1'),
+    )
+  })
+
   it('from message_payload, and by the id that the centre gives', () => {
     const whole = delivery('', {}, [
       [TLV.messagePayload, Buffer.from('long')],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alphabetOf, decodeSms } from '../../src/lib/sms-decode.ts'
 import { encodeSms } from '../../src/lib/sms-parts.ts'
+import { shiftTables } from '../../src/lib/sms-shift.ts'
 
 const LETTERS = '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡AZÄÖÑÜ§¿azäöñüà^{}\\[~]|€'
 
@@ -54,4 +55,14 @@ test('what is broken is read as far as it can be', () => {
   expect(decodeSms(Buffer.from([0xe9]), 'latin1')).toBe('é')
   expect(decodeSms(Buffer.from([0xbf, 0xe0]), 'cyrillic')).toBe('Пр')
   expect(decodeSms(Buffer.from([0xf9, 0xec]), 'hebrew')).toBe('של')
+})
+
+test.each([0, 1, 2, 3, 6, 255])('the alphabet of language %i has a character for every code', language => {
+  const { basic } = shiftTables(language, language)
+  expect([basic.length, basic.charCodeAt(0x1b), basic.slice(0x30, 0x3a), basic.slice(0x61, 0x7b)]).toEqual([
+    128,
+    0,
+    '0123456789',
+    'abcdefghijklmnopqrstuvwxyz',
+  ])
 })

@@ -1,4 +1,5 @@
 import { alphabetOf, decodeSms } from '../../lib/sms-decode.ts'
+import { NO_SHIFT, type ShiftTables, shiftTables } from '../../lib/sms-shift.ts'
 import type { InboundMessage, InboundPart } from '../provider.ts'
 import type { SmppSettings } from './config.ts'
 import { messageIdIn, wordsOf } from './delivery.ts'
@@ -10,9 +11,14 @@ const TON_INTERNATIONAL = 1
 /** Digits above which an address of an unsaid kind is a whole number and no short code. */
 const LONGEST_SHORT_CODE = 6
 
-/** Information elements of a UDH: concatenation with a reference of one octet, and of two (23.040, 9.2.3.24). */
+/**
+ * Information elements of a UDH: concatenation with a reference of one octet, and of two, and the language whose
+ * characters stand behind an escape, and instead of the alphabet (23.040, 9.2.3.24).
+ */
 const CONCATENATED_8 = 0x00
 const CONCATENATED_16 = 0x08
+const SINGLE_SHIFT = 0x24
+const LOCKING_SHIFT = 0x25
 
 /**
  * A message from a phone. Null for what has no text that can be read. SMPP gives
@@ -34,7 +40,7 @@ export function readMessage(
     channel: 'int_sms',
     from: addressOf(message.source, message.sourceTon),
     to: addressOf(message.dest, message.destTon),
-    text: decodeSms(body, alphabet),
+    text: decodeSms(body, alphabet, udh ? tablesOf(udh) : NO_SHIFT),
     button: null,
     atMs: null,
     ...(part && { part }),
@@ -50,16 +56,32 @@ function addressOf(address: string, ton: number): string {
 }
 
 function partOf(udh: Buffer): InboundPart | null {
-  for (let at = 0; at + 2 <= udh.length; at += 2 + udh[at + 1]!) {
-    const data = udh.subarray(at + 2, at + 2 + udh[at + 1]!)
-    if (udh[at] === CONCATENATED_8 && data.length === 3) {
+  for (const { element, data } of elementsOf(udh)) {
+    if (element === CONCATENATED_8 && data.length === 3) {
       return { reference: data[0]!, total: data[1]!, number: data[2]! }
     }
-    if (udh[at] === CONCATENATED_16 && data.length === 4) {
+    if (element === CONCATENATED_16 && data.length === 4) {
       return { reference: data.readUInt16BE(0), total: data[2]!, number: data[3]! }
     }
   }
   return null
+}
+
+/** Each part of a long message names its own. */
+function tablesOf(udh: Buffer): ShiftTables {
+  let [locking, single] = [0, 0]
+  for (const { element, data } of elementsOf(udh)) {
+    if (data.length !== 1) continue
+    if (element === LOCKING_SHIFT) locking = data[0]!
+    if (element === SINGLE_SHIFT) single = data[0]!
+  }
+  return locking === 0 && single === 0 ? NO_SHIFT : shiftTables(locking, single)
+}
+
+function* elementsOf(udh: Buffer): Generator<{ element: number; data: Buffer }> {
+  for (let at = 0; at + 2 <= udh.length; at += 2 + udh[at + 1]!) {
+    yield { element: udh[at]!, data: udh.subarray(at + 2, at + 2 + udh[at + 1]!) }
+  }
 }
 
 /** The same by optional parameters, in the place of a UDH. */
