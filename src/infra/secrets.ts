@@ -1,7 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Random } from '../lib/random.ts'
 import { Refusal } from '../lib/refusal.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /** What opens the admin API and what seals the store's secrets. */
 export type Secrets = { operatorToken: string; masterKey: Buffer }
@@ -81,7 +82,7 @@ const UNIQUE_BYTES = 8
 function publish(file: string, secret: string, random: Random): string {
   const making = `${file}.new-${random.bytes(UNIQUE_BYTES).toString('hex')}`
   try {
-    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(file), 0o700)
     writeFileSync(making, `${secret}\n`, { mode: 0o600, flush: true })
     linkSync(making, file)
     return secret

@@ -4,7 +4,6 @@ import {
   chownSync,
   existsSync,
   lchownSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
+import { makeDirectory } from '../make-directory.ts'
 import type { Binaries } from './binaries.ts'
 import { holdingLock, lookAtLock } from './cluster-lock.ts'
 import { type Identity, runAs } from './identity.ts'
@@ -56,7 +56,7 @@ const SETTINGS = {
 /** Makes the data directory, readable by its owner alone. Refuses when that is not possible. */
 export function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDirectory(dataDir, 0o700)
     rmSync(mkdtempSync(join(dataDir, '.writable-')), { recursive: true })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
