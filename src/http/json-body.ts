@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { invalid, type Problem, unreadable, unsupported } from '../contract/errors.ts'
 import { type JsonFault, parseJson } from '../lib/json-source.ts'
 
@@ -65,6 +65,28 @@ export function untypeEmpty({ headers }: FastifyRequest, _reply: FastifyReply, d
   if (headers['content-length'] === '0') delete headers['content-type']
   done()
 }
+
+/** The same for one that comes in pieces: that there are none is known only when it is through, or the first is there. */
+export function untypeEmptyChunked(
+  { headers }: FastifyRequest,
+  _reply: FastifyReply,
+  payload: RequestPayload,
+  done: (error: Error | null, payload: RequestPayload) => void,
+): void {
+  const isJson = JSON_TYPES.test(headers['content-type'] ?? '')
+  if (headers['transfer-encoding'] === undefined || isJson) return done(null, payload)
+  const look = () => {
+    for (const event of SOMETHING_CAME) payload.off(event, look)
+    if (payload.readableLength === 0) {
+      delete headers['content-type']
+      delete headers['transfer-encoding']
+    }
+    done(null, payload)
+  }
+  for (const event of SOMETHING_CAME) payload.on(event, look)
+}
+
+const SOMETHING_CAME = ['readable', 'error', 'close'] as const
 
 /** No body says as much as an empty one. */
 export function takeNone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

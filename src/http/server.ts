@@ -35,6 +35,7 @@ import {
   refuseUnreadable,
   takeNone,
   untypeEmpty,
+  untypeEmptyChunked,
 } from './json-body.ts'
 import { createLargeBodies, type LargeBodies } from './large-bodies.ts'
 import { pathOf, swallowedPaths } from './paths.ts'
@@ -232,14 +233,17 @@ function addRoute(
   const noting = route.audit ? audited(route, plain, deps.audit) : plain
   const handler = form ? withForm(form, route, noting, deps.media) : noting
   const isHeld = route.method !== 'GET' && !route.streamed
+  const needsNoBody = takesNoBody(route) || route.bodyOptional === true
   app.route({
     method: route.method,
     url: route.url,
     // A copy: Fastify writes into it.
     schema: { ...route.schema },
     bodyLimit,
-    onRequest: takesNoBody(route) || route.bodyOptional ? [...gates, untypeEmpty] : gates,
-    ...(isHeld && { preParsing: largeBodies.admit(bodyLimit) }),
+    onRequest: needsNoBody ? [...gates, untypeEmpty] : gates,
+    ...(isHeld && {
+      preParsing: [...(needsNoBody ? [untypeEmptyChunked] : []), largeBodies.admit(bodyLimit)],
+    }),
     ...(takesNoBody(route) && { preValidation: refuseUnreadable }),
     ...(route.bodyOptional && { preValidation: takeNone }),
     attachValidation: route.faults === 'handed over' || form !== undefined,

@@ -227,6 +227,22 @@ describe('what is not even JSON', () => {
   })
 
   it.each([
+    ['', '', 200],
+    ['Content-Type: text/plain', '', 200],
+    ['Content-Type: application/json', '', 200],
+    ['Content-Type: nonsense\r\nExpect: 100-continue', '', 200],
+    ['', '2\r\n{}\r\n', 415],
+    ['Content-Type: text/plain', '2\r\n{}\r\n', 415],
+    ['Content-Type: application/json', '2\r\n{}\r\n', 200],
+  ])('nor where nobody said how long it is: %j, in pieces %j, is a %i', async (type, pieces, status) => {
+    const head = `Host: a\r\nX-API-Key: ${KEY}\r\n${type && `${type}\r\n`}Transfer-Encoding: chunked\r\n`
+    const first = `PUT /demo/items/a HTTP/1.1\r\n${head}\r\n${pieces}0\r\n\r\n`
+    const next = `GET /demo/items HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nConnection: close\r\n\r\n`
+    const answers = await sendRaw(frame.port, first + next)
+    expect(answers.match(/HTTP\/1\.1 [2-5]\d+/g)).toEqual([`HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
+  })
+
+  it.each([
     ['/demo/echo', 1_048_576],
     ['/demo/large', 24 * 1_048_576],
   ])('a body over the limit of %s is a 413', async (path, limitBytes) => {
