@@ -4163,9 +4163,17 @@ export interface MessageStats {
      */
     waiting: number
     /**
+     * Whether more may wait than were counted
+     */
+    waitingMore: boolean
+    /**
      * Still unknown; counted likewise, apart from what waits
      */
     unknown: number
+    /**
+     * Whether more may be unknown than were counted
+     */
+    unknownMore: boolean
   }
   /**
    * In order; hours and days without anything are left out

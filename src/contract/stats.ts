@@ -45,10 +45,12 @@ export const MessageStats = Type.Object({
       minimum: 0,
       description: 'Scheduled and queued; counted up to 10,000, among the newest 20,000 of both modes',
     }),
+    waitingMore: Type.Boolean({ description: 'Whether more may wait than were counted' }),
     unknown: Type.Integer({
       minimum: 0,
       description: 'Still unknown; counted likewise, apart from what waits',
     }),
+    unknownMore: Type.Boolean({ description: 'Whether more may be unknown than were counted' }),
   }),
   rows: Type.Array(MessageStatsRow, {
     description: 'In order; hours and days without anything are left out',

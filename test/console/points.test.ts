@@ -17,7 +17,7 @@ function stats(
     mode: 'live',
     currency: 'USD',
     total: NOTHING,
-    now: { waiting: 0, unknown: 0 },
+    now: { waiting: 0, waitingMore: false, unknown: 0, unknownMore: false },
     rows: rows.map(row => ({ ...NOTHING, channel: null, ...row })),
   }
 }

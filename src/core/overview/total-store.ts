@@ -56,10 +56,12 @@ export async function foldDeltas(db: Db, limit: number): Promise<number> {
   return rows[0]!.n
 }
 
+export type Waiting = { waiting: number; waitingMore: boolean; unknown: number; unknownMore: boolean }
+
 /**
  * Of the account, what is still to leave, and what nobody knows: each counted no further than `most`, among the newest
- * `lookedAt` that wait, live and test together. The outbox does not say which of them a message is: a million that
- * wait would all be asked for the few of the other.
+ * `lookedAt` that wait, live and test together, and whether there may be more. The outbox does not say which of them a
+ * message is: a million that wait would all be asked for the few of the other.
  */
 export async function countWaiting(
   db: Db,
@@ -67,23 +69,28 @@ export async function countWaiting(
   live: boolean,
   most: number,
   lookedAt: number,
-): Promise<{ waiting: number; unknown: number }> {
+): Promise<Waiting> {
   const count = (found: string) =>
     `(select count(*) from (
         select 1 from (${found} limit $4) o
           -- Each by its own key: where many wait, the planner would rather read all messages there are.
           cross join lateral (select x.live from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
-         where m.live = $2 limit $3) w)::integer`
+         where m.live = $2 limit $3 + 1) w)::integer`
+  const isMore = (found: string, than: string | number) =>
+    `(select count(*) from (${found} limit ${than} + 1) f) > ${than}`
   const waiting = `select account_id, message_id from outbox
                     where account_id = $1 and (owner is not null or not begun) order by message_id desc`
   // Of all accounts they are few, and have an index; among a million that wait, an account's are not to be found.
-  const unknown = `select u.account_id, u.message_id from (
-                     select account_id, message_id from outbox
-                      where owner is null and begun order by message_id desc limit ${MOST_UNKNOWN}) u
+  const everyUnknown = 'select account_id, message_id from outbox where owner is null and begun order by message_id desc'
+  const unknown = `select u.account_id, u.message_id from (${everyUnknown} limit ${MOST_UNKNOWN}) u
                     where u.account_id = $1`
-  const { rows } = await db.query<{ waiting: number; unknown: number }>({
+  const { rows } = await db.query<Waiting>({
     name: 'account_waiting',
-    text: `select ${count(waiting)} as waiting, ${count(unknown)} as unknown`,
+    text: `select least(c.waiting, $3) as waiting,
+        c.waiting > $3 or ${isMore(waiting, '$4')} as "waitingMore",
+        least(c.unknown, $3) as unknown,
+        c.unknown > $3 or ${isMore(unknown, '$4')} or ${isMore(everyUnknown, MOST_UNKNOWN)} as "unknownMore"
+      from (select ${count(waiting)} as waiting, ${count(unknown)} as unknown offset 0) c`,
     values: [toUuid(accountId), live, most, lookedAt],
   })
   return rows[0]!

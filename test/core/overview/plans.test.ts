@@ -82,8 +82,18 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
   await wait(accountId, FEW, true)
   await expectFewRead()
   await wait(accountId, MANY, false)
-  expect(await count(db, true)).toEqual({ waiting: MOST, unknown: FEW })
-  expect(await count(db, false)).toEqual({ waiting: 0, unknown: 0 })
+  const unknown = { unknown: FEW, unknownMore: false }
+  expect(await count(db, true)).toEqual({ waiting: MOST, waitingMore: true, ...unknown })
+  // None of those that were looked at, which were not all.
+  const none = { waiting: 0, waitingMore: true, unknown: 0, unknownMore: false }
+  expect(await count(db, false)).toEqual(none)
+  // As many as there are is all of them.
+  expect(await countWaiting(db, accountId, true, FEW, LOOKED_AT)).toMatchObject(unknown)
+  expect(await countWaiting(db, accountId, true, FEW - 1, LOOKED_AT)).toMatchObject({
+    unknown: FEW - 1,
+    unknownMore: true,
+  })
+  expect(await countWaiting(db, accountId, false, MOST, MANY)).toMatchObject({ waiting: 0, waitingMore: false })
   await expectFewRead()
   await run('discard plans')
   await expectFewRead()

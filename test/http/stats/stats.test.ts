@@ -45,7 +45,7 @@ describe('the totals', () => {
       mode: 'live',
       currency: 'USD',
       total: NOTHING,
-      now: { waiting: 0, unknown: 0 },
+      now: { waiting: 0, waitingMore: false, unknown: 0, unknownMore: false },
       rows: [],
     })
     const taken = await send('+12025550123')
@@ -66,7 +66,7 @@ describe('the totals', () => {
     const expected = { sent: 3, delivered: 2, undelivered: 1, failed: 1, unknown: 1, cancelled: 0 }
     const { total, now, rows } = await stats()
     expect(total).toMatchObject(expected)
-    expect(now).toEqual({ waiting: 0, unknown: 1 })
+    expect(now).toEqual({ waiting: 0, waitingMore: false, unknown: 1, unknownMore: false })
     expect(rows).toHaveLength(1)
     const { captured } = await account.wallet()
     expect(total.cost).toBe(captured)

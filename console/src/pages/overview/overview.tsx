@@ -2,7 +2,7 @@ import { Anchor, Grid, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@ma
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/use-read.ts'
-import { countUpTo } from '../../parts/counted.ts'
+import { orMore } from '../../parts/counted.ts'
 import { EmptyNote } from '../../parts/empty-note.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Figure } from '../../parts/figure.tsx'
@@ -27,6 +27,7 @@ export default function Overview() {
   const stats = useRead('/api/v2/stats', { query: spanOf(period) }, { everyMs: LOOK_EVERY_MS })
   const wallet = useRead('/api/v2/wallet', undefined, { everyMs: LOOK_EVERY_MS })
   const total = stats.data?.data.total
+  const now = stats.data?.data.now
   const currency = stats.data?.data.currency ?? membership?.account.currency ?? 'USD'
   const settled = total === undefined ? 0 : total.delivered + total.undelivered + total.failed
 
@@ -61,16 +62,16 @@ export default function Overview() {
           />
           <Figure
             label="Unknown"
-            value={stats.data?.data.now.unknown}
-            format={countUpTo}
+            value={now?.unknown}
+            format={count => orMore(count, now?.unknownMore)}
             note="right now"
-            tone={stats.data && stats.data.data.now.unknown > 0 ? 'odd' : undefined}
+            tone={now && now.unknown > 0 ? 'odd' : undefined}
             {...(can('messages:read') && { href: '/messages?status=unknown' })}
           />
           <Figure
             label="Waiting"
-            value={stats.data?.data.now.waiting}
-            format={countUpTo}
+            value={now?.waiting}
+            format={count => orMore(count, now?.waitingMore)}
             note={<StatusLinks of={['scheduled', 'queued', 'sending']} />}
           />
           {mode === 'live' ? (
