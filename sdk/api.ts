@@ -1572,7 +1572,7 @@ export interface GetSandboxMessagesQuery {
    */
   cursor?: string
   /**
-   * One recipient, as its message has it. Write the plus of a phone as %2B.
+   * One recipient, a phone in any spelling that a send takes. Write the plus of a phone as %2B.
    */
   to?: string
 }

@@ -21,9 +21,12 @@ const TALLIES_KEEP_MS = 14 * DAY_MS
 const MANY = 20_000
 
 /** What stands between verification codes and those who would pump them, and what is known of how codes fare. */
-export function createFraudRooms({ db, clock, ids, changes, metrics, log }: Foundation, lease: NodeLease) {
+export function createFraudRooms(
+  { db, clock, ids, phones, changes, metrics, log }: Foundation,
+  lease: NodeLease,
+) {
   const fraudRules = createRuleBook({ db, clock, changes })
-  const verificationBlocks = createBlocks({ db, clock, ids, metrics, log })
+  const verificationBlocks = createBlocks({ db, clock, ids, phones, metrics, log })
   const guard = createGuard({
     clock,
     rules: fraudRules,

@@ -57,7 +57,7 @@ export type MessageRoomsDeps = {
 /** The way of a message: accept, dispatch, settle, and what is read of it. */
 export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
   const { accounts, consent, media, templates, bots, providers, lease, stopping } = deps
-  const { config, db, clock, ids, random, seal, log, metrics } = base
+  const { config, db, clock, ids, random, phones, seal, log, metrics } = base
   const waiters = createWaiters()
   const circuits = createCircuits({ clock, random })
   const accept = createAccept({
@@ -195,6 +195,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
   const messages = createMessages({
     db,
     clock,
+    phones,
     explain: (provider, code) => providers.get(provider)?.explain?.(code) ?? null,
     officialNames: accounts.officialSenders.namesFor,
   })

@@ -74,7 +74,7 @@ export function createRooms(base: Foundation, deps: RoomsDeps) {
     people,
     overview: createOverviewRooms(base, providers, messages, lease),
     callbacks: createCallbackRooms(base, lease),
-    sandboxMessages: createSandboxMessages({ db: base.db }),
+    sandboxMessages: createSandboxMessages(base),
   }
 }
 

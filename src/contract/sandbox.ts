@@ -60,7 +60,8 @@ export const SandboxQuery = pageQuery({
     Type.String({
       minLength: 1,
       maxLength: 320,
-      description: 'One recipient, as its message has it. Write the plus of a phone as %2B.',
+      description:
+        'One recipient, a phone in any spelling that a send takes. Write the plus of a phone as %2B.',
     }),
   ),
 })

@@ -5,6 +5,7 @@ import { createSandboxMessages } from '../../src/core/sandbox/messages.ts'
 import { sandboxMessagesList } from '../../src/http/routes/sandbox-messages-list.ts'
 import { createDatabase, type Database } from '../../src/infra/db.ts'
 import { type AccountId, toUuid } from '../../src/lib/ids.ts'
+import { createPhones } from '../../src/lib/phone.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createSandboxBench } from '../support/sandbox.ts'
 import { caller, type Frame, keysOf, startFrame } from './frame/frame.ts'
@@ -20,7 +21,11 @@ const messageIds: string[] = []
 
 const start = (db: Database) =>
   startFrame({
-    routes: [sandboxMessagesList({ sandboxMessages: createSandboxMessages({ db }) })],
+    routes: [
+      sandboxMessagesList({
+        sandboxMessages: createSandboxMessages({ db, phones: createPhones({ cacheSize: 10 }) }),
+      }),
+    ],
     keys: keysOf({
       test: caller(),
       live: caller({ mode: 'live' }),
@@ -107,7 +112,7 @@ describe('200', () => {
   })
 
   test('one recipient, the plus escaped or not', async () => {
-    for (const to of ['%2B15550104567', '+15550104567', 'ann@example.com']) {
+    for (const to of ['%2B15550104567', '+15550104567', '%2B1%20555-010%204567', 'ann@example.com']) {
       expect(await rows(`${PATH}?to=${to}`)).toHaveLength(1)
     }
     expect(await rows(`${PATH}?to=bob@example.com`)).toEqual([])

@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts'
 import { type Page, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
-import { readTime, withPlus } from '../../contract/filters.ts'
+import { asStored, readTime } from '../../contract/filters.ts'
 import type { BlockAction, BlockQuery, BlockView } from '../../contract/fraud.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import type { Database, Db } from '../../infra/db.ts'
@@ -8,6 +8,7 @@ import type { Metrics } from '../../infra/metrics.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
+import type { Phones } from '../../lib/phone.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import {
   type BlockFilter,
@@ -36,6 +37,7 @@ export type BlocksDeps = {
   db: Database
   clock: Pick<Clock, 'monotonic'>
   ids: Ids
+  phones: Phones
   metrics: Pick<Metrics, 'verificationBlock'>
   log: { warn(fields: object, text: string): void }
 }
@@ -43,7 +45,7 @@ export type BlocksDeps = {
 /** Blocks that may wait for the database at once; what comes beyond is counted in the metrics alone. */
 const MOST_WAITING = 10_000
 
-export function createBlocks({ db, clock, ids, metrics, log }: BlocksDeps): Blocks {
+export function createBlocks({ db, clock, ids, phones, metrics, log }: BlocksDeps): Blocks {
   const batcher = createBatcher<BlockRow, true>({
     async flush(rows) {
       await db.transaction(tx => store(tx, rows))
@@ -94,7 +96,7 @@ export function createBlocks({ db, clock, ids, metrics, log }: BlocksDeps): Bloc
     const filter = {
       ...(query.action && { action: query.action }),
       ...(query.rule && { rule: query.rule }),
-      ...(query.to !== undefined && { recipient: withPlus(query.to) }),
+      ...(query.to !== undefined && { recipient: asStored(query.to, phones) }),
       ...(query.country !== undefined && { country: query.country }),
       ...(query.createdAfter !== undefined && { afterMs: readTime(query.createdAfter, 'createdAfter') }),
       ...(query.createdBefore !== undefined && { beforeMs: readTime(query.createdBefore, 'createdBefore') }),

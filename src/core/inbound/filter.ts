@@ -1,4 +1,4 @@
-import { agrees, readTime, withPlus } from '../../contract/filters.ts'
+import { agrees, asStored, readTime, withPlus } from '../../contract/filters.ts'
 import type { InboundMessageFilters } from '../../contract/inbound-message.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
@@ -31,9 +31,4 @@ export function fits(filter: InboundFilter, row: InboundRow): boolean {
     agrees(filter.contextAccount, row.conversation?.accountId) &&
     agrees(filter.conversationKey, row.conversation?.key)
   )
-}
-
-function asStored(address: string, phones: Phones): string {
-  const text = withPlus(address)
-  return phones.parse(text)?.e164 ?? text
 }

@@ -1,18 +1,19 @@
 import { invalid } from '../../contract/errors.ts'
-import { agrees, readTime, withPlus } from '../../contract/filters.ts'
+import { agrees, asStored, readTime } from '../../contract/filters.ts'
 import type { MessageFilters } from '../../contract/message.ts'
 import { type Id, isId, timeOf } from '../../lib/ids.ts'
+import type { Phones } from '../../lib/phone.ts'
 import type { MessageFilter } from './list-store.ts'
 import type { MessageRow } from './message-store.ts'
 
 /** What a list or a stream is asked for, as the store understands it. Throws VALIDATION_ERROR. */
-export function readFilter(query: MessageFilters): MessageFilter {
+export function readFilter(query: MessageFilters, phones: Phones): MessageFilter {
   return {
     ...(query.status && { status: query.status }),
     ...(query.channel && { channel: query.channel }),
     ...(query.messageType && { messageType: query.messageType }),
     ...(query.mode && { live: query.mode === 'live' }),
-    ...(query.to !== undefined && { to: withPlus(query.to) }),
+    ...(query.to !== undefined && { to: asStored(query.to, phones) }),
     ...(query.errorCode !== undefined && { errorCode: query.errorCode }),
     ...(query.templateId !== undefined && { templateId: readId('tpl', query.templateId, 'templateId') }),
     ...(query.bulkJobId !== undefined && { bulkJobId: readId('job', query.bulkJobId, 'bulkJobId') }),

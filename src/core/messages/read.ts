@@ -1,11 +1,12 @@
 import type { Caller } from '../../contract/caller.ts'
 import { pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Message, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
+import type { Message, MessageFilters, MessageQuery, MessageWithTimeline } from '../../contract/message.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, isId, type MessageId } from '../../lib/ids.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
+import type { Phones } from '../../lib/phone.ts'
 import { requireReach } from '../accounts/holding.ts'
 import { readFilter } from './filter.ts'
 import { CLOCKS_DIFFER_MS, endOfLook, jobEndedAt, listMessages, type MessageFilter } from './list-store.ts'
@@ -19,6 +20,8 @@ export type Messages = {
     caller: Caller,
     query: MessageQuery,
   ): Promise<{ success: true; data: Message[]; nextCursor: string | null }>
+  /** What a stream is asked for. Throws VALIDATION_ERROR. */
+  filterOf(query: MessageFilters): MessageFilter
   /** Rows of one account as lists show them. */
   view(account: Caller['account'], rows: readonly MessageRow[]): Promise<Message[]>
   /** Throws NOT_FOUND for a message of another account. */
@@ -30,6 +33,7 @@ export type Messages = {
 export type MessagesDeps = {
   db: Db
   clock: Clock
+  phones: Phones
   explain: ExplainCode
   /** Who messages of the official chat app come from: there the connection is the sender. */
   officialNames(accountId: AccountId): Promise<(connectionId: ConnectionId) => string | null>
@@ -83,11 +87,12 @@ export function createMessages(deps: MessagesDeps): Messages {
   }
 
   return {
+    filterOf: query => readFilter(query, deps.phones),
     async list(caller, query) {
       const { limit } = query
       const before = readIdCursor('msg', query.cursor)
       const { account } = caller
-      const filter = await upToItsEnd(account.id, readFilter(query))
+      const filter = await upToItsEnd(account.id, readFilter(query, deps.phones))
       const { rows, downTo } = await look(account.id, filter, before, limit + 1)
       const { nextCursor } = pageOf(
         rows,

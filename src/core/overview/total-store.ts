@@ -81,7 +81,8 @@ export async function countWaiting(
   const waiting = `select account_id, message_id from outbox
                     where account_id = $1 and (owner is not null or not begun) order by message_id desc`
   // Of all accounts they are few, and have an index; among a million that wait, an account's are not to be found.
-  const everyUnknown = 'select account_id, message_id from outbox where owner is null and begun order by message_id desc'
+  const everyUnknown =
+    'select account_id, message_id from outbox where owner is null and begun order by message_id desc'
   const unknown = `select u.account_id, u.message_id from (${everyUnknown} limit ${MOST_UNKNOWN}) u
                     where u.account_id = $1`
   const { rows } = await db.query<Waiting>({

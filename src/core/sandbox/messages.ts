@@ -1,9 +1,10 @@
 import type { Caller } from '../../contract/caller.ts'
 import { pageOf, readTimeCursor, writeCursor } from '../../contract/cursor.ts'
 import { Problem } from '../../contract/errors.ts'
-import { withPlus } from '../../contract/filters.ts'
+import { asStored } from '../../contract/filters.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
+import type { Phones } from '../../lib/phone.ts'
 import { readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
 
 const KEEP_DAYS = 7
@@ -21,15 +22,15 @@ export type SandboxMessages = {
   sweep(nowMs: number): Promise<number>
 }
 
-export function createSandboxMessages(options: { db: Db }): SandboxMessages {
-  const { db } = options
+export function createSandboxMessages(options: { db: Db; phones: Phones }): SandboxMessages {
+  const { db, phones } = options
 
   return {
     async list(caller, query) {
       if (caller.mode !== 'test') throw new Problem('FORBIDDEN', 'Only a test key reads the sandbox.')
       const { rows, cut } = await readInbox(db, {
         accountId: caller.account.id,
-        to: query.to === undefined ? null : withPlus(query.to),
+        to: query.to === undefined ? null : asStored(query.to, phones),
         before: query.cursor === undefined ? null : readTimeCursor(query.cursor),
         limit: query.limit + 1,
       })

@@ -1,12 +1,16 @@
 import { Type } from 'typebox'
 import { MessageFilters } from '../../contract/message.ts'
-import { readFilter } from '../../core/messages/filter.ts'
+import type { Messages } from '../../core/messages/read.ts'
 import type { MessageWatch } from '../../core/messages/watch.ts'
 import { type EventStreams, sayListNews } from '../event-streams.ts'
 import { defineRoute } from '../route.ts'
 
 /** `GET /api/v2/messages/events`: the account's messages at each change, as server-sent events. */
-export const messagesEvents = (deps: { messageWatch: MessageWatch; eventStreams: EventStreams }) =>
+export const messagesEvents = (deps: {
+  messages: Messages
+  messageWatch: MessageWatch
+  eventStreams: EventStreams
+}) =>
   defineRoute({
     method: 'GET',
     url: '/api/v2/messages/events',
@@ -28,7 +32,7 @@ export const messagesEvents = (deps: { messageWatch: MessageWatch; eventStreams:
     },
     handler(request, reply) {
       const { account } = request.caller
-      const filter = readFilter(request.query)
+      const filter = deps.messages.filterOf(request.query)
       const mark = request.headers['last-event-id'] as string | undefined
       return deps.eventStreams.answer(request as never, reply, {
         permission: 'messages:read',

@@ -8,6 +8,7 @@ import { createTallyStore, sweepTallies } from '../../../src/core/fraud/tally-st
 import { countDue, countNewest } from '../../../src/core/fraud/total-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { type AccountId, fromUuid } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { findLate } from '../../support/turns.ts'
 
@@ -115,7 +116,8 @@ test('a page of blocks reads no more than a stretch of them, however rare what i
   expect(await rowsRead(look)).toBeLessThan(45_000)
 
   const clock = { monotonic: () => 0 }
-  const blocks = createBlocks({ db: database.db, clock } as unknown as BlocksDeps)
+  const phones = createPhones({ cacheSize: 10 })
+  const blocks = createBlocks({ db: database.db, clock, phones } as unknown as BlocksDeps)
   const caller = { account: { id: ACCOUNT } } as Caller
   const page = { to: '+150000', limit: 1 } as const
   const { data } = await blocks.list(caller, page)

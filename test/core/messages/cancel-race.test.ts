@@ -9,6 +9,7 @@ import { claimDue } from '../../../src/core/outbox/store.ts'
 import type { Db, Query } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, type MessageId, toUuid } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { acceptRow, settleRow } from '../../support/message-rows.ts'
@@ -144,6 +145,7 @@ test('a message that is put off while it is being cancelled is cancelled all the
   const messages = createMessages({
     db: { ...database.db, query } as Db,
     clock: systemClock,
+    phones: createPhones({ cacheSize: 10 }),
     explain: () => null,
     officialNames: async () => () => null,
   })

@@ -4,6 +4,7 @@ import type { Message, MessageQuery } from '../../../src/contract/message.ts'
 import { createMessages } from '../../../src/core/messages/read.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, toUuid } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 
 /** More than one statement looks at. */
@@ -39,6 +40,7 @@ async function pagesOf(query: Omit<MessageQuery, 'limit'>, eachMs: number): Prom
   const messages = createMessages({
     db: app.db,
     clock: { ...systemClock, monotonic: () => (nowMs += eachMs) },
+    phones: createPhones({ cacheSize: 10 }),
     explain: () => null,
     officialNames: async () => () => null,
   })

@@ -93,7 +93,10 @@ test('what waits and what is unknown are counted each by itself, and cost no mor
     unknown: FEW - 1,
     unknownMore: true,
   })
-  expect(await countWaiting(db, accountId, false, MOST, MANY)).toMatchObject({ waiting: 0, waitingMore: false })
+  expect(await countWaiting(db, accountId, false, MOST, MANY)).toMatchObject({
+    waiting: 0,
+    waitingMore: false,
+  })
   await expectFewRead()
   await run('discard plans')
   await expectFewRead()

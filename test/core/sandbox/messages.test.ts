@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../../../src/contract/caller.ts'
 import { createSandboxMessages, type SandboxMessages } from '../../../src/core/sandbox/messages.ts'
 import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { createPhones } from '../../../src/lib/phone.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -16,7 +17,7 @@ let database: TestDatabase
 let sandbox: SandboxMessages
 beforeAll(async () => {
   database = await createTestDatabase()
-  sandbox = createSandboxMessages({ db: database.db })
+  sandbox = createSandboxMessages({ db: database.db, phones: createPhones({ cacheSize: 10 }) })
 })
 afterAll(() => database.drop())
 

@@ -105,6 +105,7 @@ describe('200', () => {
     ['to', () => '?to=a@example.com', [1]],
     ['to with its plus escaped', () => `?to=${encodeURIComponent(PHONE)}`, [3, 0]],
     ['to with its plus as it is', () => `?to=${PHONE}`, [3, 0]],
+    ['to as people write it', () => `?to=${encodeURIComponent(spaced(PHONE))}`, [3, 0]],
     ['to of nobody', () => '?to=b@example.com', []],
     ['mode', () => '?mode=live', [4, 3, 2, 1, 0]],
     ['a mode that none has', () => '?mode=test', []],
@@ -335,3 +336,7 @@ test('policies list every connection and channel, with these fields', async () =
     retryPolicy: { maxAttempts: 5, backoffMs: 500 },
   })
 })
+
+function spaced(phone: string): string {
+  return `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5, 8)}-${phone.slice(8)}`
+}

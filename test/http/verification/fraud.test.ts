@@ -374,6 +374,7 @@ describe('GET /api/v2/verification/blocks', () => {
     }
     expect(seen).toEqual(numbers.toReversed())
     expect(await blocks('?to=%2B447400123456')).toHaveLength(1)
+    expect(await blocks('?to=%2B44%207400%20123456')).toHaveLength(1)
     expect(await blocks(`?createdAfter=${new Date(app.now() + 1_000).toISOString()}`)).toEqual([])
     expect(await blocks(`?createdBefore=${new Date(app.now() + 1_000).toISOString()}`)).toHaveLength(8)
     const other = await app.createAccount()
