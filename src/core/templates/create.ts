@@ -36,9 +36,9 @@ export type CreateTemplateDeps = {
 }
 
 /**
- * Makes a template. Throws VALIDATION_ERROR that names what is wrong, NOT_FOUND for a file that there is
- * not, TEMPLATE_EXISTS, CONFLICT where an account has as many as it may, and PROVIDER_UNAVAILABLE: then
- * nothing was stored, and the same may be asked again.
+ * Makes a template. Throws VALIDATION_ERROR that names what is wrong, TEMPLATE_EXISTS, CONFLICT where an
+ * account has as many as it may, and PROVIDER_UNAVAILABLE: then nothing was stored, and the same may be
+ * asked again.
  */
 export type CreateTemplate = (
   owner: TemplateOwner,

@@ -1,6 +1,6 @@
 import type { OutgoingFile } from '../../channels/provider.ts'
 import type { AttachmentType } from '../../contract/enums.ts'
-import { invalid, Problem } from '../../contract/errors.ts'
+import { invalid } from '../../contract/errors.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, type AssetId, isId } from '../../lib/ids.ts'
@@ -28,7 +28,7 @@ export type TemplateMedia = {
 
 /**
  * The body of a create and the file that its header shows, of the type that the header says; a file
- * alone says what header it is. Throws a 400, or NOT_FOUND, that names the field.
+ * alone says what header it is. Throws a 400 that names the field.
  */
 export async function readHeaderFile(
   media: Pick<TemplateMedia, 'find' | 'takeIn' | 'discard'>,
@@ -75,7 +75,5 @@ async function findAsset(
 ): Promise<HeaderAsset> {
   const asset = isId('ast', id) ? await media.find(accountId, id) : null
   if (asset) return asset
-  throw new Problem('NOT_FOUND', 'headerAssetId: asset not found', {
-    details: [{ path: 'headerAssetId', message: 'asset not found' }],
-  })
+  throw invalid('headerAssetId', 'asset not found')
 }

@@ -21,7 +21,7 @@ export const adminTemplatesCreate = (deps: { templates: Templates }) =>
       tags: ['Operator'],
       body: PlatformTemplateCreate,
       response: { 201: success(Type.Object({ template: TemplateView })) },
-      errors: ['NOT_FOUND', 'TEMPLATE_EXISTS', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
+      errors: ['TEMPLATE_EXISTS', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
     },
     handler: async (request, reply) => {
       const template = await deps.templates.createPlatform(request.body)

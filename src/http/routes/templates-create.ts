@@ -27,7 +27,7 @@ export const templatesCreate = (deps: { templates: Templates }) =>
           message: Type.String(),
         }),
       },
-      errors: ['NOT_FOUND', 'TEMPLATE_EXISTS', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
+      errors: ['TEMPLATE_EXISTS', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
     },
     handler: async (request, reply) => {
       const { account, mode } = request.caller

@@ -275,14 +275,8 @@ describe('POST /api/v2/templates refuses', () => {
   })
 
   test('a file that there is not', async () => {
-    const notFound = { status: 404, code: 'NOT_FOUND' }
     for (const headerAssetId of ['nothing', 'ast_01m7zfya87e70a0k047jvs2kk8']) {
-      await refusedAt(
-        templates,
-        { ...OFFICIAL, headerType: 'image', headerAssetId },
-        ['headerAssetId'],
-        notFound,
-      )
+      await refusedAt(templates, { ...OFFICIAL, headerType: 'image', headerAssetId }, ['headerAssetId'])
     }
   })
 
