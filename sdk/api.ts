@@ -3817,9 +3817,29 @@ export interface InvitationRead {
    */
   token: string
 }
+export interface InvitationAccepted {
+  user: UserView
+  memberships: MembershipView[]
+  /**
+   * To be given as `X-CSRF-Token` with every request that is no GET
+   */
+  csrfToken: string
+  session: {
+    id: string
+    /**
+     * ISO 8601, UTC, milliseconds.
+     */
+    createdAt: string
+    /**
+     * At the latest; 12 hours without use end it too
+     */
+    expiresAt: string
+  }
+  joined: string | null
+}
 export interface PostConsoleInvitationsAccept200 {
   success: true
-  data: SessionView
+  data: InvitationAccepted
 }
 export interface InvitationAccept {
   /**
@@ -5464,7 +5484,6 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
-        404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }
@@ -6182,7 +6201,6 @@ export interface Paths {
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
-        404: { content: { 'application/json': ErrorBody } }
         409: { content: { 'application/json': ErrorBody } }
         413: { content: { 'application/json': ErrorBody } }
         415: { content: { 'application/json': ErrorBody } }

@@ -149,3 +149,9 @@ export const InvitationAccept = Type.Object({
   totp: Type.Optional(Totp),
 })
 export type InvitationAccept = Static<typeof InvitationAccept>
+
+export const InvitationAccepted = Type.Object({
+  ...SessionView.properties,
+  joined: nullable(Type.String({ description: 'The account that the link let them into, if any' })),
+})
+export type InvitationAccepted = Static<typeof InvitationAccepted>

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Need } from '../../console/src/session/session.ts'
-import { type Console, findBarriers, setUp, startConsole, takePicture, type Window } from './support.ts'
+import {
+  type Console,
+  findBarriers,
+  PERSON,
+  setUp,
+  startConsole,
+  takePicture,
+  type Window,
+} from './support.ts'
 
 /** The console's own table of pages; by its address, since what it draws is no part of the tests' program. */
 const TABLE = new URL('../../console/src/pages.ts', import.meta.url).href
@@ -144,6 +152,31 @@ describe('a member', { timeout: 60_000 }, () => {
     await late.page.getByRole('button', { name: 'To the sign-in' }).click()
     await late.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await late.context.close()
+  })
+})
+
+describe('somebody who has a login', { timeout: 60_000 }, () => {
+  it('comes into the account of the link that was followed, and not into another one', async () => {
+    const { app } = server
+    const second = await app.createAccount()
+    // Behind the other one in every list.
+    await app.admin('PATCH', `/accounts/${second.id}`, { name: 'Zebra' })
+    const { body } = await app.admin('POST', '/members/invitations', {
+      email: PERSON.email,
+      role: 'owner',
+      accountId: second.id,
+    })
+    const { pathname, hash } = new URL((body['data'] as { link: string }).link)
+    const { page, go, context } = await server.open()
+    await go(pathname + hash)
+    await page.getByRole('heading', { name: 'Join Zebra as owner' }).waitFor()
+    await page.getByLabel('Your password').fill(PERSON.password)
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const nav = page.getByRole('navigation', { name: 'Pages' })
+    await nav.getByRole('button').first().waitFor()
+    expect(await nav.getByRole('button').first().textContent()).toContain('Zebra')
+    await context.close()
   })
 })
 

@@ -6,6 +6,7 @@ import { useApi } from '../api/context.tsx'
 import { faultOf } from '../api/fault.ts'
 import { ApiForm, FaultNote, useApiForm } from '../parts/api-form.tsx'
 import { SecretInput } from '../parts/secret-input.tsx'
+import { loadChoice, saveChoice } from './choice.ts'
 import { Door } from './door.tsx'
 import { NoServer, whileItFails } from './no-server.tsx'
 import type { Session } from './session.ts'
@@ -64,7 +65,11 @@ function Accept({
       api.post('/api/console/invitations/accept', {
         body: { token, password, ...(isNew && { name }), ...(totp !== '' && { totp }) },
       }),
-    onDone: ({ data }) => onSession(data),
+    onDone({ data: { joined, ...session } }) {
+      // Of several accounts they came for this one.
+      if (joined !== null) saveChoice({ ...loadChoice(), accountId: joined })
+      onSession(session)
+    },
     onError(error) {
       const asked = error instanceof PosthornError && error.code === 'TOTP_REQUIRED' && !second
       if (asked) setSecond(true)

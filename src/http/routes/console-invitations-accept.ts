@@ -1,4 +1,4 @@
-import { InvitationAccept, SessionView } from '../../contract/console.ts'
+import { InvitationAccept, InvitationAccepted } from '../../contract/console.ts'
 import { success } from '../../contract/envelope.ts'
 import type { Invitations } from '../../core/people/invitations.ts'
 import { defineRoute } from '../route.ts'
@@ -19,13 +19,13 @@ export const consoleInvitationsAccept = (deps: { invitations: Invitations; cooki
       tags: ['Console'],
       body: InvitationAccept,
       errors: ['UNAUTHORIZED', 'TOTP_REQUIRED', 'NOT_FOUND', 'RATE_LIMITED'],
-      response: { 200: success(SessionView) },
+      response: { 200: success(InvitationAccepted) },
     },
     handler: async (request, reply) => {
       const entered = await deps.invitations.accept(request.body, visitOf(request))
       deps.cookies.give(reply, entered)
       request.signedIn = entered.signedIn
       request.joined = entered.joined
-      return { success: true, data: entered.view }
+      return { success: true, data: { ...entered.view, joined: entered.joined } }
     },
   })
