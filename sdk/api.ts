@@ -2180,7 +2180,7 @@ export interface TemplateCreate {
   providerTemplateId?: string
   manualVariableCount?: number
 }
-export interface GetTemplates200 {
+export interface TemplateList {
   data: TemplateView[]
   nextCursor?: string | null
 }
@@ -2208,9 +2208,6 @@ export interface GetTemplatesQuery {
    */
   cursor?: string
 }
-export interface GetTemplatesPlatform200 {
-  data: TemplateView[]
-}
 export interface GetTemplatesPlatformQuery {
   category?: TemplateCategory
   /**
@@ -2218,6 +2215,14 @@ export interface GetTemplatesPlatformQuery {
    */
   status?: 'pending' | 'approved' | 'rejected' | 'active' | 'disabled'
   provider?: TemplateProvider
+  /**
+   * Rows of one page; without it, all there are
+   */
+  limit?: number
+  /**
+   * From `nextCursor`; opaque
+   */
+  cursor?: string
 }
 export interface GetTemplatesById200 {
   data: TemplateView
@@ -5495,7 +5500,7 @@ export interface Paths {
     get: {
       parameters: { path?: never; query?: GetTemplatesQuery; header?: never }
       responses: {
-        200: { content: { 'application/json': GetTemplates200 } }
+        200: { content: { 'application/json': TemplateList } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }
@@ -5510,7 +5515,7 @@ export interface Paths {
     get: {
       parameters: { path?: never; query?: GetTemplatesPlatformQuery; header?: never }
       responses: {
-        200: { content: { 'application/json': GetTemplatesPlatform200 } }
+        200: { content: { 'application/json': TemplateList } }
         400: { content: { 'application/json': ErrorBody } }
         401: { content: { 'application/json': ErrorBody } }
         403: { content: { 'application/json': ErrorBody } }

@@ -109,7 +109,16 @@ const FILTERS = {
   provider: Type.Optional(oneOf(TEMPLATE_PROVIDERS)),
 }
 
-export const PlatformTemplateQuery = Type.Object(FILTERS)
+const PAGES = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows of one page; without it, all there are' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque' }),
+  ),
+}
+
+export const PlatformTemplateQuery = Type.Object({ ...FILTERS, ...PAGES })
 export type PlatformTemplateQuery = Static<typeof PlatformTemplateQuery>
 
 export const TemplateQuery = Type.Object({
@@ -120,14 +129,17 @@ export const TemplateQuery = Type.Object({
   'sender.officialId': Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Alias of officialSenderId' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 500, description: 'Rows of one page; without it, all there are' }),
-  ),
-  cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 500, description: 'From `nextCursor`; opaque' }),
-  ),
+  ...PAGES,
 })
 export type TemplateQuery = Static<typeof TemplateQuery>
+
+/** All of them, or a page. */
+export const TemplateList = Type.Object({
+  data: Type.Array(TemplateView),
+  nextCursor: Type.Optional(
+    nullable(Type.String({ description: 'With `limit`: pass it as `cursor` to read on' })),
+  ),
+})
 
 /** Values to look at a template with; where none are given, its examples stand in. */
 export const TemplatePreviewBody = Type.Object({

@@ -1,6 +1,4 @@
-import { Type } from 'typebox'
-import { nullable } from '../../contract/envelope.ts'
-import { TemplateQuery, TemplateView } from '../../contract/template.ts'
+import { TemplateList, TemplateQuery } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 
@@ -17,12 +15,7 @@ export const templatesList = (deps: { templates: Templates }) =>
       tags: ['Templates'],
       querystring: TemplateQuery,
       response: {
-        200: Type.Object({
-          data: Type.Array(TemplateView),
-          nextCursor: Type.Optional(
-            nullable(Type.String({ description: 'With `limit`: pass it as `cursor` to read on' })),
-          ),
-        }),
+        200: TemplateList,
       },
       errors: ['NOT_FOUND'],
     },

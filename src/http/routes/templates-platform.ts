@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { PlatformTemplateQuery, TemplateView } from '../../contract/template.ts'
+import { PlatformTemplateQuery, TemplateList } from '../../contract/template.ts'
 import type { Templates } from '../../core/templates/templates.ts'
 import { defineRoute } from '../route.ts'
 
@@ -13,7 +12,7 @@ export const templatesPlatform = (deps: { templates: Templates }) =>
       summary: 'List templates of the platform’s official number',
       tags: ['Templates'],
       querystring: PlatformTemplateQuery,
-      response: { 200: Type.Object({ data: Type.Array(TemplateView) }) },
+      response: { 200: TemplateList },
       errors: ['NOT_FOUND'],
     },
     handler: request => deps.templates.listPlatform(request.caller.account.id, request.query),

@@ -70,6 +70,10 @@ describe('GET /api/v2/templates', () => {
       expect(names(await templates.list(query))).toEqual(['order_update'])
     }
     expect(names(await templates.list('/platform?category=sms'))).toEqual([])
+    const page = await templates.call('GET', '/platform?limit=1')
+    expect(Object.keys(page.body)).toEqual(['data', 'nextCursor'])
+    expect(page.body['data']).toHaveLength(1)
+    expect((await templates.call('GET', '/platform?limit=0')).status).toBe(400)
     const other = createTemplateCalls(app, await app.createAccount())
     expect(await other.list()).toEqual([])
   })
