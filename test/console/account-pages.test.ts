@@ -388,6 +388,12 @@ describe('the suppression list', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Take +12025550172 off the list' }).press('Enter')
     await page.getByRole('button', { name: 'Take them off the list', exact: true }).press('Enter')
     await page.locator('[role=row]:focus', { hasText: '+12025550171' }).waitFor()
+    // Behind the last row there is what stands in the place of the list.
+    await go(`/suppressions?to=${encodeURIComponent('+12025550171')}`)
+    await page.getByRole('button', { name: 'Take +12025550171 off the list' }).press('Enter')
+    await page.getByRole('button', { name: 'Take them off the list', exact: true }).press('Enter')
+    const empty = page.getByRole('region', { name: 'Suppressed recipients' })
+    await empty.and(page.locator(':focus')).getByText('Nobody here fits these filters').waitFor()
   })
 })
 

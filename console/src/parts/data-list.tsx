@@ -84,7 +84,11 @@ export function DataList<R>({
   if (read.isPending) return <ListSkeleton />
   if (read.error && rows.length === 0) return <ReadFault error={read.error} retry={read.refetch} />
   if (rows.length === 0)
-    return <div className="ph-card">{read.hasNextPage ? <StillLooking read={read} /> : empty}</div>
+    return (
+      <section ref={scroller} className="ph-card" tabIndex={-1} aria-label={label}>
+        {read.hasNextPage ? <StillLooking read={read} /> : empty}
+      </section>
+    )
 
   const isOnTheWay = ({ key, index }: VirtualItem) =>
     isCurrentDrawn ? key === current : index === (virtual.range?.startIndex ?? 0)

@@ -7,7 +7,8 @@ const SETTLED_MS = 300
 
 /**
  * What has the focus in a row may go: a button with what it does, or the row with what it stands for,
- * often behind a dialog that has asked first. Then the row has it, or the one in its place, and not nothing.
+ * often behind a dialog that has asked first. Then the row has it, or the one in its place, or what stands
+ * in the place of the list where that was the last one, and not nothing.
  * What is returned is called with each focus in a row.
  */
 export function useRowFocus(
@@ -25,7 +26,8 @@ export function useRowFocus(
       const next = keys.has(place.key)
         ? standing
         : (rows.find(row => indexOf(row) >= place.index) ?? rows.at(-1))
-      next?.focus({ preventScroll: true })
+      const empty = keys.size === 0 ? list.current : null
+      ;(next ?? empty)?.focus({ preventScroll: true })
     }, SETTLED_MS)
     return () => clearTimeout(timer)
   })
