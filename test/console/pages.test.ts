@@ -131,6 +131,23 @@ describe('a reader from the right', { timeout: 60_000 }, () => {
 })
 
 describe('the overview', { timeout: 60_000 }, () => {
+  it('has room for the numbers of a good day', async () => {
+    const { page, go } = window
+    await page.route('**/api/v2/stats?*', async route => {
+      const answer = await (await route.fetch()).json()
+      const { from, total } = answer.data
+      const rows = [{ ...total, at: from, channel: null, sent: 1_234_567 }]
+      await route.fulfill({ json: { ...answer, data: { ...answer.data, rows } } })
+    })
+    await go('/')
+    const largest = page.locator('.recharts-yAxis-tick-labels text').last()
+    await largest.waitFor()
+    expect((await largest.textContent())!.length).toBeGreaterThan(8)
+    const chart = page.locator('section', { has: page.getByRole('heading', { name: 'Messages over time' }) })
+    expect((await largest.boundingBox())!.x).toBeGreaterThan((await chart.boundingBox())!.x)
+    await page.unroute('**/api/v2/stats?*')
+  })
+
   it('leads from a figure to a list of what the words say, and to none where no list has that number', async () => {
     const { page, go } = window
     const later = new Date(Date.now() + 3_600_000).toISOString()

@@ -26,7 +26,8 @@ export default function Charts({ stats }: { stats: MessageStats }) {
     legendProps: { itemSorter: null },
     tickLine: 'none',
     xAxisProps: { interval: 'equidistantPreserveStart', minTickGap: 24, tickFormatter: label },
-    yAxisProps: { allowDecimals: false, width: 44 },
+    // As wide as its largest number: a good day has six digits.
+    yAxisProps: { allowDecimals: false, width: 'auto' },
     // Asked while nothing is pointed at, too.
     tooltipProps: { labelFormatter: (at: unknown) => (typeof at === 'string' ? label(at) : '') },
     valueFormatter: (value: number) => value.toLocaleString(),
