@@ -172,7 +172,7 @@ describe('the overview', { timeout: 60_000 }, () => {
     // Further than this nobody counts.
     await page.route('**/api/v2/stats?*', async route => {
       const answer = await (await route.fetch()).json()
-      answer.data.now.waiting = 10_000
+      Object.assign(answer.data.now, { waiting: 10_000, waitingMore: true })
       await route.fulfill({ json: answer })
     })
     await go('/')
