@@ -74,7 +74,10 @@ export function untypeEmptyChunked(
   done: (error: Error | null, payload: RequestPayload) => void,
 ): void {
   const isJson = JSON_TYPES.test(headers['content-type'] ?? '')
-  if (headers['transfer-encoding'] === undefined || isJson) return done(null, payload)
+  if (headers['transfer-encoding'] === undefined || isJson) {
+    done(null, payload)
+    return
+  }
   const look = () => {
     for (const event of SOMETHING_CAME) payload.off(event, look)
     if (payload.readableLength === 0) {
