@@ -2,8 +2,9 @@ import type { Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { AccountId, MessageId } from '../../lib/ids.ts'
 import { type Answer, problemAnswer } from './answers.ts'
-import type { ExistingKey, KeyClaim } from './hot-store.ts'
+import type { KeyClaim } from './hot-store.ts'
 import { type Idempotency, isDecision } from './idempotency.ts'
+import type { StoredKey } from './idempotency-store.ts'
 
 /** A request that is refused before anything is accepted. */
 export type Refused = {
@@ -17,17 +18,17 @@ export type Refused = {
 }
 
 /**
- * The answer to it. With a key the refusal is stored first, or gives way to what the key says already,
- * in the words of `replay`.
+ * The answer to a refused request, be it a send, a batch or a verification. With an idempotency key, the refusal is
+ * stored under the key first. If the key has an answer already, `replay` gives that answer instead.
  */
 export async function refuseOnce(
   { problem, id, accountId, claim, saidBy }: Refused,
   idempotency: Idempotency,
-  replay: (existing: ExistingKey, claim: KeyClaim) => Promise<Answer>,
+  replay: (existing: StoredKey, claim: KeyClaim) => Promise<Answer>,
 ): Promise<Answer> {
   const answer = { ...problemAnswer(problem, id), sandbox: saidBy === SANDBOX }
   if (!claim) return answer
-  // What the key said once stands, though the way that it went is closed by now.
+  // An earlier answer under the key stands, even where the same request would be refused now.
   const existing = isDecision(problem)
     ? await idempotency.storeRefusal(accountId, claim, answer)
     : await idempotency.find(accountId, claim)

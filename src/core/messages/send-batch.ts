@@ -11,9 +11,10 @@ import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, LeftBatch } from './batches.ts'
 import { checkContent } from './content.ts'
 import type { KeyClaim } from './hot-store.ts'
-import { type Idempotency, isDecision } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import type { StoredKey } from './idempotency-store.ts'
 import type { Prepared } from './prepare.ts'
+import { refuseOnce } from './refuse.ts'
 import { type ResolveDeps, resolve } from './resolve.ts'
 import { readSchedule } from './schedule.ts'
 import type { Vouched } from './vouch-store.ts'
@@ -65,7 +66,6 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
   const { idempotency, batches } = deps
 
   async function sendBatch(request: SendBatchRequest): Promise<Answer> {
-    const requestMessageId = sameAs('msg', request.requestId)
     let claim: KeyClaim | null = null
     try {
       claim = idempotency.claim(request.headerKey, request.body, request.identity)
@@ -75,10 +75,9 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
       return await runOnce(request, claim, ids)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const answer = problemAnswer(error, requestMessageId)
-      if (!claim || !isDecision(error)) return answer
-      const existing = await idempotency.storeRefusal(request.caller.account.id, claim, answer)
-      return existing ? replay(request, claim, existing) : answer
+      const accountId = request.caller.account.id
+      const refused = { problem: error, id: sameAs('msg', request.requestId), accountId, claim, saidBy: null }
+      return refuseOnce(refused, idempotency, (existing, claim) => replay(request, claim, existing))
     }
   }
 

@@ -126,6 +126,20 @@ test('schedules a batch', async () => {
   expect(batch.summary.queued).toBe(2)
 })
 
+test('answers as before when the time of its schedule is past', async () => {
+  const options = { scheduleAt: new Date(app.now() + 2_000).toISOString() }
+  const body = { to: numbers(2), text: 'later', options }
+  const first = await account.send(body, { idempotencyKey: 'past' })
+  await app.pass(3_000)
+  const again = await account.send(body, { idempotencyKey: 'past' })
+  expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([
+    200,
+    first.text,
+    'true',
+  ])
+  expect((await account.send(body)).status).toBe(400)
+})
+
 test('is idempotent as a whole', async () => {
   const body = { to: ['+12025550123', 'nobody'], text: 'once' }
   const first = await account.send(body, { idempotencyKey: 'batch-1' })
