@@ -18,7 +18,6 @@ export type Accept<Row extends AcceptRow = AcceptRow, Verdict = AcceptVerdict> =
   add(row: Row): Promise<Verdict | Faulty>
   /** Takes back what may have been stored although its sender was told that it was not; before anything due is taken. */
   withdrawUnconfirmed(): Promise<void>
-  idle(): Promise<void>
 }
 
 /** What a flush stores: sends alone, or sends with what they belong to, in the same transaction. */
@@ -197,7 +196,6 @@ export function createAccept<Row extends AcceptRow, Verdict>(
       const isOver = ({ belowXid }: Unconfirmed<Row>) => belowXid !== null && belowXid <= oldestXid
       unconfirmed = unconfirmed.filter(each => !gone.has(each.row.id) && !isOver(each))
     },
-    idle: () => batcher.idle(),
   }
 }
 
