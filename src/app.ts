@@ -23,7 +23,7 @@ import { createServer } from './http/server.ts'
 import { CONSOLE_DIR } from './infra/console-build.ts'
 import { type ConsoleFiles, createConsoleFiles } from './infra/console-files.ts'
 import type { FileStore } from './infra/file-store.ts'
-import type { Log } from './infra/log.ts'
+import type { Logger } from './infra/log.ts'
 import { createNewerLook } from './infra/newer-store.ts'
 import { UPLOAD_BYTES } from './infra/object-store.ts'
 import { ping } from './infra/ping.ts'
@@ -40,7 +40,7 @@ import { startStoreWatch } from './workers/store-watch.ts'
 export type AppOptions = {
   config: Config
   secrets: Secrets
-  log: Log
+  log: Logger
   databaseUrl: string
   /** How long callers wait for the database; as they do, unless a test says otherwise. */
   databaseWaits?: DatabaseWaits

@@ -2,7 +2,8 @@ import type { Channel } from '../contract/enums.ts'
 import { SANDBOX } from '../contract/sandbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../lib/ids.ts'
-import type { Io, Link, LinkLog, LinkState, LinkTest, Provider } from './provider.ts'
+import type { Log } from '../lib/log.ts'
+import type { Io, Link, LinkState, LinkTest, Provider } from './provider.ts'
 
 /** What a link is opened from. */
 export type LinkSpec = {
@@ -31,7 +32,7 @@ export type LinksDeps = {
   /** The whole configuration, secrets included; for the opening alone. Null when the connection is gone. */
   openConfig(id: ConnectionId): Promise<Record<string, unknown> | null>
   io(spec: LinkSpec, report: (state: LinkState) => void): Io
-  log: LinkLog
+  log: Log
   /** Links came, went, or changed. */
   changed(): void
 }

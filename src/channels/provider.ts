@@ -5,6 +5,7 @@ import type { InboundReply, InboundRequest } from '../contract/inbound.ts'
 import type { InboundCard, InboundLocation } from '../contract/inbound-message.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
 /**
@@ -336,7 +337,7 @@ export type Io = {
   receiptToken: string
   clock: Clock
   random: Random
-  log: LinkLog
+  log: Log
   vault: Vault
   /** Resolves once stored: only then may the provider be told that we have it. */
   emit(inbound: readonly Inbound[]): Promise<void>
@@ -350,12 +351,6 @@ export type Io = {
 export type Vault = {
   /** Null where there is no such sender, or it belongs to another connection. Rejects when the store is away. */
   read(senderId: string): Promise<string | null>
-}
-
-export type LinkLog = {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  debug(fields: object, text: string): void
 }
 
 /** A provider that is connected with one configuration. Only `send` and `close` are required. */

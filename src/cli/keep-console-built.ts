@@ -1,13 +1,13 @@
 import { isConsoleStale, startConsoleBuild } from '../infra/console-build.ts'
 import type { ConsoleFiles } from '../infra/console-files.ts'
-import type { Log } from '../infra/log.ts'
+import type { Logger } from '../infra/log.ts'
 import type { Progress } from '../infra/progress.ts'
 
 /**
  * Builds the console once when there is none, or its sources are newer, beside
  * the server that serves already. Returns at once; `stop` gives it up.
  */
-export function keepConsoleBuilt(deps: { files: ConsoleFiles; log: Log; progress: Progress }): {
+export function keepConsoleBuilt(deps: { files: ConsoleFiles; log: Logger; progress: Progress }): {
   stop(): void
 } {
   if (!isConsoleStale()) return { stop() {} }

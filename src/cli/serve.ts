@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../config.ts'
 import { LEAST_TOKEN_CHARACTERS } from '../http/auth.ts'
 import { CONSOLE_DIR } from '../infra/console-build.ts'
 import { createConsoleFiles } from '../infra/console-files.ts'
-import { createLog, type Log } from '../infra/log.ts'
+import { createLog, type Logger } from '../infra/log.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { ensureSecrets } from '../infra/secrets.ts'
 import { awake, systemClock } from '../lib/clock.ts'
@@ -47,7 +47,7 @@ function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-function dieOfTheUnexpected(log: Log): void {
+function dieOfTheUnexpected(log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.fatal({ err: error }, 'unexpected error; stopping')
@@ -66,7 +66,7 @@ type End = {
 }
 
 /** By the first signal, which sets the deadline too; a second signal ends the process at once. */
-function awaitEnd(log: Log): End {
+function awaitEnd(log: Logger): End {
   const stop = new AbortController()
   let askedAtMs: number | null = null
   let reason: Refusal | null = null
@@ -104,7 +104,7 @@ function awaitEnd(log: Log): End {
 /** Null where it was told to stop while it still waited for its database. */
 async function start(
   config: Config,
-  log: Log,
+  log: Logger,
   progress: Progress,
   end: End,
 ): Promise<{ stop(): Promise<void> } | null> {
@@ -153,7 +153,7 @@ async function start(
   }
 }
 
-function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Log): void {
+function tellOfSecrets({ operatorToken, masterKeyPrevious }: Config, log: Logger): void {
   if (operatorToken !== undefined && operatorToken.length < LEAST_TOKEN_CHARACTERS) {
     log.warn(
       `POSTHORN_OPERATOR_TOKEN is short enough to be guessed: give it ${LEAST_TOKEN_CHARACTERS} characters at least`,

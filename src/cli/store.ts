@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { createDatabase, isConnectionLoss } from '../infra/db.ts'
 import { startEmbedded } from '../infra/embedded.ts'
-import { createLog, type Log } from '../infra/log.ts'
+import { createLog, type Logger } from '../infra/log.ts'
 import { migrate } from '../infra/migrate.ts'
 import { createProgress, type Progress } from '../infra/progress.ts'
 import { awake, type Clock, pause, systemClock } from '../lib/clock.ts'
@@ -11,7 +11,7 @@ import { needsChange, unusable } from './unusable-database.ts'
 export type StoreOptions = {
   config: Config
   clock: Clock
-  log: Log
+  log: Logger
   progress: Progress
   /** The embedded server fell into another process's hands: nothing can go on. */
   onLost(error: Error): void

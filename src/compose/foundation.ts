@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { type Changes, createChanges } from '../infra/changes.ts'
 import { createDatabase, type Database, type DatabaseOptions } from '../infra/db.ts'
 import { createGuardedFetch, type GuardedFetch } from '../infra/guarded-fetch.ts'
-import type { Log } from '../infra/log.ts'
+import type { Logger } from '../infra/log.ts'
 import { createMetrics, type Metrics } from '../infra/metrics.ts'
 import { createSeal, type MasterSeal } from '../infra/seal.ts'
 import type { Secrets } from '../infra/secrets.ts'
@@ -14,7 +14,7 @@ import type { Random } from '../lib/random.ts'
 /** What everything stands on. */
 export type Foundation = {
   config: Config
-  log: Log
+  log: Logger
   clock: Clock
   random: Random
   ids: Ids
@@ -37,7 +37,7 @@ const PHONES_REMEMBERED = 20_000
 export function createFoundation(options: {
   config: Config
   secrets: Secrets
-  log: Log
+  log: Logger
   databaseUrl: string
   databaseWaits?: DatabaseWaits
   clock: Clock

@@ -1,6 +1,7 @@
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { withinMs } from '../lib/clock.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 
 /** What hears of changes: every cache of the process. */
 export type Subscriber = {
@@ -35,7 +36,7 @@ export type ChangesOptions = {
   clock: Clock
   /** Opens a connection outside the pool; it is ended here. */
   connect(): Promise<ListenClient>
-  log: { warn(fields: object, text: string): void; info(fields: object, text: string): void }
+  log: Pick<Log, 'warn' | 'info'>
 }
 
 /** Fired by the triggers of the schema with `table:account_uuid` as payload. */

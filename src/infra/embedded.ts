@@ -30,14 +30,14 @@ import {
   trimLog,
 } from './embedded/postmaster.ts'
 import { claimSocketDir, releaseSocketDir } from './embedded/socket-dir.ts'
-import type { Log } from './log.ts'
+import type { Logger } from './log.ts'
 import type { Progress } from './progress.ts'
 
 export type EmbeddedOptions = {
   /** Absolute; made when it is missing. Holds the cluster, its log and our secrets. */
   dataDir: string
   clock: Clock
-  log: Log
+  log: Logger
   progress: Progress
   /** How the machine is asked who may run PostgreSQL; the real one by default. */
   probe?: Probe

@@ -2,7 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import { createOutput } from './log-output.ts'
 import { createPrettyStream } from './log-pretty.ts'
 
-export type Log = Logger
+/** The log of the process. Most code sees it as the narrower `Log` of lib. */
+export type { Logger }
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
 export type LogOptions = {
@@ -39,7 +40,7 @@ const DEPTH_LIMIT = 6
 const KEY = /ph_(live|test|op)_[A-Za-z0-9]+/g
 
 /** Structured lines on standard output, without the secrets. */
-export function createLog(options: LogOptions): Log {
+export function createLog(options: LogOptions): Logger {
   const stream = options.stream ?? createOutput()
   return pino(
     {

@@ -1,7 +1,8 @@
 import type { OpenLink } from '../channels/links.ts'
-import type { LinkLog, Outcome } from '../channels/provider.ts'
+import type { Outcome } from '../channels/provider.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type FileSources, toOutgoing } from './outgoing.ts'
 
@@ -14,7 +15,7 @@ export type Ask = {
 
 export type AskDeps = {
   clock: Clock
-  log: LinkLog
+  log: Log
   files: FileSources
 }
 

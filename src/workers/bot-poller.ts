@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import type { BotUpdate, PlatformAnswer } from '../contract/bot-platform.ts'
 import type { Lease } from '../core/bots/feed-store.ts'
 import type { BotListening } from '../core/bots/listening.ts'
@@ -7,6 +6,7 @@ import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { type Clock, pauseUnless } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
 /** Asks for the updates of one bot, again and again, until it is stopped. */
@@ -19,7 +19,7 @@ export type BotPoller = {
 export type BotPollerDeps = {
   clock: Clock
   random: Random
-  log: LinkLog
+  log: Log
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
   updates: Pick<BotUpdates, 'take'>

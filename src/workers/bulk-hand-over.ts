@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import type { AccountSnapshot } from '../contract/caller.ts'
 import { Problem } from '../contract/errors.ts'
 import type { BulkAcceptRow, BulkVerdict } from '../core/bulk/accept-store.ts'
@@ -12,12 +11,13 @@ import type { Leaving } from '../core/outbox/dispatch-port.ts'
 import { DatabaseUnavailable } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, Ids, MessageId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 import type { JobInHand, RowInHand } from './bulk-job.ts'
 
 export type HandOverDeps = {
   clock: Clock
   ids: Ids
-  log: LinkLog
+  log: Log
   /** What resolving a row needs. */
   rows: RowDeps
   acceptMessage: AcceptMessage

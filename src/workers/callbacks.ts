@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import { rememberOpened } from '../core/callbacks/opened-secrets.ts'
 import { isGone, isOverwhelmed, judge, type Reply } from '../core/callbacks/outcome.ts'
 import { makeRequest } from '../core/callbacks/request.ts'
@@ -20,6 +19,7 @@ import { patiently } from '../infra/patiently.ts'
 import type { Seal } from '../infra/seal.ts'
 import { type Cancel, type Clock, withinMs } from '../lib/clock.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
 
@@ -42,7 +42,7 @@ export type CallbacksDeps = {
   clock: Clock
   random: Random
   seal: Pick<Seal, 'open'>
-  log: LinkLog
+  log: Log
   fetch: GuardedFetch['fetch']
   /** This node's number, which changes when its lease was lost. */
   node(): number

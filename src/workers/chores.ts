@@ -1,5 +1,5 @@
-import type { LinkLog } from '../channels/provider.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 /** A small, repeatable piece of housekeeping: any node may do it at any time, twice included. */
@@ -27,7 +27,7 @@ const WARN_AT_LEAST_EVERY_MS = 3_600_000
 
 type ChoresDeps = {
   clock: Clock
-  log: LinkLog
+  log: Log
   /** Rejects while this machine's clock cannot be trusted. */
   checkClock(): Promise<void>
 }

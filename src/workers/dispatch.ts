@@ -1,11 +1,12 @@
 import type { Links, OpenLink } from '../channels/links.ts'
-import type { LinkLog, Outcome } from '../channels/provider.ts'
+import type { Outcome } from '../channels/provider.ts'
 import type { Conclude } from '../core/messages/conclude.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { giveBack, type OwnedRow } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 import { createPassingMap } from '../lib/passing-map.ts'
 import { type AskDeps, createAsk } from './ask.ts'
 import { createBegin } from './begin.ts'
@@ -53,7 +54,7 @@ type LaneStats = {
 export type DispatchDeps = DueDeps &
   AskDeps & {
     clock: Clock
-    log: LinkLog
+    log: Log
     links: Links
     /** Whether what live keys have sent may leave over it. */
     takesLive(open: OpenLink): boolean

@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import { endUnwanted, type Unwanted } from '../core/messages/withdraw-store.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { type ClaimedRow, claimDue } from '../core/outbox/store.ts'
@@ -7,6 +6,7 @@ import type { Database } from '../infra/db.ts'
 import type { Seal } from '../infra/seal.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 
 /** How many messages of a connection there is room for; `testsOnly`: of test keys. */
 export type Room = { connectionId: ConnectionId; limit: number; testsOnly?: boolean }
@@ -24,7 +24,7 @@ export type DueDeps = {
   db: Database
   clock: Clock
   seal: Seal
-  log: LinkLog
+  log: Log
   node(): number
   /** Which of these must not leave any more, for what happened while they waited. */
   unwanted<Item extends OutboxItem>(items: readonly Item[]): Promise<ReadonlyMap<Item, Unwanted>>

@@ -1,4 +1,4 @@
-import type { Io, LinkLog } from '../channels/provider.ts'
+import type { Io } from '../channels/provider.ts'
 import {
   NotTheHolder,
   type SessionIo,
@@ -11,6 +11,7 @@ import type { Standing, Standings } from '../core/sessions/standing.ts'
 import type { Hold, SessionRow } from '../core/sessions/store.ts'
 import { patiently } from '../infra/patiently.ts'
 import { type Clock, within } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 
 /** A web session that this node holds: its link, and what it says of itself on the way to the store. */
 export type HeldSession = {
@@ -27,7 +28,7 @@ export type HeldSession = {
 
 export type HeldSessionDeps = {
   clock: Clock
-  log: LinkLog
+  log: Log
   standings: Standings
   keysOf(hold: Hold, patience: () => boolean): HeldKeys
   openLink(io: SessionIo): Promise<SessionLink>

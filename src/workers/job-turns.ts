@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import type { OutboxItem } from '../core/outbox/dispatch-port.ts'
 import { giveBack } from '../core/outbox/store.ts'
 import { createBatcher } from '../infra/batch.ts'
@@ -7,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createGenerations } from '../lib/generations.ts'
 import type { Id } from '../lib/ids.ts'
 import { byAccountAndId } from '../lib/lock-order.ts'
+import type { Log } from '../lib/log.ts'
 import type { Returning } from './bulk-returns.ts'
 
 export type OfJob = OutboxItem & { bulkJobId: Id<'job'> }
@@ -20,7 +20,7 @@ export type JobTurns = {
   ask(item: OfJob, told: { go(): void; putOff(dueAtMs: number): void }): void
 }
 
-export type JobTurnsDeps = { db: Database; clock: Clock; log: LinkLog; node(): number }
+export type JobTurnsDeps = { db: Database; clock: Clock; log: Log; node(): number }
 
 export function isOfJob(item: OutboxItem): item is OfJob {
   return item.bulkJobId !== undefined

@@ -1,11 +1,11 @@
-import type { LinkLog } from '../channels/provider.ts'
 import { giveBack, listOwned, type OwnedRow } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { MessageId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 
 export type MislaidDeps = {
   db: Database
-  log: LinkLog
+  log: Log
   node(): number
   /** What this node knows that it holds. */
   inHand: Pick<ReadonlyMap<MessageId, unknown>, 'has' | 'keys'>

@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import {
   beat,
   buryDead,
@@ -10,6 +9,7 @@ import {
 import { reclaimFromDead } from '../core/outbox/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { sweepAll } from './chores.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -25,7 +25,7 @@ export type NodeLease = {
 export type NodeLeaseDeps = {
   db: Database
   clock: Clock
-  log: LinkLog
+  log: Log
   host: string
   /** Nobody else can be on this store: whoever is listed is dead. */
   alone: boolean

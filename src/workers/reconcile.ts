@@ -1,10 +1,11 @@
 import type { Links, OpenLink } from '../channels/links.ts'
-import type { LateOutcome, LinkLog, Outcome } from '../channels/provider.ts'
+import type { LateOutcome, Outcome } from '../channels/provider.ts'
 import { attemptIdOf } from '../core/outbox/attempt-id.ts'
 import { claimLookups, type Lookup } from '../core/outbox/reconcile-store.ts'
 import type { Db } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConnectionId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 
 /** Asks providers what became of attempts whose answer never came. */
 export type Reconciler = {
@@ -19,7 +20,7 @@ export type Reconciler = {
 export type ReconcileDeps = {
   db: Db
   clock: Clock
-  log: LinkLog
+  log: Log
   links: Links
   /** Settles the message, if it is still unknown by this very attempt. */
   takeLate(connectionId: ConnectionId, late: LateOutcome): Promise<void>

@@ -1,4 +1,3 @@
-import type { LinkLog } from '../channels/provider.ts'
 import {
   claimSessions,
   deleteSession,
@@ -9,6 +8,7 @@ import {
 } from '../core/sessions/store.ts'
 import type { Database } from '../infra/db.ts'
 import type { ConnectionId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
 import type { HeldSession } from './held-session.ts'
 
 export type SessionKeeper = {
@@ -23,7 +23,7 @@ type Settings = { revision: string }
 
 export type SessionKeeperDeps<S extends Settings> = {
   db: Database
-  log: LinkLog
+  log: Log
   node(): number
   /** Whether this node can hold sessions at all: one without the library leaves them to those that have it. */
   able(): boolean

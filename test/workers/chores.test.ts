@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { LinkLog } from '../../src/channels/provider.ts'
+import type { Log } from '../../src/lib/log.ts'
 import { startChores, sweepAll } from '../../src/workers/chores.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
@@ -31,7 +31,7 @@ beforeEach(() => {
     info: note('info'),
     warn: note('warn'),
     error: note('error'),
-  } as unknown as LinkLog
+  } as unknown as Log
   const chore = (name: string, everyMs: number) => ({
     name,
     everyMs,

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Links, OpenLink } from '../../src/channels/links.ts'
-import type { LateOutcome, Link, LinkLog, Outcome } from '../../src/channels/provider.ts'
+import type { LateOutcome, Link, Outcome } from '../../src/channels/provider.ts'
 import type { Db } from '../../src/infra/db.ts'
 import { fromUuid } from '../../src/lib/ids.ts'
+import type { Log } from '../../src/lib/log.ts'
 import { createReconciler } from '../../src/workers/reconcile.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const UUID = '00000000-0000-7000-8000-000000000001'
 const connectionId = fromUuid('cnn', UUID)
-const silentLog: LinkLog = { info() {}, warn() {}, debug() {} }
+const silentLog: Log = { info() {}, warn() {}, debug() {} }
 
 /** A reconciler whose store gives `rows` lookups in all, and a provider that answers as `find` does. */
 function start(find: Link['find'], rows: number) {

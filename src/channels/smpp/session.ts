@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Cancel, Clock } from '../../lib/clock.ts'
-import type { LinkLog } from '../provider.ts'
+import type { Log } from '../../lib/log.ts'
 import { createInFlight, type SubmitAnswer } from './in-flight.ts'
 import {
   type BindRequest,
@@ -40,7 +40,7 @@ export type Delivery = { message: ShortMessage; tlvs: Tlvs }
 
 export type SessionDeps = {
   clock: Clock
-  log: LinkLog
+  log: Log
   responseTimeoutMs: number
   enquireLinkMs: number
   /** Handed over in the order of arrival; the answer is sent when it resolves. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { LinkLog } from '../provider.ts'
+import type { Log } from '../../lib/log.ts'
 import { guardDownloads } from './guard-downloads.ts'
 
 export type Baileys = typeof import('baileys')
@@ -19,7 +19,7 @@ export function isBaileysInstalled(): boolean {
 }
 
 /** Loads it when the first session needs it. */
-export async function loadBaileys(log: LinkLog): Promise<Baileys> {
+export async function loadBaileys(log: Log): Promise<Baileys> {
   prepare(log)
   try {
     return await import('baileys')
@@ -30,7 +30,7 @@ export async function loadBaileys(log: LinkLog): Promise<Baileys> {
 
 let prepared = false
 
-function prepare(log: LinkLog): void {
+function prepare(log: Log): void {
   if (prepared) return
   prepared = true
   keepKeysOffTheConsole(log)
@@ -41,7 +41,7 @@ function prepare(log: LinkLog): void {
  * Its cryptography writes whole sessions to the console, private keys included, and nothing
  * else in this process writes there: from now on what does goes to our log, by its sentence alone.
  */
-function keepKeysOffTheConsole(log: LinkLog): void {
+function keepKeysOffTheConsole(log: Log): void {
   for (const method of ['log', 'info', 'warn', 'error'] as const) {
     console[method] = (sentence: unknown) => {
       if (typeof sentence === 'string') log.debug({ from: 'libsignal' }, sentence)

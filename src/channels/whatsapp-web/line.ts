@@ -10,7 +10,7 @@ import type {
   WASocket,
 } from 'baileys'
 import type { Clock } from '../../lib/clock.ts'
-import type { LinkLog } from '../provider.ts'
+import type { Log } from '../../lib/log.ts'
 import type { AuthState } from './auth-state.ts'
 import type { WebConfig } from './config.ts'
 import { guardListeners } from './guard-listeners.ts'
@@ -55,7 +55,7 @@ export type LineDeps = {
   clock: Pick<Clock, 'after'>
   config: WebConfig
   auth: AuthState
-  log: LinkLog
+  log: Log
   /** What was sent by this id, for the chat that asks for it again. */
   sentMessage(id: string, chat: string): Promise<proto.IMessage | undefined>
   on: LineEvents

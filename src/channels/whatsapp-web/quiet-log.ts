@@ -1,5 +1,5 @@
 import type { UserFacingSocketConfig } from 'baileys'
-import type { LinkLog } from '../provider.ts'
+import type { Log } from '../../lib/log.ts'
 
 type LibraryLog = NonNullable<UserFacingSocketConfig['logger']>
 
@@ -7,7 +7,7 @@ type LibraryLog = NonNullable<UserFacingSocketConfig['logger']>
  * The library tells its log whole nodes, keys and words included: of what it says
  * we keep the sentence alone, and only where something went wrong.
  */
-export function createQuietLog(log: LinkLog): LibraryLog {
+export function createQuietLog(log: Log): LibraryLog {
   const say = (fields: unknown, text?: string) => {
     const sentence = typeof fields === 'string' ? fields : text
     if (sentence) log.debug({ from: 'baileys' }, sentence)

@@ -1,6 +1,7 @@
 import type { BinaryNode, proto } from 'baileys'
 import { beforeAbort } from '../../lib/clock.ts'
-import { FileUnavailable, type Io, type LinkLog, type Outcome, type Outgoing } from '../provider.ts'
+import type { Log } from '../../lib/log.ts'
+import { FileUnavailable, type Io, type Outcome, type Outgoing } from '../provider.ts'
 import { refusalOf } from './codes.ts'
 import type { Compose } from './content.ts'
 import { jidOf } from './jid.ts'
@@ -8,7 +9,7 @@ import type { Line } from './line.ts'
 import { messageIdOf } from './message-id.ts'
 
 export type SenderDeps = {
-  log: LinkLog
+  log: Log
   compose: Compose
   /** Whether the recipient is on the chat app; null where nobody says. */
   isThere(phone: string): Promise<boolean | null>

@@ -6,6 +6,7 @@ import { readTime } from '../../contract/filters.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type Ids, isId, timeOf } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import { readAccountId } from '../accounts/admin.ts'
 import { PLATFORM } from '../accounts/platform.ts'
@@ -37,7 +38,7 @@ export type AuditLogDeps = {
   db: Db
   clock: Pick<Clock, 'monotonic'>
   ids: Ids
-  log: { warn(fields: object, text: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** More changes than anybody makes while a database is away. */

@@ -1,6 +1,6 @@
-import type { LinkLog } from '../../channels/provider.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, ConnectionId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Platforms } from './platforms.ts'
 import type { BotTokens } from './tokens.ts'
 
@@ -12,7 +12,7 @@ export type Acknowledge = (feed: { botId: BotId; connectionId: ConnectionId }, p
 
 export type AcknowledgeDeps = {
   clock: Clock
-  log: LinkLog
+  log: Log
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
 }

@@ -1,10 +1,10 @@
-import type { LinkLog } from '../../channels/provider.ts'
 import type { BotEventData, BotProblemCode } from '../../contract/bot.ts'
 import type { BotListener } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import { SealBroken } from '../../infra/seal.ts'
 import { type Clock, toIso, within } from '../../lib/clock.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { FeedRef } from './feed-store.ts'
@@ -29,7 +29,7 @@ export type BotListeningDeps = {
   db: Database
   clock: Clock
   ids: Ids
-  log: LinkLog
+  log: Log
   platforms: Pick<Platforms, 'get'>
   tokens: Pick<BotTokens, 'find'>
   settling: Pick<BotSettling, 'retake' | 'addressOf' | 'verify'>

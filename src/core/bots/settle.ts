@@ -1,10 +1,10 @@
-import type { LinkLog } from '../../channels/provider.ts'
 import type { BotEventData, BotMode } from '../../contract/bot.ts'
 import type { BotWebhook, PlatformAnswer } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import type { BotId, Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { Platforms } from './platforms.ts'
 import { type BotRow, findBot, listUnsettled, markUnauthorized, selectBot, settleMode } from './store.ts'
@@ -32,7 +32,7 @@ export type BotSettlingDeps = {
   clock: Clock
   ids: Ids
   seal: Pick<Seal, 'hashSecret'>
-  log: LinkLog
+  log: Log
   platforms: Platforms
   tokens: BotTokens
   /** Where the platform may call us; null where nobody can reach us. */

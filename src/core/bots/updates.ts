@@ -1,9 +1,10 @@
-import type { InboundMessage, LinkLog, SenderUpdate } from '../../channels/provider.ts'
+import type { InboundMessage, SenderUpdate } from '../../channels/provider.ts'
 import { type BotChat, type BotMessage, type BotUpdate, botMessageId } from '../../contract/bot-platform.ts'
 import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, BotId, ConnectionId, Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
 import type { KeepInbound } from '../inbound/keep.ts'
@@ -32,7 +33,7 @@ export type BotUpdatesDeps = {
   db: Database
   clock: Clock
   ids: Ids
-  log: LinkLog
+  log: Log
   keep: KeepInbound
   /** Somebody listens to what was stored. */
   told(): void

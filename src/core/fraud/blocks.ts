@@ -7,6 +7,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import type { Metrics } from '../../infra/metrics.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type Ids, timeOf } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { LOOK_FOR_MS, lookDown } from '../../lib/look-down.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { insertHeardEvents } from '../callbacks/event-store.ts'
@@ -39,7 +40,7 @@ export type BlocksDeps = {
   ids: Ids
   phones: Phones
   metrics: Pick<Metrics, 'verificationBlock'>
-  log: { warn(fields: object, text: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Blocks that may wait for the database at once; what comes beyond is counted in the metrics alone. */

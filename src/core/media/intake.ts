@@ -3,6 +3,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type FileStore, FileStoreUnavailable } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { lockAccount } from '../accounts/store.ts'
 import { type Asset, keyOf } from './asset.ts'
 import { readFileName } from './file-name.ts'
@@ -27,7 +28,7 @@ export type IntakeDeps = {
   files: FileStore
   /** What an account's files may have together. */
   accountBytes: number
-  log: { warn(fields: object, text: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ByteRange, FileStore } from '../../infra/file-store.ts'
 import { type GuardedFetch, GuardedFetchError } from '../../infra/guarded-fetch.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
 import { type AccountId, type AssetId, type Ids, isId, type MessageId, timeOf } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { type Asset, keyOf } from './asset.ts'
 import { nameInUrl } from './file-name.ts'
 import { MOST_BYTES } from './formats.ts'
@@ -70,7 +71,7 @@ export type MediaDeps = {
   guarded: Pick<GuardedFetch, 'check' | 'fetch'>
   /** What an account's files may have together. */
   accountBytes: number
-  log: { warn(fields: object, text: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** For a whole file of the largest kind to arrive from its address. */

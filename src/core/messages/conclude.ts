@@ -1,8 +1,9 @@
-import type { LinkLog, Outcome, Pieces } from '../../channels/provider.ts'
+import type { Outcome, Pieces } from '../../channels/provider.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ConnectionId, Ids } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Random } from '../../lib/random.ts'
 import type { OutboxItem } from '../outbox/dispatch-port.ts'
 import { sealWords } from '../outbox/stored-content.ts'
@@ -39,7 +40,7 @@ export type ConcludeDeps = {
   clock: Clock
   ids: Ids
   random: Random
-  log: LinkLog
+  log: Log
   settle: Settle
   parts: Pick<MessageParts, 'note'>
   seal: Pick<Seal, 'seal'>

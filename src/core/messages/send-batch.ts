@@ -1,4 +1,3 @@
-import type { LinkLog } from '../../channels/provider.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
@@ -6,6 +5,7 @@ import type { BatchResult, SendBody } from '../../contract/send.ts'
 import { DatabaseUnavailable } from '../../infra/db.ts'
 import { cutByWeight } from '../../lib/cut-by-weight.ts'
 import { type Ids, type MessageId, type RequestId, sameAs } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import type { AcceptMessage } from './accept-message.ts'
 import { type Answer, problemAnswer } from './answers.ts'
 import type { Batches, LeftBatch } from './batches.ts'
@@ -26,7 +26,7 @@ export type SendBatchDeps = ResolveDeps & {
   acceptMessage: AcceptMessage
   idempotency: Idempotency
   batches: Batches
-  log: LinkLog
+  log: Log
 }
 
 export type SendBatchRequest = {

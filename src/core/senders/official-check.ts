@@ -1,6 +1,7 @@
-import type { Link, LinkLog, OfficialIdentity } from '../../channels/provider.ts'
+import type { Link, OfficialIdentity } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
 import { claimIdentityChecks, type Place, storeIdentity } from './official-store.ts'
 
@@ -10,7 +11,7 @@ export type IdentifiedLink = Place & { identity: NonNullable<Link['identity']> }
 export type OfficialCheckDeps = {
   db: Db
   clock: Clock
-  log: LinkLog
+  log: Log
   /** The open links of official senders that can say who they are. */
   links(): readonly IdentifiedLink[]
 }
