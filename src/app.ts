@@ -11,6 +11,7 @@ import { startWork, type Work } from './compose/work.ts'
 import type { Config } from './config.ts'
 import { CHANNELS } from './contract/enums.ts'
 import { SANDBOX } from './contract/sandbox.ts'
+import { countWaiting } from './core/callbacks/store.ts'
 import { checkMasterKey } from './core/master-key.ts'
 import { countOutbox } from './core/outbox/store.ts'
 import { createSandboxInbox } from './core/sandbox/store.ts'
@@ -205,6 +206,7 @@ function exposeGauges({ db, clock, metrics }: Foundation, { dispatcher, links }:
         waiting: lane.held,
       })),
     outbox: () => countOutbox(db, clock.now()),
+    callbacksWaiting: () => countWaiting(db),
   })
 }
 

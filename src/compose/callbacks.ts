@@ -1,6 +1,6 @@
 import { createWebhookDeliveries } from '../core/callbacks/deliveries.ts'
 import { createWebhooks } from '../core/callbacks/endpoints.ts'
-import { countWaiting, freeDeliveries } from '../core/callbacks/store.ts'
+import { freeDeliveries } from '../core/callbacks/store.ts'
 import { type Callbacks, createCallbacks } from '../workers/callbacks.ts'
 import type { Chore } from '../workers/chores.ts'
 import { type Loop, startLoop } from '../workers/loop.ts'
@@ -27,7 +27,6 @@ export function createCallbackRooms(base: Foundation, lease: NodeLease) {
     disable: webhooks.disable,
     observe: metrics.callback,
   })
-  metrics.read({ callbacksWaiting: () => countWaiting(db) })
   return { webhooks, webhookDeliveries: createWebhookDeliveries({ db, clock, ids }), callbacks }
 }
 
