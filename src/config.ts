@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseAllowedHost } from './infra/guarded-fetch/target.ts'
 import type { LogLevel } from './infra/log.ts'
+import { DAY_MS, HOUR_MS } from './lib/durations.ts'
 import { Refusal } from './lib/refusal.ts'
 
 /** What the environment says, typed and with its defaults. */
@@ -69,8 +70,6 @@ type Env = Readonly<Record<string, string | undefined>>
 type Read<T> = (text: string) => T
 
 const LOG_LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** A delivery is tried for three days, and an endpoint that fails is looked after for five. */
 const LEAST_EVENTS_DAYS = 7
 const MOST_DAYS = 36_500

@@ -11,6 +11,7 @@ import { createBotSubscribers } from '../core/bots/subscribers.ts'
 import { createBotTokens } from '../core/bots/tokens.ts'
 import { createBotUpdates } from '../core/bots/updates.ts'
 import { selectConnectionsFor } from '../core/connections/store.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import { createBotFeeds } from '../workers/bot-feeds.ts'
 import type { Chore } from '../workers/chores.ts'
@@ -159,7 +160,6 @@ export function startBots(
   }
 }
 
-const MINUTE_MS = 60_000
 const SWEPT_AT_ONCE = 5_000
 
 export function listBotChores({ db }: Foundation, { settling, listening }: BotRooms): Chore[] {

@@ -12,6 +12,7 @@ import { cancelMessages } from '../core/messages/withdraw-store.ts'
 import type { BulkBodyLimits } from '../http/bulk-body.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../http/routes/messages-send.ts'
 import { createCheck } from '../http/validation.ts'
+import { HOUR_MS, SECOND_MS } from '../lib/durations.ts'
 import { isId } from '../lib/ids.ts'
 import { createPhones } from '../lib/phone.ts'
 import { createBulkPump } from '../workers/bulk-pump.ts'
@@ -146,8 +147,6 @@ export function startBulk(
   }
 }
 
-const SECOND_MS = 1_000
-const HOUR_MS = 3_600_000
 /** Rows of `bulk_moves` that are counted in one statement; each is of a batch of up to some hundred messages. */
 const FOLDED_AT_ONCE = 100
 const SWEPT_ROWS = 10_000

@@ -12,16 +12,13 @@ import { createRetention, type Retention } from '../core/outbox/retention.ts'
 import { sweepAllProviderRefs, sweepParked } from '../core/outbox/sweep-store.ts'
 import type { SandboxMessages } from '../core/sandbox/messages.ts'
 import { sweepOfficial } from '../core/senders/official-store.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'
 import { VERIFICATIONS_KEEP_MS } from './verification.ts'
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 /** No receipt comes later than this after its attempt, and no inbound message is told again. */
 const RECEIPT_WINDOW_MS = 7 * DAY_MS
 /** A receipt this young may be for a submit whose answer is just being stored, on another node, by another clock. */

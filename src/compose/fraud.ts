@@ -5,16 +5,13 @@ import { createRuleBook } from '../core/fraud/rule-book.ts'
 import { createTallies } from '../core/fraud/tallies.ts'
 import { createTallyStore, sweepTallies, sweepWords } from '../core/fraud/tally-store.ts'
 import { createTotals } from '../core/fraud/totals.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { type Chore, sweepAll } from '../workers/chores.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
 
 export type FraudRooms = ReturnType<typeof createFraudRooms>
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 const BLOCKS_KEEP_MS = 90 * DAY_MS
 /** After so many half-lives nothing is left of a count. */
 const TALLIES_KEEP_MS = 14 * DAY_MS

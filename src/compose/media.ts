@@ -7,6 +7,7 @@ import { createMediaSweep } from '../core/media/sweep.ts'
 import { collecting } from '../infra/collecting-store.ts'
 import { createFileStore, type FileStore } from '../infra/file-store.ts'
 import { createObjectStore } from '../infra/object-store.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -14,7 +15,7 @@ export type MediaRooms = ReturnType<typeof createMediaRooms>
 
 /** Below the data directory. */
 const DIRECTORY = 'media'
-const SWEEP_EVERY_MS = 10 * 60_000
+const SWEEP_EVERY_MS = 10 * MINUTE_MS
 
 /** Uploaded files, and what takes them away again. */
 export function createMediaRooms(base: Foundation, files: FileStore = chooseFileStore(base.config)) {

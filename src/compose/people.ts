@@ -16,6 +16,7 @@ import { createSessions } from '../core/people/sessions.ts'
 import { createWayIn, isLoopback } from '../core/people/way-in.ts'
 import type { PeopleAccess } from '../http/auth.ts'
 import { createSessionCookies } from '../http/session-cookies.ts'
+import { HOUR_MS, SECOND_MS } from '../lib/durations.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { AccountRooms } from './accounts.ts'
 import type { Foundation } from './foundation.ts'
@@ -102,9 +103,6 @@ function createMail({ ids, log }: Foundation, { connections }: AccountRooms, sen
     }
   }
 }
-
-const SECOND_MS = 1_000
-const HOUR_MS = 3_600_000
 
 /** What people leave behind. */
 export function listPeopleChores({ db, clock }: Foundation, { sessions, auditLog }: PeopleRooms): Chore[] {

@@ -9,6 +9,7 @@ import { sweepNames } from '../core/templates/official-store.ts'
 import { createTemplatePoll } from '../core/templates/poll.ts'
 import { createTemplateSnapshots } from '../core/templates/snapshot.ts'
 import { createTemplates } from '../core/templates/templates.ts'
+import { HOUR_MS } from '../lib/durations.ts'
 import type { AccountId } from '../lib/ids.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { AccountRooms, LinkRoom } from './accounts.ts'
@@ -68,7 +69,7 @@ export function pollTemplates({ pollTemplates: run }: TemplateRooms): Chore {
   return { name: 'ask about templates', everyMs: POLL_EVERY_MS, run }
 }
 
-const SWEEP_EVERY_MS = 3_600_000
+const SWEEP_EVERY_MS = HOUR_MS
 
 /** What requests left behind that died with their node. */
 export function sweepTemplateClaims({ db, clock }: Foundation): Chore {

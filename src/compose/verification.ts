@@ -8,6 +8,7 @@ import { sweepLearned } from '../core/verification/learned-store.ts'
 import { createStartAnswers, createVerifications } from '../core/verification/read.ts'
 import { createResend } from '../core/verification/resend.ts'
 import { createStart } from '../core/verification/start.ts'
+import { DAY_MS, HOUR_MS } from '../lib/durations.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { NodeLease } from '../workers/node-lease.ts'
 import type { Foundation } from './foundation.ts'
@@ -75,8 +76,6 @@ export function createVerificationRooms(
   }
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** The verifications themselves go by the month (core/outbox/retention.ts). */
 export const VERIFICATIONS_KEEP_MS = 30 * DAY_MS
 

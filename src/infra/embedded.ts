@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Cancel, Clock } from '../lib/clock.ts'
 import { awake, pause, withinMs } from '../lib/clock.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { copyBinaries, findBinaries } from './embedded/binaries.ts'
 import {
@@ -56,7 +57,7 @@ export type Embedded = {
 }
 
 /** A new or crashed server may replay its log for as long as that takes, up to this. */
-const READY_LIMIT_MS = 10 * 60_000
+const READY_LIMIT_MS = 10 * MINUTE_MS
 const READY_LOOK_MS = 15
 /** Survivors of a server that was killed keep a new one from starting for a moment. */
 const LAUNCHES = 5
@@ -199,7 +200,7 @@ async function connectWhenReady(
     if (tried === 'recovering') note('replaying its log after a crash')
     if (clock.monotonic() > untilMs) {
       throw new Refusal(
-        `The embedded PostgreSQL is not ready after ${READY_LIMIT_MS / 60_000} minutes: see ${site.logFile}.`,
+        `The embedded PostgreSQL is not ready after ${READY_LIMIT_MS / MINUTE_MS} minutes: see ${site.logFile}.`,
       )
     }
     await pause(clock, READY_LOOK_MS)

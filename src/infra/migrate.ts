@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { Refusal } from '../lib/refusal.ts'
 import type { Database } from './db.ts'
 import { applyFunctions } from './migrate-functions.ts'
@@ -25,7 +26,7 @@ const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/
 /** Any constant that stays: every node asks for the same lock. */
 const MIGRATION_LOCK = 7_076_840
 /** Another node's migration of a large store may take long; this long is a stuck one. */
-const LOCK_LIMIT_MS = 30 * 60_000
+const LOCK_LIMIT_MS = 30 * MINUTE_MS
 const OLDEST_VERSION = 15
 const NEWEST_VERSION = 18
 

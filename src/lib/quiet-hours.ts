@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from './durations.ts'
 import { offsetOf } from './time-zones.ts'
 
 /**
@@ -7,8 +8,6 @@ import { offsetOf } from './time-zones.ts'
  */
 export type QuietHours = { startMinute: number; endMinute: number }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 /** Clocks are moved at most once within this, and every zone has opened in it. */
 const HORIZON_MS = 2 * DAY_MS
 /** Where clocks are moved there is another offset on the two sides of it. */

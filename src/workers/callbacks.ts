@@ -18,6 +18,7 @@ import { type GuardedFetch, GuardedFetchError, type GuardedResponse } from '../i
 import { patiently } from '../infra/patiently.ts'
 import type { Seal } from '../infra/seal.ts'
 import { type Cancel, type Clock, withinMs } from '../lib/clock.ts'
+import { DAY_MS } from '../lib/durations.ts'
 import { type AccountId, fromUuid } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
@@ -59,7 +60,7 @@ const MOST_CANCELLED = 1_000
 /** From the name to the head of the answer, in ms. */
 const ATTEMPT_MS = 15_000
 /** An endpoint that has failed for so long without one success is disabled. */
-const FAILING_MS = 5 * 24 * 3_600_000
+const FAILING_MS = 5 * DAY_MS
 /** Answers are written down with all that come within this: a call costs as much as dozens of rows. */
 const GATHER_MS = 200
 /** Receivers that had to wait are looked for this long after a place became free: by then there are more. */

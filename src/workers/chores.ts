@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { HOUR_MS } from '../lib/durations.ts'
 import type { Log } from '../lib/log.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -23,7 +24,7 @@ export async function sweepAll(sweepPage: () => Promise<number>, pageSize: numbe
 
 /** A failure alone, or a database that is away for a moment, is none of anybody's business. */
 const WARN_AFTER_MS = 30_000
-const WARN_AT_LEAST_EVERY_MS = 3_600_000
+const WARN_AT_LEAST_EVERY_MS = HOUR_MS
 
 type ChoresDeps = {
   clock: Clock

@@ -4,6 +4,7 @@ import { attemptIdOf } from '../core/outbox/attempt-id.ts'
 import { claimLookups, type Lookup } from '../core/outbox/reconcile-store.ts'
 import type { Db } from '../infra/db.ts'
 import type { Clock } from '../lib/clock.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import type { ConnectionId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -27,7 +28,6 @@ export type ReconcileDeps = {
   observe?(provider: string, outcome: Outcome['kind']): void
 }
 
-const MINUTE_MS = 60_000
 /** Asked 30 s, 2 min, 10 min and 1 h after it became unknown, then every hour until its deadline. */
 const LOOKUP_WAITS_MS = [30_000, 90_000, 8 * MINUTE_MS, 50 * MINUTE_MS, 60 * MINUTE_MS] as const
 /** Questions under way at once to one connection: they must not stand in the way of its sends. */

@@ -3,6 +3,7 @@ import type { BotListener } from '../../contract/bot-platform.ts'
 import type { Database } from '../../infra/db.ts'
 import { SealBroken } from '../../infra/seal.ts'
 import { type Clock, toIso, within } from '../../lib/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { AccountId, BotId, Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
@@ -38,15 +39,15 @@ export type BotListeningDeps = {
 }
 
 /** From one look at a bot to the next, as long as there are no more bots than the nodes get through. */
-const LOOK_EVERY_MS = 5 * 60_000
+const LOOK_EVERY_MS = 5 * MINUTE_MS
 /** A round of one node looks at 1,000 at most, so many of them at once. */
 const AT_ONCE = 25
 const MOST_PAGES = 40
 const ASK_MS = 5_000
 /** Whoever takes a bot again within this after we took it back means it: two that take it from each other both lose half of it. */
-const TAKEN_BACK_ONCE_IN_MS = 86_400_000
+const TAKEN_BACK_ONCE_IN_MS = DAY_MS
 /** A failure to reach us that is older says nothing of now. */
-const RECENT_FAILURE_MS = 15 * 60_000
+const RECENT_FAILURE_MS = 15 * MINUTE_MS
 const LONGEST_DETAIL = 300
 
 type Problem = { code: BotProblemCode; detail: string }

@@ -2,6 +2,7 @@ import type { DeliveryStatus, EventType } from '../../contract/webhook.ts'
 import type { Db } from '../../infra/db.ts'
 import { textArray } from '../../infra/pg-array.ts'
 import { toIso } from '../../lib/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { type AccountId, firstUuidAt, fromUuid, type MessageId, toUuid } from '../../lib/ids.ts'
 import { MOST_LOOKED_AT } from '../../lib/look-down.ts'
 import type { DeliveryId, EventId, WebhookId } from './store.ts'
@@ -170,9 +171,9 @@ export async function replayEvents(
 }
 
 /** An event gets its id before it is stored: this much before at most, were the database away meanwhile. */
-const NAMED_BEFORE_MS = 3_600_000
+const NAMED_BEFORE_MS = HOUR_MS
 /** Or after its time was taken: by a few statements, or by clocks that were set back. */
-const NAMED_AFTER_MS = 60_000
+const NAMED_AFTER_MS = MINUTE_MS
 /** Some thousand rows into five indexes. */
 const REPLAY_TIMEOUT_MS = 20_000
 /** Which of two events of the same millisecond came first. */

@@ -21,6 +21,7 @@ import {
 import type { Database, Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { lockAccount } from '../accounts/store.ts'
@@ -82,7 +83,7 @@ export type WebhooksDeps = {
 
 const MOST_ENDPOINTS = 50
 /** How long a rotated secret goes on signing, in ms. */
-const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = DAY_MS
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { db, clock, ids, random, seal } = deps

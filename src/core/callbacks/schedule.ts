@@ -1,8 +1,5 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 import type { Random } from '../../lib/random.ts'
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /** From one attempt to the next, in ms: ten attempts within some three days. */
 const DELAYS_MS: readonly number[] = [

@@ -1,6 +1,7 @@
 import { type Channel, isSms } from '../../contract/enums.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, ConnectionId, Ids } from '../../lib/ids.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import { keyOf } from './address.ts'
@@ -52,7 +53,7 @@ export type Refused = {
 
 const MOST_AT_ONCE = 500
 /** A submit is answered long before, or never. */
-const PARKED_MS = 24 * 3_600_000
+const PARKED_MS = DAY_MS
 
 /** No border divides what somebody says by SMS. */
 const SMS: readonly Channel[] = ['local_sms', 'int_sms']

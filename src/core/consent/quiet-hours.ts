@@ -1,5 +1,6 @@
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import type { MessageType } from '../../contract/enums.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { createLru } from '../../lib/lru.ts'
 import { opensAt } from '../../lib/quiet-hours.ts'
 import { timeZonesOf } from '../../lib/time-zones.ts'
@@ -19,7 +20,6 @@ export type MayLeaveAt = (message: ToHold) => number
 
 /** Countries, by the minute: a campaign asks the same for every recipient. */
 const REMEMBERED = 2_000
-const MINUTE_MS = 60_000
 
 /**
  * When a message may go out: `atMs`, or, for marketing within the account's

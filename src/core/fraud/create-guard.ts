@@ -1,5 +1,6 @@
 import type { FraudRules } from '../../contract/fraud.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { timeOf } from '../../lib/ids.ts'
 import type { Blocks } from './blocks.ts'
 import type { Breach, Guard, GuardedCheck, GuardedSend, GuardVerdict, Turn } from './guard.ts'
@@ -33,7 +34,6 @@ export type WorkingGuard = Guard & { round(): Promise<void> }
 type Counted = { keys: SendKeys | null; turn: Turn | null; watched: readonly Breach[] }
 
 const PASS: GuardVerdict = { verdict: 'pass', turn: null }
-const MINUTE_MS = 60_000
 
 export function createGuard({ clock, rules: book, tallies, blocks }: GuardDeps): WorkingGuard {
   const keyring = createKeyring()

@@ -1,4 +1,5 @@
 import type { FraudRule, FraudRules, GuardedType, RuleMode } from '../../contract/fraud.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import { toMicros } from '../../lib/money.ts'
@@ -14,9 +15,8 @@ import {
   type ScopeKind,
 } from './scopes.ts'
 import { type Tallies, type TallyKey, tallyKey } from './tallies.ts'
-import { type Delta, HOUR_MS, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
+import { type Delta, highestShare, holdOf, type Tally, usualPerHour } from './tally.ts'
 
-const DAY_MS = 24 * HOUR_MS
 /** Pressure that goes by itself, an hour: what people who give up leave behind. */
 const LEAKS: Record<ScopeKind, number> = { r4: 2, r5: 4, r6: 10, country: 10, ip: 0, spend: 0, account: 0 }
 /** A wider range takes more, times the setting of the narrowest. */

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { DAY_MS } from '../../lib/durations.ts'
 import { keyOf } from '../consent/address.ts'
 
 /** What a key stands for; the key begins with it. */
@@ -55,7 +56,7 @@ export function addressOf(clientIp: string | null): Scope | null {
 
 /** Spending counts by the UTC day. */
 export function dayOf(nowMs: number): Scope {
-  return { kind: 'spend', key: `spend:${Math.floor(nowMs / 86_400_000)}` }
+  return { kind: 'spend', key: `spend:${Math.floor(nowMs / DAY_MS)}` }
 }
 
 /** As people read it: the range, the country, the network. */

@@ -1,4 +1,5 @@
 import type { FraudRule } from '../../contract/fraud.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 
 /**
  * What is counted of one key: a range of numbers, a country, a caller's address,
@@ -29,10 +30,9 @@ export type Delta = Omit<Tally, 'atMs'>
 
 /** Counts of sends and confirmations fade by half in this time. */
 export const HALF_LIFE_HOURS = 24
-export const HOUR_MS = 3_600_000
 /** A hold is so long at first, twice as long each time that it comes back within a day. */
-const FIRST_HOLD_MS = 30 * 60_000
-const LONGEST_HOLD_MS = 24 * HOUR_MS
+const FIRST_HOLD_MS = 30 * MINUTE_MS
+const LONGEST_HOLD_MS = DAY_MS
 const MOST_HOLDS = 16
 /** Of what brought a hold about so much is left when it ends: a few more, and it is back. */
 const LEFT_AFTER_HOLD = 0.8

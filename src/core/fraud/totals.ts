@@ -5,6 +5,7 @@ import { invalid } from '../../contract/errors.ts'
 import type { StatsQuery, StatsRow } from '../../contract/verification-stats.ts'
 import type { Database } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { countDue, countNewest, type Dimension, sumTotals, type TotalRow } from './total-store.ts'
@@ -22,7 +23,6 @@ const PAGE = 20
 const MOST_PAGES = 100
 /** Of an account, which its reader brings up to date. */
 const NEWEST = 2_000
-const DAY_MS = 24 * 3_600_000
 /** No receipt comes later, and nobody sends a code anew. */
 const CLOSED_MS = 8 * DAY_MS
 const DEFAULT_DAYS = 30

@@ -3,6 +3,7 @@ import { createBatcher } from '../../infra/batch.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../infra/db.ts'
 import { patiently } from '../../infra/patiently.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import type { KeepInbound } from './keep.ts'
 import { groupParts, isPart, joinedText } from './parts.ts'
@@ -36,7 +37,7 @@ type Failure = { error: unknown }
 /** The database is waited for this long: less than providers wait for their answer. */
 const PATIENCE_MS = 8_000
 /** Parts come within seconds; a telephone that was out of reach in between may take longer. */
-const PARTS_WAIT_MS = 10 * 60_000
+const PARTS_WAIT_MS = 10 * MINUTE_MS
 /** One transaction keeps no more. */
 export const MOST_GIVEN_UP = 500
 

@@ -1,11 +1,12 @@
 import { createBatcher } from '../../infra/batch.ts'
 import type { Db } from '../../infra/db.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
 import type { InboundRow } from './store.ts'
 import { findWindows, openWindows, type WindowEnd, type WindowKey } from './windows-store.ts'
 
 /** For how long after somebody's message they may be written to in free text: WhatsApp's rule. */
-const OPEN_MS = 24 * 3_600_000
+const OPEN_MS = DAY_MS
 
 /** When recipients last wrote to a sender of ours, as far as it decides what may be sent to them. */
 export type ConversationWindows = {

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { type AssetId, fromUuid, toUuid } from '../../lib/ids.ts'
 import type { AssetRef } from './store.ts'
 
@@ -12,7 +13,6 @@ export type Previews = {
   read(id: AssetId, token: string): AssetRef | null
 }
 
-const HOUR_MS = 3_600_000
 const VALID_HOURS = 24
 // account (16) · hours since the epoch until which it is good (4) · MAC (16)
 const HOURS_AT = 16

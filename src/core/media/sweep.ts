@@ -1,10 +1,10 @@
 import type { Database } from '../../infra/db.ts'
 import type { FileStore } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { bury } from './media.ts'
 import { giveUpStoring, lockAsset, markLeaving, selectIdle, selectLeaving, sweepUses } from './store.ts'
 
-const HOUR_MS = 3_600_000
 /** No upload takes longer: a request has five minutes, a fetch one. */
 const LONGEST_UPLOAD_MS = HOUR_MS
 /** A message is accepted long before, or never. */

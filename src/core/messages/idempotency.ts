@@ -4,6 +4,7 @@ import { isUsableKey, MAX_KEY_CHARACTERS } from '../../contract/idempotency-key.
 import type { Db } from '../../infra/db.ts'
 import { canonicalHash } from '../../lib/canonical-json.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type MessageId, timeOf } from '../../lib/ids.ts'
 import { type Answer, insufficientAnswer } from './answers.ts'
 import { readFirstAnswer, renderFirstAnswer } from './first-word.ts'
@@ -62,7 +63,7 @@ export function isDecision({ status, unread }: Problem): boolean {
   return status < 500 && !unread && !NEVER_STORED.includes(status)
 }
 
-export const REPLAY_WINDOW_MS = 24 * 3_600_000
+export const REPLAY_WINDOW_MS = 24 * HOUR_MS
 /** Beyond its wait, a living request needs this long at most to write its answer down. */
 const ANSWER_GRACE_MS = 3_000
 

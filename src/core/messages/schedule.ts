@@ -1,8 +1,9 @@
 import { invalid, Problem } from '../../contract/errors.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 
 /** 365 days: far enough for a birthday, near enough to be kept. */
-const FURTHEST_AHEAD_MS = 365 * 24 * 3_600_000
+const FURTHEST_AHEAD_MS = 365 * DAY_MS
 
 /**
  * The time of `options.scheduleAt` in ms since the epoch, or null when there is none. Throws

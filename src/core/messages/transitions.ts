@@ -1,6 +1,7 @@
 import type { Outcome, RejectCode } from '../../channels/provider.ts'
 import type { MessageError } from '../../contract/message.ts'
 import { backoffMs } from '../../lib/backoff.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import type { Random } from '../../lib/random.ts'
 
 /** What an attempt's outcome makes of its message; `docs/states.md` draws it. */
@@ -25,7 +26,7 @@ export type SettlePolicy = {
 }
 
 /** The longest that an exponential backoff grows to. */
-const BACKOFF_CAP_MS = 3_600_000
+const BACKOFF_CAP_MS = HOUR_MS
 
 /** The public code of each reason that a provider can give. */
 export const PUBLIC_CODE: Record<RejectCode, MessageError> = {

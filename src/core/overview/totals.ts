@@ -4,6 +4,7 @@ import { readTime } from '../../contract/filters.ts'
 import type { MessageStats, MessageStatsQuery, MessageStatsRow } from '../../contract/stats.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { type Counts, countWaiting, foldDeltas, sumTotals, type TotalRow } from './total-store.ts'
 
@@ -15,8 +16,6 @@ export type MessageTotals = {
   read(caller: Caller, query: MessageStatsQuery): Promise<MessageStats>
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Keeps an answer below some 5,000 rows for six channels. */
 const MOST_DAYS = { hour: 31, day: 731 } as const
 /** What comes of an earlier or a later one, rounded, is in a year that no store can hold. */

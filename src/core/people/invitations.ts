@@ -5,6 +5,7 @@ import type { KeyRole, Permission } from '../../contract/enums.ts'
 import { invalid, Problem } from '../../contract/errors.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { PLATFORM } from '../accounts/platform.ts'
@@ -73,7 +74,6 @@ export type InvitationsDeps = {
   sessions: Sessions
 }
 
-const DAY_MS = 86_400_000
 const INVITATION_MS = 7 * DAY_MS
 const RESET_MS = DAY_MS
 

@@ -7,6 +7,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
 import type { Seal } from '../../infra/seal.ts'
 import { type Clock, toIso } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { type AccountId, type Ids, isId, sameAs, timeOf } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { heldAs } from '../accounts/holding.ts'
@@ -73,7 +74,6 @@ export type SessionsDeps = {
   browsers: Pick<Browsers, 'mark'>
 }
 
-const HOUR_MS = 3_600_000
 /** Nobody has used it for so long. */
 export const IDLE_MS = 12 * HOUR_MS
 /** However much it is used. */

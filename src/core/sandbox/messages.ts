@@ -4,6 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { asStored } from '../../contract/filters.ts'
 import type { SandboxMessage, SandboxPage, SandboxQuery } from '../../contract/sandbox.ts'
 import type { Db } from '../../infra/db.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { readInbox, sweepLeftovers, sweepMessages } from './messages-store.ts'
 
@@ -39,7 +40,7 @@ export function createSandboxMessages(options: { db: Db; phones: Phones }): Sand
     },
 
     async sweep(nowMs) {
-      const oldestMs = nowMs - KEEP_DAYS * 86_400_000
+      const oldestMs = nowMs - KEEP_DAYS * DAY_MS
       await sweepLeftovers(db, oldestMs)
       let swept = 0
       for (let deleted = SWEEP_ITEMS; deleted === SWEEP_ITEMS; swept += deleted) {

@@ -1,6 +1,7 @@
 import type { Link, OfficialIdentity } from '../../channels/provider.ts'
 import type { Db } from '../../infra/db.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { Log } from '../../lib/log.ts'
 import { storable } from '../../lib/storable.ts'
 import { claimIdentityChecks, type Place, storeIdentity } from './official-store.ts'
@@ -17,9 +18,9 @@ export type OfficialCheckDeps = {
 }
 
 /** Numbers and names change seldom, ratings once a day. */
-const CHECK_EVERY_MS = 3_600_000
+const CHECK_EVERY_MS = HOUR_MS
 /** When to come back to a provider that could not say; longer than it may take to answer. */
-const COME_BACK_MS = 60_000
+const COME_BACK_MS = MINUTE_MS
 const ANSWER_MS = 10_000
 
 /**

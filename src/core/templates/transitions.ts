@@ -1,5 +1,6 @@
 import type { TemplateState, TemplateWord } from '../../channels/provider.ts'
 import type { TemplateStatus, TemplateSubType } from '../../contract/template.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 
 /**
  * What the provider's word makes of an official template (docs/states.md). What
@@ -43,10 +44,6 @@ export function subTypeAfter(
 export function isUsable(status: TemplateStatus): boolean {
   return status === 'active' || status === 'approved'
 }
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /**
  * When a template is looked at next, in ms since the epoch. Webhooks are faster;

@@ -1,6 +1,7 @@
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ChannelOrder, VerificationAttempt, VerificationDelivery } from '../../contract/verification.ts'
 import { toIso } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { type Answer, failedAnswer } from '../messages/answers.ts'
 import type { FirstAnswer } from '../messages/first-word.ts'
 import type { VerificationId } from './codes.ts'
@@ -23,7 +24,7 @@ export type AttemptFacts = CodeFacts & {
 }
 
 export function expiryOf({ sentAt, validityMinutes }: CodeFacts): number {
-  return sentAt + validityMinutes * 60_000
+  return sentAt + validityMinutes * MINUTE_MS
 }
 
 /** What its messages were told comes to: null where none of them is on its way. */

@@ -3,6 +3,7 @@ import type { Channel } from '../../contract/enums.ts'
 import type { ChannelOrder } from '../../contract/verification.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { createGenerations } from '../../lib/generations.ts'
 import type { AccountId } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
@@ -24,8 +25,7 @@ export type LearnedDeps = { db: Db; clock: Clock; random: Pick<Random, 'fraction
 /** Accounts that are followed; whoever comes beyond goes by what all accounts know. */
 const MOST_ACCOUNTS = 5_000
 /** An account that asked for nothing in so long is no longer followed. */
-const FOLLOWED_MS = 24 * 3_600_000
-const HOUR_MS = 3_600_000
+const FOLLOWED_MS = DAY_MS
 
 type Known = ReadonlyMap<string, ReadonlyMap<Channel, LearnedRow>>
 

@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import type { VerificationStatus } from '../../contract/verification.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { VerificationRow } from './store.ts'
 
 /** Wrong codes that an attempt takes, over all its resends; migrations/functions/check_codes.sql counts them. */
@@ -56,7 +57,7 @@ export function isResendable(row: VerificationRow, nowMs: number): boolean {
 /** Codes that expire before another may be sent would leave nothing to resend: such an attempt lasts a validity longer. */
 function endOf({ resends, resendAt, expiresAt, validityMinutes }: VerificationRow): number {
   if (resends >= MAX_RESENDS || resendAt < expiresAt) return expiresAt
-  return resendAt + validityMinutes * 60_000
+  return resendAt + validityMinutes * MINUTE_MS
 }
 
 export function exhausted(expiresAtMs: number, nowMs: number): Problem {
