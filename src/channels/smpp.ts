@@ -29,14 +29,14 @@ function openLink(config: SmppConfig, io: Io): Link {
   const settings = withDefaults(config)
   const ids = createReceiptIds(settings.receiptIdFormat)
 
-  /** The status to answer with; a rejection makes the centre try again later. */
+  /** Resolves to the command_status of the response. On a rejection the centre delivers it again later. */
   async function onDelivery(delivery: Delivery): Promise<number> {
     const inbound = isReceipt(delivery) ? receiptIn(delivery) : messageIn(delivery)
     if (inbound) await io.emit([inbound])
     return STATUS.ok
   }
 
-  /** Null for one that says nothing. */
+  /** Null for a receipt that names no message or no known state. */
   function receiptIn(delivery: Delivery): Receipt | null {
     const read = readReceipt(delivery)
     if (read) return toReceipt(read, ids.resolve(read))
@@ -53,7 +53,7 @@ function openLink(config: SmppConfig, io: Io): Link {
     return message
   }
 
-  /** The answer to a submit that had timed out: what was unknown is known now. */
+  /** Reports the answer to a submit that had timed out, so that the unknown attempt gets its outcome. */
   function tellLate({ accountId, attemptId }: Outgoing, outcome: Outcome): void {
     io.tellLate({ accountId, attemptId, outcome }).catch(error => {
       io.log.warn({ err: error, attemptId }, 'smpp: a late answer could not be written down')

@@ -6,9 +6,9 @@ import { explainReply } from './smtp/explain.ts'
 export type { SmtpConfig } from './smtp/config.ts'
 
 /**
- * E-mail by way of any mail server, over a pool of connections. `providerId` is the mail's
- * Message-ID without its brackets: ours, or the one that a service is known to put in its
- * place. Source of the rules for what counts as taken: RFC 5321, 4.2 and 6.1.
+ * E-mail through any SMTP server, over a pool of connections. `providerId` is the mail's
+ * Message-ID without its brackets: ours, or the one that some services are known to put in its
+ * place. What counts as taken follows RFC 5321, 4.2 and 6.1.
  */
 export const smtpProvider: Provider<SmtpConfig> = {
   key: 'smtp',
@@ -23,6 +23,6 @@ export const smtpProvider: Provider<SmtpConfig> = {
   secrets: ['password', 'dkim'],
   dedupes: false,
   explain: explainReply,
-  // The mail library is the largest of all, and many send none.
+  // Loaded at first use: the mail library is the largest dependency, and many installations send no mail.
   open: async (config, io) => (await import('./smtp/link.ts')).openLink(config, io),
 }

@@ -25,7 +25,7 @@ export type Bind = {
   state(): 'connecting' | 'bound' | 'down'
   /** Why it is down; '' otherwise. */
   fault(): string
-  /** It is down for a reason that waiting a moment does not cure. */
+  /** It is down, and a retry within seconds is not expected to help. */
   hopeless(): boolean
   /** Null while it takes no submits. */
   session(): Session | null
@@ -36,12 +36,12 @@ export type Bind = {
 
 const RECONNECT_BASE_MS = 200
 const RECONNECT_CAP_MS = 10_000
-/** Between tries when the centre refused who we are: hammering gets accounts locked. */
+/** Pause after the centre refused our credentials: retrying at once may get the account locked. */
 const REFUSED_PAUSE_MS = 30_000
-/** A bind that lasted this long was a good one: the next pause is short again. */
+/** After a bind that lasted this long, the backoff starts again from its shortest pause. */
 const STABLE_MS = 10_000
 
-/** Characters of a reason that are passed on; a name with many addresses fails at length. */
+/** Longest reason in characters: a host name with many addresses fails with one error for each. */
 const LONGEST_FAULT = 200
 
 const BIND_COMMAND: Record<BindRole, number> = {
@@ -58,7 +58,7 @@ export function startBind(deps: BindDeps): Bind {
   let failures = 0
   let session: Session | null = null
   let closing = false
-  /** Cuts short whatever the loop waits for. */
+  /** Ends the current wait of the loop at once: for the connection, the session's end or the pause. */
   let interrupt: () => void = () => {}
   let urged = false
   let endPause: () => void = () => {}
@@ -83,7 +83,7 @@ export function startBind(deps: BindDeps): Bind {
     }
   }
 
-  /** From the connection to its end; resolves to why it ended. */
+  /** Connects, binds and runs one session; resolves to the reason why it ended. */
   async function runOnce(): Promise<string> {
     const { socket, ready } = connect(settings, io.clock)
     interrupt = () => socket.destroy()

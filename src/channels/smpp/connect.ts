@@ -3,20 +3,20 @@ import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import type { SmppSettings } from './config.ts'
 
-/** A connection under way; `socket` may be destroyed at any time. */
+/** A connection being made; the caller may destroy `socket` at any time. */
 export type Connecting = {
   socket: Socket
-  /** True once it stands (and its certificate was verified), else why it does not. Never rejects. */
+  /** True once connected (with TLS: and the certificate verified), else the reason why not. Never rejects. */
   ready: Promise<true | string>
 }
 
-/** TCP and TLS together; shorter than an answer's time, since nothing was sent yet. */
+/** For TCP and TLS together. Shorter than the wait for a response: a submit that did not connect is safe to retry. */
 const CONNECT_TIMEOUT_MS = 5000
 
 export function connect(settings: SmppSettings, clock: Clock): Connecting {
   const socket = open(settings)
   if (typeof socket === 'string') return { socket: new Socket(), ready: Promise.resolve(socket) }
-  // Somebody always listens: an error without a listener would end the process.
+  // An 'error' event without a listener would end the process.
   socket.on('error', () => {})
   const ready = new Promise<true | string>(resolve => {
     const finish = (result: true | string): void => {
@@ -38,7 +38,7 @@ export function connect(settings: SmppSettings, clock: Clock): Connecting {
   return { socket, ready }
 }
 
-/** The socket, or why there cannot be one: a certificate authority that is no PEM throws at once. */
+/** The socket, or why there is none: a certificate authority that is not PEM makes `connect` throw. */
 function open(settings: SmppSettings): Socket | string {
   try {
     return settings.tls ? openTls(settings) : connectTcp({ host: settings.host, port: settings.port })
@@ -54,13 +54,13 @@ function openTls(settings: SmppSettings): Socket {
     host: settings.host,
     port: settings.port,
     rejectUnauthorized: true,
-    // An address cannot be asked for by SNI; its certificate is checked against the address itself.
+    // SNI takes no IP addresses; the certificate is then verified against the address itself.
     servername: isIP(name) ? '' : name,
     ...(settings.tlsCa === undefined ? {} : { ca: settings.tlsCa }),
   })
 }
 
-/** A name with several addresses fails with one error for each. */
+/** Node fails a name with several addresses with an AggregateError, one error for each address. */
 function reasonOf(error: unknown): string {
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error]
   return causes.map(cause => (cause instanceof Error ? cause.message : String(cause))).join('; ')

@@ -2,9 +2,9 @@ import { ESM_UDHI, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
 /**
- * The text of a delivery, as octets, apart from the header that may stand before it. It is in
- * message_payload or in the PDU itself; centres that mean the latter may leave the former empty.
- * `octets` is both, for what may have been announced with a header and have none.
+ * The text of a delivery as octets, without its user data header (UDH). It is in message_payload or in short_message;
+ * some centres send an empty message_payload beside a short_message.
+ * `octets` is header and text together: some centres set the UDH bit on texts that have no header.
  */
 export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body: Buffer; octets: Buffer } {
   const payload = tlvs.get(TLV.messagePayload)
@@ -14,7 +14,7 @@ export function wordsOf({ message, tlvs }: Delivery): { udh: Buffer | null; body
   return { udh: octets.subarray(1, end), body: octets.subarray(end), octets }
 }
 
-/** The id that a delivery has as an optional parameter; '' for none. It should end with a NUL; some leave that out. */
+/** receipted_message_id, or '' without one. Some centres leave out the NUL at its end. */
 export function messageIdIn(tlvs: Tlvs): string {
   const bytes = tlvs.get(TLV.receiptedMessageId)
   if (!bytes) return ''

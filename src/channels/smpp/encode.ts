@@ -16,12 +16,12 @@ const UNSAID: Numbering = { ton: 0, npi: 0 }
 const RECIPIENT = /^\+?[0-9]{3,20}$/
 const DIGITS = /^\+?[0-9]{1,20}$/
 const ALPHANUMERIC_SENDER = /^[\x20-\x7e]{1,11}$/
-/** Digits above which a sender without a plus is a whole number and no short code. */
+/** A numeric sender without a plus is a short code up to this many digits, and an international number above. */
 const LONGEST_SHORT_CODE = 6
 
 const REQUEST_RECEIPT = 1
 
-/** The submit_sm of every part, in order; or why the message can never be one. */
+/** The submit_sm of every part, in order; or a rejection, where the message cannot be sent as an SMS. */
 export function toShortMessages(
   message: Outgoing,
   settings: SmppSettings,
@@ -59,7 +59,7 @@ function numberingOf(source: string): Numbering | null {
   return ALPHANUMERIC_SENDER.test(source) ? ALPHANUMERIC : null
 }
 
-/** A text below the parts' smallest content cannot be; only longer ones are counted. */
+/** Counting parts is slow, so texts that are too short to need more than the most parts are not counted. */
 function tooLong(text: string): boolean {
   return text.length > MOST_SMS_PARTS * 60 && countSms(text).parts > MOST_SMS_PARTS
 }

@@ -4,30 +4,30 @@ import { createPassingMap } from '../../lib/passing-map.ts'
 /** What became of one submit_sm on the wire. */
 export type SubmitAnswer =
   | { kind: 'answer'; status: number; messageId: string }
-  /** Its bytes never left this process. */
+  /** Not written to the socket: safe to send again. */
   | { kind: 'unwritten'; detail: string }
-  /** Its bytes left, and no answer that can be read came back. */
+  /** Written, but no readable response came back: the centre may have taken it. */
   | { kind: 'unknown'; detail: string }
 
 export type InFlightDeps = {
   clock: Clock
   timeoutMs: number
-  /** Answers may be waiting in a socket that is not read: nobody is late then. */
+  /** Reading is paused, so responses may be waiting unread in the socket: no submit times out meanwhile. */
   onHold(): boolean
 }
 
-/** The submits of one session that wait for their answers, by sequence number. */
+/** The submits of one session that wait for their submit_sm_resp, by sequence number. */
 export type InFlight = {
   size(): number
   has(number: number): boolean
-  /** `settled` is called exactly once; `late` at most once, with an answer that came after it had been given up. */
+  /** `settled` is called exactly once; `late` at most once, with a response that came after the submit was given up. */
   add(number: number, signal: AbortSignal, settled: Settled, late?: Settled): void
   settle(number: number, answer: SubmitAnswer): void
-  /** All that was added so far has been handed to the network. */
+  /** All submits added so far have been written to the socket. */
   noteWritten(): void
-  /** Hands over an answer that came too late; false when nobody ever waited for it. */
+  /** Passes a late response on; false where no submit had this sequence number. */
   settleLate(number: number, answer: SubmitAnswer): boolean
-  /** Settles the rest: unknown what was written, unwritten what was not. */
+  /** Settles all that wait: as `unknown` where the submit was written, else as `unwritten`. */
   end(reason: string): void
 }
 
@@ -42,13 +42,13 @@ type Waiting = {
   late: Settled | undefined
 }
 
-/** Numbers kept so that a late answer is recognised. */
+/** Sequence numbers of submits that were given up, kept to recognise a late response. */
 const MOST_GIVEN_UP = 10_000
 
 export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFlight {
   const waiting = createPassingMap<number, Waiting>()
   const givenUp = new Map<number, Settled | undefined>()
-  /** Signals that are listened to: submits that begin together share one. */
+  /** Signals that have our listener already: submits that begin together share a signal. */
   const heard = new WeakSet<AbortSignal>()
   let added = 0
   let written = 0
@@ -61,7 +61,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
     cancelSweep ??= clock.after(timeoutMs, sweep)
   }
 
-  /** Once for all submits of a signal: it looks through its listeners for each one that comes or goes. */
+  /** One listener per signal, not per submit: adding and removing a listener scans all listeners of the signal. */
   function listenTo(signal: AbortSignal): void {
     if (heard.has(signal)) return
     heard.add(signal)
@@ -73,7 +73,7 @@ export function createInFlight({ clock, timeoutMs, onHold }: InFlightDeps): InFl
     signal.addEventListener('abort', onAbort, { once: true })
   }
 
-  /** One timer for all of them: they were begun in order, and all wait equally long. */
+  /** One timer is enough: all submits wait equally long, so they time out in the order in which they began. */
   function sweep(): void {
     cancelSweep = null
     if (onHold()) {

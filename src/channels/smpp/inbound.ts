@@ -8,7 +8,7 @@ import type { Delivery } from './session.ts'
 
 const TON_UNKNOWN = 0
 const TON_INTERNATIONAL = 1
-/** Digits above which an address of an unsaid kind is a whole number and no short code. */
+/** An address of unknown type is a short code up to this many digits, and an international number above. */
 const LONGEST_SHORT_CODE = 6
 
 /**
@@ -21,8 +21,8 @@ const SINGLE_SHIFT = 0x24
 const LOCKING_SHIFT = 0x25
 
 /**
- * A message from a phone. Null for what has no text that can be read. SMPP gives
- * such a message no id; one that the centre says is used, and `spareId` else.
+ * A message from a phone (MO). Null where it has no readable text. SMPP defines no id for
+ * such a message: the centre's own id is used if it sends one, else `spareId`.
  */
 export function readMessage(
   delivery: Delivery,
@@ -47,7 +47,7 @@ export function readMessage(
   }
 }
 
-/** E.164 with plus where it is a whole number. A centre that does not say what an address is gives it internationally. */
+/** E.164 with plus where it is a whole number. An address of unknown type of number is taken for an international one. */
 function addressOf(address: string, ton: number): string {
   const digits = address.replace(/^\+/, '')
   if (!/^\d+$/.test(digits)) return address
@@ -84,7 +84,7 @@ function* elementsOf(udh: Buffer): Generator<{ element: number; data: Buffer }> 
   }
 }
 
-/** The same by optional parameters, in the place of a UDH. */
+/** The part as the sar_* optional parameters give it, which some centres send in place of a UDH. */
 function segmentOf(tlvs: Tlvs): InboundPart | null {
   const [reference, total, number] = [TLV.sarReference, TLV.sarTotal, TLV.sarNumber].map(tag => tlvs.get(tag))
   if (reference?.length !== 2 || total?.length !== 1 || number?.length !== 1) return null

@@ -10,18 +10,18 @@ import {
 } from './pdu.ts'
 
 /**
- * Reads SMPP 3.4. Nothing here throws, whatever the bytes are: a PDU that does
- * not hold what its command promises is `malformed`.
- * Optional parameters are read as far as they go: centres leave octets behind the
- * text, and one that ended the session for that would meet the same PDU in the next.
+ * Reads SMPP 3.4. Nothing here throws, whatever the bytes are: a PDU whose body does
+ * not fit its command is `malformed`.
+ * Broken optional parameters are no error: some centres leave stray octets behind the
+ * text, and would send the same PDU again in the next session if we ended this one.
  */
 
 export type Pdu = { sequence: number; status: number } & (
   | { kind: 'bind'; command: number; bind: BindRequest }
   | { kind: 'bind_resp'; command: number; systemId: string }
-  /** submit_sm, deliver_sm or data_sm; `tlvsCut` where an optional parameter runs past the end. */
+  /** submit_sm, deliver_sm or data_sm; `tlvsCut`: an optional parameter was longer than the PDU. */
   | { kind: 'message'; command: number; message: ShortMessage; tlvs: Tlvs; tlvsCut?: true }
-  /** The response to one; a refusal may come without its body. */
+  /** The response to one of these; `messageId` is '' where the body was left out, as it may be in a refusal. */
   | { kind: 'message_resp'; command: number; messageId: string }
   /** Known commands that are a header alone. */
   | { kind: 'header'; command: number }
@@ -43,15 +43,15 @@ const HEADERS: readonly number[] = [
   responseTo(COMMAND.unbind),
   COMMAND.enquireLink,
   responseTo(COMMAND.enquireLink),
-  // These two have a body that nobody here needs, and no response.
+  // These two have no response, and a body that is not used here.
   COMMAND.outbind,
   COMMAND.alertNotification,
 ]
 
-/** The specification has 64; what a stranger sends beyond this is no id. */
+/** SMPP allows 64 octets. Some centres send longer ids; anything beyond this is not taken for an id. */
 const LONGEST_ID_BYTES = 200
 
-/** Reads one whole PDU, as a framer cuts it. */
+/** Reads one whole PDU, as the framer cuts it from the stream. */
 export function readPdu(frame: Buffer): Pdu {
   const command = frame.readUInt32BE(4)
   const status = frame.readUInt32BE(8)
@@ -82,8 +82,8 @@ export function isResponse(command: number): boolean {
 }
 
 /**
- * The one string of a response: '' where the body was left out. Some leave out its NUL; the PDU's end
- * is its own then. A refusal needs no body, so there a broken one counts as left out.
+ * The one string of a response: '' where the body was left out. Some centres leave out the NUL; the string
+ * then ends with the PDU. A refusal needs no body, so a broken body counts as left out there.
  */
 function readResponseId(frame: Buffer, status: number): string {
   const nul = frame.indexOf(0, HEADER_BYTES)
@@ -92,7 +92,7 @@ function readResponseId(frame: Buffer, status: number): string {
   return frame.toString('latin1', HEADER_BYTES, Math.min(end, HEADER_BYTES + LONGEST_ID_BYTES))
 }
 
-/** Walks over a body; once it has run past the end it stays `failed` and yields nothing. */
+/** A read position in a body. Reading past the end sets `failed`; every later read then gives nothing. */
 type Cursor = { frame: Buffer; at: number; failed: boolean }
 
 function octet(cursor: Cursor): number {
@@ -186,7 +186,7 @@ function readShortMessage(cursor: Cursor): ShortMessage {
   }
 }
 
-/** data_sm has the same addresses and no text of its own: that is in message_payload. */
+/** data_sm has the same addresses, but no short_message: its text is in message_payload. */
 function readDataSm(cursor: Cursor): ShortMessage {
   return {
     serviceType: cstring(cursor),
@@ -208,7 +208,7 @@ const NO_TLVS: Tlvs = new Map()
 
 const TLV_HEADER_BYTES = 4
 
-/** Fewer octets than a header has are no parameter; one that runs past the end is left out. */
+/** Trailing octets too few for a TLV header are ignored; a TLV that is longer than the PDU is left out. */
 function readTlvs(cursor: Cursor): { tlvs: Tlvs; tlvsCut?: true } {
   if (cursor.at === cursor.frame.length) return { tlvs: NO_TLVS }
   const tlvs = new Map<number, Buffer>()
@@ -225,15 +225,15 @@ function readTlvs(cursor: Cursor): { tlvs: Tlvs; tlvsCut?: true } {
 /** Cuts a byte stream into PDUs. */
 export type Framer = {
   /**
-   * Hands every PDU that is now whole to `take`, until it answers false. False
-   * when the stream is broken (a length below 16 or above 64 KiB) or `take`
-   * had enough: nothing may be fed after that.
+   * Calls `take` with each complete PDU until `take` returns false. Returns false
+   * where the stream is broken (a length below 16 or above 64 KiB) or `take`
+   * returned false; do not feed it again after that.
    */
   feed(chunk: Buffer, take: (frame: Buffer) => boolean): boolean
 }
 
 export function createFramer(): Framer {
-  /** The start of a PDU whose rest has not come; sized for all of it once its length is known. */
+  /** The start of an incomplete PDU; once its length is known the buffer has room for all of it. */
   let partial = Buffer.alloc(0)
   let filled = 0
 
@@ -254,7 +254,7 @@ export function createFramer(): Framer {
     return true
   }
 
-  /** Fills the kept start from the chunk; how much of it was used, or -1 for a broken stream. */
+  /** Appends the chunk to the incomplete PDU; the octets used, or -1 for a broken stream. */
   function complete(chunk: Buffer, take: (frame: Buffer) => boolean): number {
     let at = 0
     if (filled < 4) {

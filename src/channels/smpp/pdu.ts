@@ -26,7 +26,7 @@ export function responseTo(command: number): number {
 }
 
 export const HEADER_BYTES = 16
-/** The longest PDU taken; a short message with every optional parameter is a few hundred octets. */
+/** The longest PDU accepted; a short message with every optional parameter is a few hundred octets. */
 export const LONGEST_PDU_BYTES = 65_536
 
 /** 3.4 as `interface_version` spells it. */
@@ -79,8 +79,8 @@ export type ShortMessage = {
 }
 
 /**
- * Gathers PDUs in one stretch of memory, so that a whole tick's worth leaves
- * with one write. Text is written as latin 1.
+ * Collects PDUs in one buffer, so that all of one turn of the event loop go out
+ * with one write. Text is written as Latin-1.
  */
 export type PduWriter = {
   begin(command: number, status: number, sequence: number): void
@@ -103,7 +103,7 @@ export function createPduWriter(): PduWriter {
   let start = 0
   let at = 0
 
-  /** Room for `bytes` more; what is not taken yet moves along. */
+  /** Makes room for `bytes` more, in a new buffer if need be; what was not taken yet is copied over. */
   function reserve(bytes: number): void {
     if (at + bytes <= chunk.length) return
     const held = at - taken

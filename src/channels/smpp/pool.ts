@@ -13,9 +13,9 @@ export type PoolDeps = {
 
 /** All binds of one connection; a submit goes to the least busy one. */
 export type Pool = {
-  /** Waits shortly where no bind has room; `unwritten` when none gets any. Never rejects. */
+  /** Waits up to ROOM_WAIT_MS for a bind with room, else answers `unwritten`. Never rejects. */
   submit: Submit
-  /** Waits until a bind is up, or none came up; for the operator's test. */
+  /** Waits until a bind is up, or all have failed; for the operator's test. */
   probe(signal: AbortSignal): Promise<LinkTest>
   urge(): void
   close(): Promise<void>
@@ -24,7 +24,7 @@ export type Pool = {
 /** How long a submit waits for a bind with room before it goes back to the queue. */
 const ROOM_WAIT_MS = 3000
 const MOST_WAITING = 10_000
-/** On closing: for answers to what is under way. */
+/** How long closing waits for responses to submits that were sent. */
 const DRAIN_MS = 1000
 
 type Waiter = { start(session: Session): void; giveUp(): void }
@@ -43,7 +43,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
   report()
 
   function submit(...given: Parameters<Submit>): Promise<SubmitAnswer> {
-    // Nobody overtakes those who wait already.
+    // First come, first served: a new submit does not overtake waiting ones.
     const session = waiters.size === 0 && !closing ? leastBusy() : null
     return session ? session.submit(...given) : queue(given)
   }
@@ -116,7 +116,7 @@ export function createPool({ settings, io, onDelivery }: PoolDeps): Pool {
     return binds.some(bind => bind.state() === 'connecting') ? 'connecting' : 'down'
   }
 
-  /** `1 of 2 bound`, and what ails the others. */
+  /** Such as `1 of 2 bound`, and the faults of the others. */
   function summary(): string {
     const bound = binds.filter(bind => bind.state() === 'bound').length
     const faults = new Set(binds.filter(bind => bind.state() === 'down').map(describeFault))

@@ -6,23 +6,23 @@ import type { ReadReceipt } from './receipts.ts'
  * in the text of the receipt in decimal, or the other way round. The core
  * matches ids exactly, so a receipt's id is put into the submit's spelling here.
  *
- * An id in receipted_message_id is in the submit's base. One in the text follows
- * `receiptIdFormat`: `same`, which touches none, a conversion, or `auto`. With the
- * latter two, for both:
+ * An id in receipted_message_id is in the submit's base. An id in the text follows
+ * `receiptIdFormat`: `same`, which converts nothing, a fixed conversion, or `auto`. With a
+ * conversion and with `auto`, for ids of both places:
  *
- * 1. ids that recent submits were given are remembered, free of case and leading zeros,
- *    and give the submit's own spelling;
+ * 1. the ids of recent submits are remembered; a receipt's id that differs from one only in case
+ *    or leading zeros is given the submit's spelling;
  *
- * and for the text alone:
+ * and for ids in the text only:
  *
- * 2. with `auto`, hexadecimal letters seen in submits and in no receipt, or the other way
- *    round, tell that a conversion is needed, and which; without that sign there
- *    is none, since small numbers would find wrong messages in the other base;
+ * 2. with `auto`, hexadecimal letters seen in submits but in no receipt, or the other way
+ *    round, show which conversion is needed; without that sign nothing is
+ *    converted, since a small number read in the other base may be another message's id;
  * 3. the converted id, then with `auto` the id as it is, is looked up; a hit gives the
  *    submit's own spelling;
- * 4. without a hit (the submit was before a restart, or another node's) the id is
- *    converted, with `auto` if a conversion hit before, and spelled as recent submits were;
- *    else it is taken as it is.
+ * 4. without a hit (the submit was before a restart, or on another node) the id is
+ *    converted and spelled like the ids of recent submits; with `auto` only if a conversion
+ *    has hit before, else the id stays as it is.
  */
 export type ReceiptIds = {
   /** Notes the id of a submit. */
@@ -36,7 +36,7 @@ type Reading = 'same' | Conversion
 
 /** Two generations of so many ids are kept. */
 const GENERATION = 20_000
-/** Longer ones are no numbers that anybody would convert. */
+/** Longer ids are not numbers that a centre converts. */
 const NUMBER_ID = /^[0-9a-fA-F]{1,20}$/
 const HEX_LETTER = /[a-fA-F]/
 
@@ -87,7 +87,7 @@ function createLearner(format: 'auto' | Conversion): ReceiptIds {
     return recent.get(key) ?? older.get(key)
   }
 
-  /** Of a submit that is not remembered; to the width of the last one, in the case that they have. */
+  /** For a submit that is not remembered: the converted id, padded and cased like the ids of recent submits. */
   function guess(id: string, converted: string): string {
     if (!isSure || reading() === 'same') return id
     const padded = lastId.startsWith('0') ? converted.padStart(lastId.length, '0') : converted
@@ -97,7 +97,7 @@ function createLearner(format: 'auto' | Conversion): ReceiptIds {
   return { submitted, resolve }
 }
 
-/** The id read that way; null where it is no such number. */
+/** The id converted; null where it is not a number in the base to convert from. */
 function convert(id: string, reading: Reading): string | null {
   if (reading === 'same') return id
   if (!NUMBER_ID.test(id)) return null

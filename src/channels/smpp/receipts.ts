@@ -3,7 +3,7 @@ import { messageIdIn, wordsOf } from './delivery.ts'
 import { ESM_DELIVERY_RECEIPT, ESM_INTERMEDIATE_NOTIFICATION, ESM_TYPE_MASK, TLV, type Tlvs } from './pdu.ts'
 import type { Delivery } from './session.ts'
 
-/** A receipt as the centre worded it, its id not yet matched to a submit's. */
+/** A receipt whose id is still spelled as the centre spelled it. */
 export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
   id: string
   /** The id came as receipted_message_id, which has it in the base of the submit’s answer. */
@@ -13,9 +13,9 @@ export type ReadReceipt = Omit<Receipt, 'kind' | 'providerId'> & {
 type Status = Receipt['status']
 
 /**
- * `stat` of the text, and the values of message_state. UNKNOWN says that the
- * centre does not know either, so it counts as "taken" and leaves the message
- * open for a later, better receipt.
+ * `stat` of the text, and the values of message_state. UNKNOWN means that the
+ * centre does not know the state: it counts as `sent`, which a later receipt
+ * may still change.
  */
 const BY_WORD: ReadonlyMap<string, Status> = new Map([
   ['SCHEDUL', 'sent'],
@@ -28,7 +28,7 @@ const BY_WORD: ReadonlyMap<string, Status> = new Map([
   ['UNDELIV', 'undelivered'],
   ['REJECTD', 'undelivered'],
   ['SKIPPED', 'undelivered'],
-  // Spelt out, by those who do not keep to seven letters.
+  // From centres that do not shorten the words to seven letters.
   ['DELIVER', 'delivered'],
   ['ACCEPTE', 'sent'],
   ['REJECTE', 'undelivered'],
@@ -48,10 +48,10 @@ const STATE_WORDS: readonly string[] = [
   'SKIPPED',
 ]
 
-/** Whether a delivery is a report, and not a message that someone sent to us. */
+/** Whether a deliver_sm is a delivery receipt, and not a message from a phone. */
 export function isReceipt({ message, tlvs }: Delivery): boolean {
   if (typeOf(message) === ESM_DELIVERY_RECEIPT || isIntermediate(message)) return true
-  // Some centres forget the bit; nothing else carries these two.
+  // Some centres do not set the bit in esm_class; only receipts have both of these parameters.
   return tlvs.has(TLV.receiptedMessageId) && tlvs.has(TLV.messageState)
 }
 
@@ -59,16 +59,16 @@ function typeOf({ esmClass }: Delivery['message']): number {
   return esmClass & ESM_TYPE_MASK
 }
 
-/** How it went so far, such as a first try that failed, of a message that the centre keeps and tries again. */
+/** An intermediate notification: the centre has failed once, and tries again. No final state. */
 function isIntermediate(message: Delivery['message']): boolean {
   return typeOf(message) === ESM_INTERMEDIATE_NOTIFICATION
 }
 
 /**
- * The report in a delivery: optional parameters first, then the text that
- * Appendix B of the specification suggests. Null where it names no message or
- * no known state. The text's times are in the centre's own zone, which it does
- * not say, so `atMs` is null.
+ * The receipt in a delivery: from optional parameters, else from the text format
+ * of Appendix B of the specification. Null where it names no message or
+ * no known state. `atMs` is null: the times in the text are in the centre's
+ * own time zone, which it does not name.
  */
 export function readReceipt(delivery: Delivery): ReadReceipt | null {
   const { message, tlvs } = delivery
@@ -99,8 +99,8 @@ function stateWord(tlvs: Tlvs): string | undefined {
 const UCS2 = 8
 
 /**
- * The text up to the quoted message, which its author could have filled with fields of their own. Some
- * centres label it as that message was, in UCS-2, and write octets all the same.
+ * The text up to the quoted message (`text:`), since the author of the message could have put such fields into it. Some
+ * centres copy the data_coding of the message, such as UCS-2, although the receipt itself is in ASCII.
  */
 function reportText(dataCoding: number, body: Buffer): string {
   const octets = body.toString('latin1')
@@ -119,14 +119,14 @@ function field(text: string, name: 'id' | 'stat' | 'err'): string {
   return FIELD[name].exec(text)?.[1] ?? ''
 }
 
-/** Some centres end the text with a NUL, put commas between the fields, or leave the id empty: the next field is none. */
+/** Some centres end the text with a NUL, separate fields by commas, or leave the id empty: the next field's name is not an id. */
 const FIELD = {
   id: /\bid:\s*(?!(?:sub|dlvrd|submit date|done date|stat|err):)([^\s\0,;]{1,200})/i,
   stat: /\bstat:\s*(\w{1,20})/i,
   err: /\berr:\s*([^\s\0,;]{1,20})/i,
 } as const
 
-/** `err` of the text, else network_error_code as `type:code`; null where neither says anything. */
+/** `err` of the text, else network_error_code as `type:code`; null without either. */
 function errorCode(text: string, tlvs: Tlvs): string | null {
   const code = field(text, 'err')
   if (code !== '' && !/^0+$/.test(code)) return code

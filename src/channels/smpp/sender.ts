@@ -15,30 +15,30 @@ export type SenderDeps = {
   pool: Pool
   clock: Clock
   ids: ReceiptIds
-  /** Told of an outcome that was unknown when the send was answered. */
+  /** Called with the outcome of an attempt that had been answered as unknown. */
   onLate(message: Outgoing, outcome: Outcome): void
-  /** Where the references of long messages begin. */
+  /** The first concatenation reference of long messages. */
   firstReference: number
 }
 
 const PART_PAUSE_MS = 1000
 
 /**
- * Turns messages into submits and answers into outcomes.
+ * Turns messages into submits and responses into outcomes.
  *
- * Parts go one after the other, each behind the other's answer. The first
- * part's outcome is the message's when it is not taken. From then on part of
- * the message is out: a part that the centre does not take now is tried again
- * until the send's time is over, since giving up would leave half a message on
- * the phone. While the centre wants such parts more slowly nothing else begins:
- * it would take their places, and itself be left half way. When all that does
- * not help the outcome is `unknown`, since "accepted" would hide the missing
- * parts and "rejected" would give back the money for those that were taken.
+ * Parts go one after the other, each when the one before was answered. If the
+ * first part is not taken, its outcome is the message's. If it is taken, a
+ * later part that is not taken is tried again until the send's deadline, since
+ * giving up would leave half a message on the phone. While the centre throttles
+ * such a part, no other message begins: it would use up the centre's rate and
+ * get stuck half way as well. If a part is still missing at the deadline, the outcome
+ * is `unknown`: "accepted" would hide the missing parts, and "rejected" would
+ * release the money for those that were taken.
  */
 export function createSender(deps: SenderDeps) {
   const { settings, pool, clock, ids } = deps
   let reference = deps.firstReference
-  /** Attempts that are half out and were told to be slower. */
+  /** Attempts of which some parts were taken, and a later part is throttled. */
   const slowed = new Set<string>()
 
   async function send(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
@@ -59,7 +59,7 @@ export function createSender(deps: SenderDeps) {
     deps.onLate(message, toOutcome(answer, message.attemptId))
   }
 
-  /** In the moment of the answer: the receipt may stand right behind it. */
+  /** Called while the response is read: the receipt may follow in the same bytes. */
   function noteId(answer: SubmitAnswer): void {
     if (isTaken(answer)) ids.submitted(answer.messageId)
   }
@@ -71,7 +71,7 @@ export function createSender(deps: SenderDeps) {
   ): Promise<Outcome> {
     const { attemptId } = message
     const taken: string[] = []
-    // A first part that is refused late is the message's end, as in time; any other word says little of the whole.
+    // A late refusal of the first part ends the message, as a timely one does. Other late responses do not decide it.
     const onLate = (answer: SubmitAnswer): void => {
       if (!isTaken(answer)) tellLate(message, answer)
     }
@@ -127,7 +127,7 @@ function isTaken(answer: SubmitAnswer): answer is Taken {
   return answer.kind === 'answer' && answer.status === STATUS.ok
 }
 
-/** Some centres take a message without giving it an id; no receipt will ever match this one. */
+/** Some centres take a message without giving it an id; no receipt can match this made-up one. */
 function nameOf(messageId: string, attemptId: string): string {
   return messageId === '' ? `unnamed-${attemptId}` : messageId
 }

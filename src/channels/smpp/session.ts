@@ -20,8 +20,8 @@ import { STATUS } from './status.ts'
 export type OnAnswer = (answer: SubmitAnswer) => void
 
 /**
- * Never rejects. Settles at once when `signal` aborts; a late answer goes to `onLate`.
- * `onAnswer` runs in the moment in which the answer is read, before any PDU behind it.
+ * Never rejects. Settles at once when `signal` aborts; a late response goes to `onLate`.
+ * `onAnswer` is called synchronously when the response is read, before the next PDU is handled.
  */
 export type Submit = (
   message: ShortMessage,
@@ -35,7 +35,7 @@ export type BindAnswer =
   | { kind: 'refused'; status: number }
   | { kind: 'lost'; detail: string }
 
-/** A message or receipt of the centre; resolves to the status it is answered with. */
+/** A message or receipt from the centre, in a deliver_sm or data_sm. */
 export type Delivery = { message: ShortMessage; tlvs: Tlvs }
 
 export type SessionDeps = {
@@ -43,7 +43,7 @@ export type SessionDeps = {
   log: Log
   responseTimeoutMs: number
   enquireLinkMs: number
-  /** Handed over in the order of arrival; the answer is sent when it resolves. */
+  /** Called in the order of arrival; resolves to the command_status of the response, which is then sent. */
   onDelivery(delivery: Delivery): Promise<number>
   /** A submit was settled: there is room for another. */
   onRoom(): void
@@ -68,14 +68,14 @@ export type Session = {
 type Control = { response: number; settle(pdu: Pdu | null): void }
 
 const HIGHEST_SEQUENCE = 0x7fffffff
-/** Deliveries in the hands of `onDelivery` above which reading stops, and below which it goes on. */
+/** With more deliveries than this in `onDelivery`, reading from the socket pauses. */
 const MOST_DELIVERIES = 1000
 const RESUME_DELIVERIES = 500
-/** Answers that the far side does not read, above which reading its PDUs stops. */
+/** With more bytes than this that the centre has not read, reading from the socket pauses. */
 const MOST_UNSENT_BYTES = 1_048_576
-/** How long an unbind, ours or the centre's, waits for answers. */
+/** How long an unbind, ours or the centre's, waits for open responses. */
 const UNBIND_WAIT_MS = 1000
-/** How long a closed session may still hand over what it wrote. */
+/** How long a closed session may take to send what it has written. */
 const LAST_WORDS_MS = 1000
 
 /**
@@ -86,7 +86,7 @@ const NOT_NOW = STATUS.systemError
 
 const SUBMIT_RESPONSE = responseTo(COMMAND.submitSm)
 
-/** Runs the protocol over a socket that is connected already (and secured, where it is TLS). */
+/** Runs the protocol over a socket that is connected, with TLS set up where configured. */
 export function openSession(socket: Socket, deps: SessionDeps): Session {
   const { clock, log } = deps
   const writer = createPduWriter()
@@ -99,7 +99,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
   let paused = false
   let flushing = false
   let cancelEnquire: Cancel | null = null
-  /** Set while the centre, which unbinds, waits for our word. */
+  /** Set while we hold back our unbind_resp until the open submits are settled. */
   let onSubmitsSettled: (() => void) | null = null
 
   const submits = createInFlight({
@@ -122,7 +122,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return sequence
   }
 
-  /** Everything written in this turn of the event loop leaves with one call. */
+  /** Everything written in this turn of the event loop goes out with one write. */
   function flushSoon(): void {
     if (flushing) return
     flushing = true
@@ -161,7 +161,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     })
   }
 
-  /** Sends a request that is no submit; null when the answer does not come in time. */
+  /** Sends a request other than a submit; null when no response comes in time. */
   function request(
     write: (number: number) => void,
     response: number,
@@ -200,7 +200,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return { kind: 'bound' }
   }
 
-  /** The centre is alive when anything comes back, and dead when nothing does. */
+  /** Any PDU that comes back proves that the centre is alive; without one the session is closed. */
   async function enquire(): Promise<void> {
     const before = received
     await request(
@@ -213,7 +213,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     cancelEnquire = clock.after(deps.enquireLinkMs, enquire)
   }
 
-  /** Nothing is read since we have too much to store; not where the far side does not read our answers. */
+  /** Reading is paused because we have too much to store; not because the centre does not read our responses. */
   function isBusy(): boolean {
     return paused && deliveries > RESUME_DELIVERIES
   }
@@ -254,7 +254,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return true
   }
 
-  /** An answer that nobody waits for: too late, or to bytes that the centre could not read. */
+  /** A response that no submit waits for: too late, or a generic_nack to bytes that the centre could not read. */
   function noteStray(pdu: Pdu): void {
     const providerId = pdu.kind === 'message_resp' ? pdu.messageId : undefined
     const fields = { sequence: pdu.sequence, status: pdu.status, providerId }
@@ -264,7 +264,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     else log.debug(fields, 'smpp: an answer to nothing')
   }
 
-  /** False for an answer of another kind than the question. */
+  /** False where the response is of another command than the request. */
   function settleSubmit(pdu: Pdu): boolean {
     const answer = readAnswer(pdu)
     if (answer) submits.settle(pdu.sequence, answer)
@@ -307,7 +307,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return true
   }
 
-  /** Answers to submits may be on their way behind it: the session ends with the last of them, or soon. */
+  /** Responses to submits may still follow: the session ends with the last of them, or after UNBIND_WAIT_MS. */
   function takeUnbind(number: number): boolean {
     stopSubmits()
     const end = (): void => {
@@ -323,7 +323,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     return state !== 'closed'
   }
 
-  /** What carries its text in a parameter that is cut short has no text. */
+  /** Refused where the cut optional parameter may be the one that carries the text. */
   function takeDelivery(pdu: Extract<Pdu, { kind: 'message' }>): void {
     const hasText = !pdu.tlvsCut || pdu.message.body.length > 0
     if (hasText) deliver(pdu.command, pdu.sequence, pdu)
@@ -331,7 +331,7 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
       refuse(pdu, STATUS.invalidTlvs, 'smpp: a delivery whose optional parameters are cut short was refused')
   }
 
-  /** For good, and for this one alone: were it to end the bind, the centre would bring it to every bind after it. */
+  /** Refuses one PDU for good and keeps the bind: if we closed it, the centre would send the PDU again over the next one. */
   function refuse(pdu: Pdu, status: number, words: string): void {
     log.warn({ sequence: pdu.sequence }, words)
     writeIdResponse(writer, responseTo(pdu.command), status, pdu.sequence, '')
@@ -369,13 +369,13 @@ export function openSession(socket: Socket, deps: SessionDeps): Session {
     deps.onClosing()
   }
 
-  /** Ends the session; what was written is unknown from here on, what was not never left. */
+  /** Ends the session: submits that were written become `unknown`, the others `unwritten`. */
   function destroy(reason: string): void {
     if (state === 'closed') return
     stopSubmits()
     state = 'closed'
     cancelEnquire?.()
-    // Sends what was handed over (the answer to an unbind), unless the far side does not read.
+    // Sends what was written last (such as an unbind_resp), unless the centre does not read.
     socket.destroySoon()
     socket.once(
       'close',

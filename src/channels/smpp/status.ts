@@ -16,11 +16,11 @@ export const STATUS = {
 type Verdict = 'throttled' | 'retry' | RejectCode
 
 /**
- * What a refused submit_sm means (SMPP 3.4, 5.1.3), to us and in words. A status in
- * an answer is an explicit refusal, so none of these was taken:
+ * What the command_status of a refused submit_sm means (SMPP 3.4, 5.1.3). Any status but 0
+ * is an explicit refusal, so the message was not taken:
  *
- * - `throttled`: the lane is too fast, the message is fine;
- * - `retry`: trouble of the centre's own, or of our bind;
+ * - `throttled`: we send too fast, the message is fine;
+ * - `retry`: a fault of the centre, or of our bind;
  * - the others are final, with what is at fault.
  *
  * What is not listed, the vendors' own codes from 0x400 included, is final as
@@ -77,7 +77,7 @@ const STATUSES: ReadonlyMap<number, readonly [name: string, verdict: Verdict, te
   [0xff, ['ESME_RUNKNOWNERR', 'retry', 'The centre had an error that it could not name.']],
 ])
 
-/** A bind refused with one of these will be refused again until someone changes something. */
+/** A bind refused with one of these stays refused until the credentials are changed, here or at the centre. */
 const CREDENTIAL_FAULTS: readonly number[] = [
   STATUS.bindFailed,
   STATUS.invalidPassword,
@@ -89,7 +89,7 @@ export function isCredentialFault(status: number): boolean {
   return CREDENTIAL_FAULTS.includes(status)
 }
 
-/** As operators know it: `ESME_RTHROTTLED`. */
+/** The name of a status in the specification, such as `ESME_RTHROTTLED`. */
 export function statusName(status: number): string {
   return STATUSES.get(status)?.[0] ?? (status >= 0x400 ? 'a code of the vendor' : 'an unlisted status')
 }

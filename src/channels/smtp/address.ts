@@ -1,6 +1,6 @@
 import { joinAddress, withinLength } from '../../lib/mail-address.ts'
 
-/** One mailbox, its domain already in the form that DNS and any mail server understand. */
+/** One mailbox; its domain is in ASCII (A-labels), as DNS and every mail server understand it. */
 export type Mailbox = { name: string; address: string; domain: string }
 
 /** The name of a mailbox and its address, or a bare address; a comma outside of quotes would begin a second one, a colon a group (RFC 5322). */

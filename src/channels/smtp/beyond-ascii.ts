@@ -2,27 +2,27 @@ import type { Clock } from '../../lib/clock.ts'
 import type { SmtpFault } from './outcome.ts'
 import { createRoom } from './room.ts'
 
-/** Whether the server takes addresses beyond ASCII, which it announces by SMTPUTF8 (RFC 6531). */
+/** Whether the server takes non-ASCII addresses, which it announces by SMTPUTF8 (RFC 6531). */
 export type BeyondAscii = {
-  /** What it announced to a connection that has carried a mail. */
+  /** Notes the extensions that the server announced on a connection that has carried a mail. */
   heard(extensions: readonly string[]): void
-  /** As it was last heard; asks where that is long ago. */
+  /** From what was heard last; asks the server where that is older than BELIEVED_MS. */
   isTaken(signal: AbortSignal): Promise<boolean | { fault: SmtpFault }>
 }
 
 /** Asks the server for its extensions, one a line. */
 type Ask = (signal: AbortSignal) => Promise<{ said: string } | { fault: SmtpFault }>
 
-/** A server may be given it, or lose it, while the link is open. */
+/** The server's configuration may change while the link is open. */
 const BELIEVED_MS = 10 * 60_000
 const KEYWORD = /^(?:250[ -])?SMTPUTF8\b/im
 
 /**
- * The mail library writes such an address to any server as it is, and leaves it to chance what that makes of it:
- * so it is known before a mail is handed over. Mails to plain addresses neither ask nor wait.
+ * nodemailer writes a non-ASCII address to any server as it is, and a server without SMTPUTF8 may do anything with it.
+ * So this is checked before a mail is handed over. Mails to ASCII addresses do not wait for the check.
  */
 export function createBeyondAscii(ask: Ask, clock: Pick<Clock, 'monotonic'>): BeyondAscii {
-  /** One asks, and the others take its answer. */
+  /** Lets one caller ask; the others wait, and use its answer. */
   const turn = createRoom(1)
   let known: { taken: boolean; atMs: number } | null = null
 

@@ -2,14 +2,14 @@ import SMTPConnection, { type Options as ConnectionOptions } from 'nodemailer/li
 import type { LinkTest } from '../provider.ts'
 import type { SmtpFault } from './outcome.ts'
 
-/** What was asked of a server that answered. */
+/** What to do on a connection once the server has answered. */
 type Question<T> = (
   connection: SMTPConnection,
   finish: (answer: T) => void,
   fail: (fault: SmtpFault) => void,
 ) => void
 
-/** Connects, greets, logs in and says goodbye on a connection of its own; cut when `signal` aborts. */
+/** Connects, says EHLO, logs in and quits, on a connection of its own that is cut when `signal` aborts. */
 export async function checkServer(
   options: ConnectionOptions,
   login: { user: string; pass: string } | null,
@@ -26,7 +26,7 @@ export async function checkServer(
   return 'fault' in answer ? { ok: false, detail: describe(answer.fault) } : answer.said
 }
 
-/** What the server answers to EHLO, behind STARTTLS where that is offered: its extensions, one a line. */
+/** The extensions in the server's answer to EHLO, one a line; after STARTTLS where that is offered. */
 export function askExtensions(
   options: ConnectionOptions,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export function askExtensions(
   return visit<string>(options, signal, (connection, finish) => finish(connection.lastServerResponse || ''))
 }
 
-/** Asks on a connection of its own, and says goodbye where the server answered; cut when `signal` aborts. */
+/** Runs `ask` on a connection of its own, then quits if the server answered; cut when `signal` aborts. */
 function visit<T>(
   options: ConnectionOptions,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ function visit<T>(
 ): Promise<{ said: T } | { fault: SmtpFault }> {
   const connection = new SMTPConnection(options)
   return new Promise(resolve => {
-    // The first result counts; what closing then reports is too late.
+    // The first result counts: closing the connection may report another one.
     function finish(said: T): void {
       resolve({ said })
       connection.quit()
@@ -52,7 +52,7 @@ function visit<T>(
       connection.close()
     }
     const cut = () => fail({ code: 'EABORT' })
-    // Until the very end: a server may also never answer the goodbye.
+    // Stays until the end: the server may also not answer QUIT.
     signal.addEventListener('abort', cut, { once: true })
     connection.once('end', () => signal.removeEventListener('abort', cut))
     connection.once('end', () => fail({ code: 'ECONNECTION' }))
@@ -62,7 +62,7 @@ function visit<T>(
   })
 }
 
-/** Codes alone: a server may quote the login in its reply. */
+/** Reply codes only: a server may quote the login in its text. */
 function describe(fault: SmtpFault): string {
   if (fault.code === 'EABORT') return 'No answer in time.'
   const reply = fault.responseCode ? `, reply ${fault.responseCode}` : ''

@@ -3,7 +3,7 @@ import SMTPPool, { type Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
 import type { Mail } from './message.ts'
 import type { SmtpFault } from './outcome.ts'
 
-/** What became of a mail on the wire. `ended`: its last byte was handed to the connection. */
+/** What became of a mail. `ended`: its last byte was handed to the connection, so it may have been taken. */
 export type Delivery =
   | { reply: string; serverMessageId: string | null; extensions: readonly string[]; ended: boolean }
   | { fault: SmtpFault; ended: boolean }
@@ -11,26 +11,26 @@ export type Delivery =
 export type Deliveries = {
   /** Hands one mail to a pooled connection; never rejects, and settles when `signal` aborts. */
   deliver(mail: Mail, signal: AbortSignal): Promise<Delivery>
-  /** Cuts every connection; what is under way settles as a fault. */
+  /** Cuts every connection; mails under way settle as faults. */
   close(): void
 }
 
 /** The pool's mail, as nodemailer's transports read it. */
 type PoolMail = Parameters<SMTPPool['send']>[0]
 
-/** What nodemailer leaves on the envelope that it was given: the refusals of its sender and of its recipient. */
+/** nodemailer notes the refusals of sender and recipient on the envelope object that it was given. */
 type Envelope = { mailError?: SmtpFault; rejectedErrors?: SmtpFault[] }
 
-/** Of the last connection that was given the mail. */
+/** On the latest connection that got the mail: the pool may move it to another one. */
 type Progress = { ended: boolean; envelope: Envelope }
 
-/** Written in pieces, so that `ended` is not said of a large mail that has hardly begun. */
+/** The mail is written in pieces, so that `ended` is set only near the real end of a large one. */
 const PIECE_BYTES = 64 * 1024
 
 /**
- * nodemailer's own pool, given finished mails. Its mail is an object with an envelope and a
- * stream (the contract of a nodemailer transport); making that stream ourselves is how we know
- * whether a lost connection may have carried the end of the mail.
+ * nodemailer's pool, given mails that are already encoded. A nodemailer transport takes an envelope
+ * and a stream. We make that stream ourselves, and so know, when a connection is lost, whether it
+ * may have carried the end of the mail.
  */
 export function createDeliveries(options: PoolOptions): Deliveries {
   const pool = new SMTPPool(options)
@@ -50,12 +50,12 @@ export function createDeliveries(options: PoolOptions): Deliveries {
 }
 
 /**
- * A server may refuse the sender or the recipient and hang up (`drop` in Exim, 521 in Postfix). Where the commands
- * went out together nodemailer waits for the answer to the last of them, and then knows of a lost connection alone.
+ * A server may refuse the sender or the recipient and hang up (`drop` in Exim, 521 in Postfix). With pipelined
+ * commands, nodemailer waits for the answer to the last one, and then reports only the lost connection, not the refusal.
  */
 function faultOf(error: Error, { ended, envelope }: Progress): SmtpFault {
   const refusal = envelope.mailError ?? envelope.rejectedErrors?.[0]
-  // By 421 the server says that it hangs up, and nothing of the mail.
+  // 421 says that the server closes the connection; it says nothing about the mail.
   return refusal === undefined || ended || refusal.responseCode === 421 ? (error as SmtpFault) : refusal
 }
 
@@ -68,13 +68,13 @@ function poolMail(mail: Mail, signal: AbortSignal, progress: Progress): PoolMail
     },
     messageId: () => mail.messageId,
     getHeader: () => mail.messageId,
-    // Called anew where the pool found its connection dead before a byte had left.
+    // Called again when the pool's connection turned out to be dead before a byte was sent.
     createReadStream: () => trackedStream(mail.bytes, progress),
   }
   return { data: { signal }, message } as unknown as PoolMail
 }
 
-/** `end` comes when the last piece was taken, just before the connection writes the final dot. */
+/** The stream's end means that the last piece was read, just before the connection writes the final dot. */
 function trackedStream(bytes: Buffer, progress: Progress): Readable {
   let at = 0
   const stream = new Readable({

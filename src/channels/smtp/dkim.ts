@@ -6,8 +6,8 @@ export type DkimConfig = { domainName: string; keySelector: string; privateKey: 
 export type DkimSigner = (message: Buffer) => Promise<Buffer>
 
 /**
- * What is signed where it is present (RFC 6376, 5.4.1). `from` stands twice: a second From
- * that somebody adds on the way then breaks the signature.
+ * Headers that are signed if present (RFC 6376, 5.4.1). `from` is listed twice, so that a second
+ * From header that is added on the way breaks the signature.
  */
 const SIGNED = [
   'from',
@@ -52,7 +52,7 @@ function readKey(pem: string): KeyObject {
   return key
 }
 
-/** Unfolded lines by lower-case name. Our own messages have each signed header once. */
+/** Unfolded header lines by lower-case name. Our own messages have each signed header at most once. */
 function readHeaders(block: string): Map<string, string> {
   const headers = new Map<string, string>()
   for (const line of block.replace(/\r\n(?=[ \t])/g, '').split('\r\n')) {
@@ -105,7 +105,7 @@ function signatureHeader(config: DkimConfig, names: readonly string[], hash: str
   ].join('\r\n')
 }
 
-/** The headers in the order in which `h=` names them; a name's second standing adds nothing. */
+/** The headers in the order of `h=`. A name that is listed twice is added once: there is only one such header. */
 function signedText(names: readonly string[], headers: Map<string, string>, unsigned: string): string {
   const lines = [...new Set(names)].map(name => `${name}:${relaxedValue(headers.get(name)!)}\r\n`)
   const own = unsigned.slice(unsigned.indexOf(':') + 1).replaceAll('\r\n', '')

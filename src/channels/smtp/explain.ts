@@ -1,4 +1,4 @@
-/** Enhanced codes without their first digit, which only says for now (4) or for good (5): RFC 3463 and its registry. */
+/** Enhanced codes (RFC 3463 and its registry) without their first digit, which says temporary (4) or permanent (5). */
 const BY_SUBJECT: Readonly<Record<string, string>> = {
   '1.1': 'There is no such mailbox.',
   '1.2': 'There is no such mail domain.',
@@ -29,7 +29,7 @@ const BY_SUBJECT: Readonly<Record<string, string>> = {
   '7.28': 'There is too much mail at once.',
 }
 
-/** Plain codes (RFC 5321, 4.2.3, RFC 4954), where a server gives no enhanced one that is known. */
+/** Basic reply codes (RFC 5321, 4.2.3, RFC 4954), for replies without a known enhanced code. */
 const BY_REPLY: Readonly<Record<string, string>> = {
   '421': 'The server is busy or shutting down.',
   '450': 'The mailbox cannot be used at the moment.',

@@ -1,11 +1,11 @@
-/** Elements that begin a new line of the text. */
+/** Elements that begin a new line. */
 const BLOCKS = new Set(
   'address article aside blockquote br dd div dl dt figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody tfoot thead tr ul'.split(
     ' ',
   ),
 )
 
-/** Elements whose content nobody is meant to read. A head has nothing else, and need not be closed. */
+/** Elements whose content is not shown. `head` is not listed: all that it may hold is, and its end tag may be left out. */
 const HIDDEN = new Set(['noscript', 'script', 'style', 'template', 'title'])
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -28,8 +28,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The plain alternative of an HTML mail: the words, a line for each block, a link's address
- * behind its text. One pass, so that no input makes it slow; it renders, it does not sanitise.
+ * The plain-text alternative of an HTML mail: its words, a line for each block, and a link's address
+ * behind its text. A single pass, so that no input makes it slow. It does not sanitise.
  */
 export function htmlToText(html: string): string {
   const out: string[] = []
@@ -51,12 +51,12 @@ export function htmlToText(html: string): string {
   return tidy(out.join(''))
 }
 
-/** A link being read: where it leads, and where its words begin. */
+/** An open link: its address, and where its text begins. */
 type Anchor = { href: string; from: number }
 
 type Tag = { name: string; closing: boolean; attributes: string; end: number; stray: boolean }
 
-/** A comment, a doctype and a `<` that begins no tag have the empty name. */
+/** The name is empty for a comment, a doctype, and a `<` that begins no tag. */
 function readTag(html: string, open: number): Tag {
   if (html.startsWith('<!--', open)) {
     return { name: '', closing: false, attributes: '', end: commentEnd(html, open), stray: false }
@@ -77,7 +77,7 @@ function readTag(html: string, open: number): Tag {
   }
 }
 
-/** Just behind a comment; `<!-->` and `<!--->` are whole ones. */
+/** The index behind a comment; `<!-->` and `<!--->` are complete comments. */
 function commentEnd(html: string, open: number): number {
   const [abrupt] = /^-?>/.exec(html.slice(open + 4, open + 6)) ?? []
   if (abrupt !== undefined) return open + 4 + abrupt.length
@@ -85,7 +85,7 @@ function commentEnd(html: string, open: number): number {
   return close === -1 ? html.length : close + 3
 }
 
-/** Just behind the `>` that ends a tag; one inside a quoted attribute does not. Quotes count behind `=` alone. */
+/** The index behind the `>` that ends a tag. Quotes count only directly behind `=`; a `>` inside them ends nothing. */
 function tagEnd(html: string, open: number): number {
   let quote = ''
   let last = ''
@@ -100,7 +100,7 @@ function tagEnd(html: string, open: number): number {
   return html.length + 1
 }
 
-/** Behind the element that nobody reads; its content is not markup, so only its own end counts. */
+/** The index behind a hidden element. Its content is not parsed: only its own end tag ends it. */
 function endOfHidden(html: string, tag: Tag): number {
   const close = new RegExp(`</${tag.name}(?=[\\s/>])`, 'gi')
   close.lastIndex = tag.end
@@ -121,7 +121,7 @@ function anchorOf(tag: Tag, from: number): Anchor | null {
   return /^(?:https?:|mailto:|tel:)/i.test(href) ? { href, from } : null
 }
 
-/** Nothing where the link's own words say the same. */
+/** Empty where the link's text is the address already. */
 function addressBehind(link: Anchor, out: readonly string[]): string {
   const words = out.slice(link.from).join('').trim()
   return words === link.href || words === link.href.replace(/^(?:mailto|tel):/i, '') ? '' : ` (${link.href})`

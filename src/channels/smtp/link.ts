@@ -18,28 +18,28 @@ import {
 } from './outcome.ts'
 import { createRoom, type Place } from './room.ts'
 
-/** Connecting has its own deadlines: a host that swallows packets must not hold a mail for minutes. */
+/** Connecting has short deadlines of its own: a host that drops packets must not hold a mail for minutes. */
 const DNS_MS = 5_000
 const CONNECT_MS = 10_000
 const GREETING_MS = 10_000
 
 /**
- * Silence on an open connection, also after the mail's end, where a filter may think for long
- * (RFC 5321, 4.5.3.2.6 asks for ten minutes). The caller's signal mostly comes first.
+ * How long an open connection may be silent, also after the end of a mail, where a filter may take long
+ * (RFC 5321, 4.5.3.2.6 asks for ten minutes). Mostly the caller's signal ends the wait before.
  */
 const SILENCE_MS = 300_000
 
 /**
- * What mails with files may take of memory together, on one connection. While one is made there are its pieces,
- * the whole and, where it is signed, a copy of it; on its way the whole alone.
+ * Memory for all mails with files of one link. A mail that is being made takes its pieces, the
+ * whole and, where it is signed, a copy; a mail that is being sent takes the whole only.
  */
 const MOST_IN_MEMORY_BYTES = 6 * LARGEST_MAIL_BYTES
 const COPIES_WHILE_MADE = 2
 
-/** Times a mail is moved off a connection that had died before a byte of it left. */
+/** How often a mail moves to another connection because the one it got was dead before a byte was sent. */
 const STALE_CONNECTIONS = 2
 
-/** Opens the pool; throws where the sender or the key is unfit. */
+/** Opens the pool; throws where the sender address or the DKIM key is not usable. */
 export function openLink(config: SmtpConfig, io: Io): Link {
   const from = parseMailbox(config.from)
   if (from === null) throw new Error('from is not a mail address')
@@ -57,7 +57,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   report({ state: 'connecting', detail: 'connects with the first mail' })
 
   async function submit(message: Outgoing, signal: AbortSignal): Promise<Outcome> {
-    // Mails without files are small, and wait behind none.
+    // Mails without files are small, and do not wait for memory.
     if (message.files.length === 0) return deliver(message, null, signal)
     const place = await room.enter(expectedBytes(message.files) * copies, signal)
     if (!place) return STOPPED
@@ -84,7 +84,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     return outcomeOfReply(message, delivery.reply, providerId, delivery.ended)
   }
 
-  /** Null where the server takes the addresses of the mail. */
+  /** A refusal where a mail has a non-ASCII address and the server does not take one; else null. */
   async function refuseBeyondAscii(
     message: Outgoing,
     mail: Mail,
@@ -99,7 +99,7 @@ export function openLink(config: SmtpConfig, io: Io): Link {
   }
 
   return {
-    // One mail at a time to a connection, so that a lost one leaves one mail in doubt.
+    // One mail at a time per connection, so that a lost connection leaves one mail in doubt.
     concurrency: options.maxConnections,
     ...(config.messagesPerSecond !== undefined && { messagesPerSecond: config.messagesPerSecond }),
     send(message, signal) {
@@ -134,7 +134,7 @@ function poolOptions(config: SmtpConfig): PoolOptions & { maxConnections: number
     connectionTimeout: CONNECT_MS,
     greetingTimeout: GREETING_MS,
     socketTimeout: SILENCE_MS,
-    // A connection that is given up is cut: waiting for the far side's goodbye would outlive close().
+    // Cut at once: waiting for the server to close its side would outlive close().
     socketCloseTimeout: 0,
     logger: false,
   }
@@ -170,7 +170,7 @@ async function makeMail(
 
 const STOPPED: Outcome = { kind: 'retry', detail: 'Making the mail was stopped before anything was sent.' }
 
-/** As they stand in a mail: base64, in lines. One of which nobody knows the size may be as large as a mail can be. */
+/** Bytes of the files in a mail, as base64 in lines. A file of unknown size may be as large as a whole mail. */
 function expectedBytes(files: readonly OutgoingFile[]): number {
   const sizes = files.map(({ sizeBytes }) => (sizeBytes === undefined ? LARGEST_MAIL_BYTES : sizeBytes * 1.4))
   return Math.min(
@@ -179,7 +179,7 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
   )
 }
 
-/** A server that answers is up, whatever it says of the mail; our own abort tells nothing. */
+/** A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server. */
 function stateAfter(delivery: Delivery | { fault: SmtpFault }): LinkState | null {
   if (!('fault' in delivery)) return { state: 'up', detail: 'takes mail' }
   const { code, responseCode, originalCode } = delivery.fault

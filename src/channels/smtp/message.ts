@@ -6,10 +6,10 @@ import { type Mailbox, parseAddress } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
 import { subjectHeader } from './subject.ts'
 
-/** A mail as it goes over the wire, and who it is from and for. */
+/** A mail as it goes over the wire, and its envelope. */
 export type Mail = { from: string; to: string; messageId: string; bytes: Buffer }
 
-/** Why no mail could be made of a message; nothing was sent. */
+/** Why a message could not be made into a mail; nothing was sent. */
 export type Unmailable = {
   fault: 'recipient' | 'sender' | 'too_large' | 'file' | 'file_later'
   detail: string
@@ -22,9 +22,9 @@ export type Unmailable = {
 export const LARGEST_MAIL_BYTES = 40 * 1024 * 1024
 
 /**
- * Makes the whole mail before any server is asked for anything: a file that cannot be had then
- * costs no connection, the size is known, and DKIM can sign a body that nobody changes any more.
- * The one thing it throws for is `signal`.
+ * Encodes the whole mail before a connection is used: a file that cannot be read then
+ * costs no connection, the size is known, and DKIM signs the final body.
+ * Throws only when `signal` aborts.
  */
 export async function composeMail(
   message: Outgoing,
@@ -61,8 +61,8 @@ export async function composeMail(
 }
 
 /**
- * A CR alone must not stand in a mail (RFC 5321, 2.3.8): it goes over the wire as the end of a line,
- * so that a signature over the CR would not fit what arrives.
+ * A bare CR must not be in a mail (RFC 5321, 2.3.8): servers turn it into a line end, and a DKIM
+ * signature over the CR would no longer match.
  */
 function bodyOf(message: Outgoing): { text: string; html?: string } {
   const words = message.text.replace(/\r\n?/g, '\n')
@@ -70,8 +70,8 @@ function bodyOf(message: Outgoing): { text: string; html?: string } {
 }
 
 /**
- * What holds mails or parts of them must not be encoded (RFC 2046, 5.1 and 5.2.1): its lines would stand in
- * the mail as they are, with breaks that the wire changes under the signature. Its name tells what it is.
+ * Files of type message/* and multipart/* must not be base64-encoded (RFC 2046, 5.1 and 5.2.1). Unencoded, their line
+ * ends may change on the way, which breaks the DKIM signature. So they go as octet-stream; the file name keeps the type.
  */
 function carriedAs(mimetype: string): string {
   return /^(?:message|multipart)\//i.test(mimetype) ? 'application/octet-stream' : mimetype
@@ -90,7 +90,7 @@ async function openFiles(
   return fileFault(failed.reason)
 }
 
-/** Reads the mail into memory, and stops reading it where it becomes too large. */
+/** Reads the mail into memory, and stops where it becomes larger than LARGEST_MAIL_BYTES. */
 async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | Unmailable> {
   const chunks: Buffer[] = []
   let size = 0
@@ -114,7 +114,7 @@ async function collect(stream: Readable, signal: AbortSignal): Promise<Buffer | 
   return Buffer.concat(chunks, size)
 }
 
-/** Only the files come from outside, so a fault while reading is theirs. */
+/** Only the files come from outside, so an error while encoding is an error of a file. */
 function fileFault(error: unknown): Unmailable {
   const final = error instanceof FileUnavailable && !error.retryable
   const why = error instanceof FileUnavailable ? error.message : 'reading it failed'

@@ -1,7 +1,7 @@
 import type { Outcome, Outgoing } from '../provider.ts'
 import type { Unmailable } from './message.ts'
 
-/** What nodemailer says of a failed delivery; each field may be missing. */
+/** The fields of a nodemailer error; each may be missing. */
 export type SmtpFault = {
   code?: string | undefined
   originalCode?: string | undefined
@@ -10,23 +10,23 @@ export type SmtpFault = {
   response?: string | undefined
 }
 
-/** How long a server that asks for time is left alone, times the attempt's number. */
+/** Pause after a temporary refusal such as greylisting, multiplied by the attempt's number. */
 const GREYLIST_MS = 60_000
 
-/** Replies that speak of our login or our TLS, not of this mail (RFC 4954, RFC 3207), whenever they come. */
+/** Replies about our login or TLS, not about the mail, to whatever command they answer (RFC 4954, RFC 3207). */
 const OUR_LOGIN = new Set([530, 534, 535, 538])
 
-/** The same where they answer the login or STARTTLS; to a mail, big senders say by them that they are asked too fast. */
+/** The same, but only in answer to the login or STARTTLS: in answer to a mail, large services use them for "too fast". */
 const OUR_LOGIN_FOR_NOW = new Set([432, 454])
 
-/** A rest of the lane where the server does not say how long, and where it is a day's quota that is used up. */
+/** How long the lane rests after "too fast", and after "the daily quota is used up". */
 const THROTTLE_MS = 1_000
 const QUOTA_MS = 600_000
 
-/** Nothing of a reply beyond this is kept. */
+/** Characters of a reply that are kept. */
 const LONGEST_REPLY = 300
 
-/** No mail could be made: the account's fault, or a file that may be there later. */
+/** No mail could be made: final, unless a file may be readable later. */
 export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
   const { fault, detail } = unmailable
   if (fault === 'recipient') return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail }
@@ -35,7 +35,7 @@ export function outcomeOfUnmailable(unmailable: Unmailable): Outcome {
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail }
 }
 
-/** The server does not announce that it takes such an address: it was given nothing. */
+/** The server does not take non-ASCII addresses; nothing was sent to it. */
 export function outcomeBeyondAscii(isRecipient: boolean): Outcome {
   const whose = isRecipient ? 'recipient’s' : 'sender’s'
   const detail = `The server takes no addresses beyond ASCII, such as this ${whose} (SMTPUTF8).`
@@ -43,8 +43,8 @@ export function outcomeBeyondAscii(isRecipient: boolean): Outcome {
 }
 
 /**
- * The one reply that means "taken": 2xx to a mail whose end was written. A server that says so
- * earlier, or says something that is no reply, leaves us not knowing.
+ * Only a 2xx to a mail whose end was written means that it was taken. Anything else here (a 2xx before the
+ * end, a text that is no reply) is `unknown`.
  */
 export function outcomeOfReply(
   message: Outgoing,
@@ -81,7 +81,7 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
     OUR_LOGIN.has(status) ||
     (OUR_LOGIN_FOR_NOW.has(status) && !isAboutMail(fault))
   ) {
-    // The operator's to mend: refusing the mail for good would lose it.
+    // The operator can fix the login: a final rejection would lose the mail.
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
   if (status < 500) {
@@ -91,7 +91,7 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
   return refusal(fault, detail, providerCode)
 }
 
-/** No server spoke: no connection, no TLS, no name; or nodemailer itself would not say this. */
+/** A fault without a reply: no connection, no TLS, no DNS record, or an error of nodemailer itself. */
 function localFault(fault: SmtpFault): Outcome {
   if (fault.code === 'EMESSAGE' && fault.command === 'MAIL FROM') {
     return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail: 'The mail is larger than the server takes.' }
@@ -100,7 +100,7 @@ function localFault(fault: SmtpFault): Outcome {
 }
 
 function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcome {
-  // "Bad sequence of commands" is about the session, and a new one may do better.
+  // "Bad sequence of commands" is about the session: a new one may succeed.
   if (fault.responseCode === 503 || !isAboutMail(fault)) return { kind: 'retry', detail, providerCode }
   if (fault.command === 'RCPT TO')
     return { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail, providerCode }
@@ -111,7 +111,7 @@ function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcom
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
 }
 
-/** A 5xx to the greeting, EHLO or STARTTLS says nothing about the mail that waits for the connection. */
+/** False for a 5xx to the greeting, EHLO or STARTTLS, which says nothing about the mail. */
 function isAboutMail(fault: SmtpFault): boolean {
   return fault.code === 'EENVELOPE' || fault.code === 'EMESSAGE'
 }
@@ -131,25 +131,25 @@ function restOf({ response = '' }: SmtpFault): number | null {
     : null
 }
 
-/** What may be sent on a day was sent: the next day takes the same mail, although the code says "for good". */
+/** A daily quota is used up: the mail can go the next day, although the reply code says "permanent". */
 const DAY_IS_OVER =
   /^550[ -](?:5\.4\.5 daily (?:user )?sending (?:limit|quota)|5\.7\.1 daily smtp relay (?:sending )?limit) exceeded|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i
 
-/** A greylist, or a mailbox without room: sooner than a minute says the same. */
+/** Greylisting, or a full mailbox: a try within a minute would get the same answer. */
 function asksForTime({ response = '', responseCode }: SmtpFault): boolean {
   return /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(response) || responseCode === 452
 }
 
 /**
- * Servers quote subjects and bodies in their replies; of a mail that carries a code, only the
- * reply's own codes are kept.
+ * Servers may quote subject and body in their replies. For a mail that carries a one-time code, only the
+ * reply's codes are kept.
  */
 function shownReply(message: Outgoing, reply: string): string {
   if (message.messageType === 'otp') return codesOf(reply)
   return reply.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, LONGEST_REPLY)
 }
 
-/** `550 5.1.1`, or `550` where the server has no enhanced codes. */
+/** Such as `550 5.1.1`, or `550` without an enhanced code. */
 function codesOf(reply: string): string {
   return /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reply)?.[0].replace('-', ' ') ?? ''
 }

@@ -1,13 +1,13 @@
-/** Memory for mails with files, of which each is held whole while it is on its way: so much of them at once, and no more. */
+/** A bound on the memory of mails with files: each mail is held in memory until it is sent. */
 export type Room = {
-  /** A place of so many bytes, as soon as there is one, first come, first served; null when `signal` aborts before. */
+  /** Waits for so many bytes, first come, first served; null when `signal` aborts before. */
   enter(bytes: number, signal: AbortSignal): Promise<Place | null>
 }
 
 export type Place = {
-  /** So much is enough from here on. */
+  /** Gives back all but so many bytes. */
   shrink(bytes: number): void
-  /** Exactly once. */
+  /** Gives back the rest; call it exactly once. */
   leave(): void
 }
 
@@ -17,7 +17,7 @@ export function createRoom(mostBytes: number): Room {
   const waiting = new Set<Waiter>()
   let taken = 0
 
-  /** One that is larger than the room gets all of it. */
+  /** A mail that is larger than the bound gets all of it, alone. */
   function fits(bytes: number): boolean {
     return taken === 0 || taken + bytes <= mostBytes
   }
@@ -52,7 +52,7 @@ export function createRoom(mostBytes: number): Room {
         }
         const giveUp = (): void => {
           end(null)
-          // Whoever waited behind this one may need less.
+          // The next one in the queue may need less.
           admit()
         }
         const waiter: Waiter = { bytes, start: () => end(take(bytes)) }

@@ -1,21 +1,21 @@
-/** nodemailer writes such a header as it is, but for breaks between its words. */
+/** nodemailer writes a prepared header as it is, only folded between words. */
 type Prepared = { prepared: true; foldLines: true; value: string }
 
-/** A line has 998 octets at most (RFC 5322, 2.1.1), and breaks at spaces alone. */
+/** A line has at most 998 octets (RFC 5322, 2.1.1), and can be folded only at spaces. */
 const ENDLESS_WORD = /[^ ]{900}/
-/** Of one encoded word, which has 75 characters at most (RFC 2047, 2). */
+/** Bytes in one encoded word, which has at most 75 characters (RFC 2047, 2). */
 const MOST_BYTES = 45
 
 /**
- * A subject that reads as it was written. What is not ASCII nodemailer encodes; what reads as encoded
- * already it leaves alone, and words without an end.
+ * A subject header that is shown as it was written. nodemailer encodes non-ASCII subjects itself, but leaves alone what
+ * looks like an encoded word, and words that are too long to fold: those are encoded here.
  */
 export function subjectHeader(subject: string): string | Prepared {
   if (!subject.includes('=?') && !ENDLESS_WORD.test(subject)) return subject
   return { prepared: true, foldLines: true, value: pieces(subject).map(encodedWord).join(' ') }
 }
 
-/** No letter is in two of them. */
+/** Cuts between characters, never inside one. */
 function pieces(text: string): string[] {
   const cut: string[] = []
   let piece = ''
