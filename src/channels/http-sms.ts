@@ -13,7 +13,7 @@ import { rejected } from './shared/outcome.ts'
 import { SMS_POLICY, spareId, unsendable } from './shared/sms.ts'
 
 /**
- * SMS over any gateway that takes a message per HTTP request: the connection says what to ask,
+ * SMS over any gateway that takes one message per HTTP request. The connection's configuration says how to write the request,
  * and how to read the answer and the receipts (`docs/providers-http-sms.md`).
  */
 export const httpSmsProvider: Provider<HttpSmsConfig> = {
@@ -24,7 +24,7 @@ export const httpSmsProvider: Provider<HttpSmsConfig> = {
   secrets: ['secrets'],
   dedupes: false,
   callsBack: true,
-  // The gateway's own codes are the connection's, which puts their meaning into the outcome.
+  // The gateway's codes are explained in the connection's configuration, and their meaning is in the outcome already.
   explain: explainStatus,
   open: async (config, io) => openLink(config, io),
 }
@@ -47,7 +47,7 @@ function openLink(config: HttpSmsConfig, io: Io): Link {
     return line.submit(request, answer => readAnswer(answer, message, io.clock.now()), signal)
   }
 
-  /** Calls of both kinds come to the same address. */
+  /** Receipts and inbound messages come to the same URL. */
   async function receive(request: InboundRequest): Promise<InboundAnswer> {
     if (inbound && (!receipts || bringsMessages(request))) {
       return readMessages(request, inbound, secrets, io.receiptToken, () => spareId(io.random))
@@ -71,7 +71,7 @@ const UNWRITABLE = rejected(
   'A value of the message is missing in the address of the request, or cannot stand in a header or in XML.',
 )
 
-/** Only a gateway whose receipts can be read is asked for them. */
+/** Receipts are asked for only where the configuration says how to read them. */
 function receiptUrlOf({ receipts }: HttpSmsConfig, io: Io): string | null {
   if (receipts === undefined || io.receiptUrl === null) return null
   return receipts.proof.by === 'token' ? withToken(io.receiptUrl, io.receiptToken) : io.receiptUrl

@@ -22,9 +22,9 @@ const Config = Type.Object(
 export type InfobipConfig = Static<typeof Config>
 
 /**
- * SMS by Infobip's `/sms/3/messages`. The attempt's id goes along as `messageId`, so that an
+ * SMS by Infobip's `/sms/3/messages`. The attempt's id is sent as `messageId`, so that an
  * attempt without an answer can be looked up. Infobip refuses an id that it has, but does not
- * say for how long it remembers one: that is no promise to send an unknown attempt again on.
+ * say for how long it remembers ids: too weak a promise to send an unknown attempt again.
  */
 export const infobipProvider: Provider<InfobipConfig> = {
   key: 'infobip',
@@ -59,7 +59,7 @@ function openLink(config: InfobipConfig, io: Io): Link {
     return line.submit(request, answer => readAnswer(answer, message, config, io.clock.now()), signal)
   }
 
-  /** Infobip's log of the last 48 hours; a message that is not in it may still be on its way there. */
+  /** Looks in Infobip's log of the last 48 hours. A message that is not in it may still be on its way. */
   async function find(attemptId: string, signal: AbortSignal): Promise<Outcome> {
     const asked = await line.exchange(logOf(attemptId), signal)
     if (asked.kind !== 'answer') {
@@ -85,19 +85,19 @@ function openLink(config: InfobipConfig, io: Io): Link {
     send,
     find,
     receive: async request => readCallback(request, io.receiptToken),
-    // The log of a message that cannot be: asks for nothing, and proves the key.
+    // Asks for a message that does not exist: changes nothing, and proves the key.
     test: async signal => checkOf(await line.exchange(logOf('posthorn-test'), signal)),
     close: line.close,
   }
 }
 
-/** Not the repeat of it that was refused for its id. */
+/** The entry of the message itself, not of a repeat that was refused because of its id. */
 function isOf(attemptId: string) {
   return (each: { messageId?: unknown; status?: unknown } | null) =>
     each?.messageId === attemptId && statusOf(each.status)?.id !== DUPLICATE
 }
 
-/** A message that was refused has its place in the log too. Whatever came later is told by its receipts. */
+/** Refused messages are in the log too. What happened after Infobip took a message comes by receipts. */
 function outcomeOfLog(status: unknown, attemptId: string): Outcome {
   const known = statusOf(status)
   if (known?.groupId !== GROUP.rejected) return { kind: 'accepted', providerId: attemptId }
@@ -105,7 +105,7 @@ function outcomeOfLog(status: unknown, attemptId: string): Outcome {
   return verdictOfMeaning(meaning, String(known.id), NO_ANSWER_HEAD, 0).outcome
 }
 
-/** The log says nothing of when to come back. */
+/** Stands in for the answer's head: the log has no Retry-After. */
 const NO_ANSWER_HEAD: Answer = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
 const NOT_FOUND: Outcome = { kind: 'unknown', detail: 'Infobip’s log does not name the message.' }
@@ -115,7 +115,7 @@ function bodyOf(message: Outgoing, config: InfobipConfig, reportUrl: string | nu
   return {
     messages: [
       {
-        // Without one, Infobip takes the account's own.
+        // Without a sender, Infobip uses the account's default.
         ...(from !== undefined && { sender: withoutPlus(from) }),
         destinations: [{ to: withoutPlus(message.to), messageId: message.attemptId }],
         content: { text: message.text },
@@ -146,7 +146,7 @@ function readAnswer(answer: Answer, message: Outgoing, { apiKey }: InfobipConfig
   return verdictOfMeaning(STATUS_CODES[String(id)] ?? REFUSED, String(id), answer, nowMs)
 }
 
-/** The id is our attempt's: whatever repeated the request, the first of the two was taken, or is in the log. */
+/** Infobip has a message by our attempt's id, so an earlier copy of this request reached it; the log tells its outcome. */
 const SENT_BEFORE: Outcome = {
   kind: 'unknown',
   detail: STATUS_CODES[DUPLICATE]!.text,
@@ -157,7 +157,7 @@ const TAKEN = new Set<number>([GROUP.accepted, GROUP.pending, GROUP.delivered])
 const REFUSING = new Set<number>([GROUP.undeliverable, GROUP.expired, GROUP.rejected])
 const REFUSED = { means: 'message', text: 'Infobip refuses the message.' } as const
 
-/** Of an error of version 3, and of the older form that gateways in front still answer with. */
+/** The text of an error of version 3, or of the older form that Infobip's gateways still use. */
 function wordsOf(said: Record<string, unknown> | null): unknown {
   if (typeof said?.['description'] === 'string') return said['description']
   const { serviceException } = (said?.['requestError'] ?? {}) as Record<string, unknown>

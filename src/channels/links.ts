@@ -18,55 +18,55 @@ export type LinkSpec = {
 
 export type OpenLink = LinkSpec & { link: Link; supplier: Provider; state(): LinkState; uses: Uses }
 
-/** Who waits for an answer over a link. */
+/** Counts the calls that wait for an answer over a link. */
 export type Uses = {
   begin(): void
   end(): void
-  /** Resolves when nobody does. */
+  /** Resolves when there is none. */
   ended(): Promise<void>
 }
 
 export type LinksDeps = {
   clock: Pick<Clock, 'after'>
   providers: ReadonlyMap<string, Provider>
-  /** The whole configuration, secrets included; for the opening alone. Null when the connection is gone. */
+  /** The whole configuration, secrets included; read only to open a link. Null when the connection is gone. */
   openConfig(id: ConnectionId): Promise<Record<string, unknown> | null>
   io(spec: LinkSpec, report: (state: LinkState) => void): Io
   log: Log
-  /** Links came, went, or changed. */
+  /** Called after links were opened, closed or replaced. */
   changed(): void
 }
 
 export type Links = {
-  /** Those that carry messages. */
+  /** The link of a connection that may carry messages. */
   get(id: ConnectionId): OpenLink | undefined
   all(): readonly OpenLink[]
-  /** Whoever hears what a connection's provider calls us with: a disabled one's too. */
+  /** The link that reads a connection's webhook calls: also of a disabled connection. */
   hearing(id: ConnectionId): OpenLink | undefined
   /**
-   * Has a link that somebody else opened, and keeps, carry messages until the function that it returns
-   * is called: a web session while it is open on this node.
+   * Adds a link that the caller opened and goes on to own, such as a web session that is open on this node. It carries
+   * messages until the function that is returned is called.
    */
   attach(open: Omit<OpenLink, 'uses'>): () => void
-  /** Opens what is new, reopens what changed, lets go of what is gone. One call at a time. */
+  /** Opens new connections, reopens changed ones, closes removed ones. One call at a time. */
   sync(specs: readonly LinkSpec[]): Promise<void>
   /** Asks the far side whether the configuration works. */
   test(id: ConnectionId, signal: AbortSignal): Promise<LinkTest>
   close(): Promise<void>
 }
 
-/** Until a configuration that could not be read is read again: twice as long each time. */
+/** Pause before a configuration that could not be read is read again; doubled each time. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /** Holds one open link per connection, and keeps them in step with the configuration. */
 export function createLinks(deps: LinksDeps): Links {
-  /** Those that only hear among them. */
+  /** Including those of disabled connections, which only read webhook calls. */
   const links = new Map<ConnectionId, OpenLink>()
-  /** Those that others opened. */
+  /** Links that were attached. */
   const guests = new Map<ConnectionId, OpenLink>()
   let turn: Promise<void> = Promise.resolve()
-  /** Replaced links, until what is on its way over them has its answer. */
+  /** Replaced links that still wait for answers to what was sent over them. */
   const closing = new Set<Promise<void>>()
   let closed = false
   let pauseMs = FIRST_PAUSE_MS
@@ -93,7 +93,7 @@ export function createLinks(deps: LinksDeps): Links {
     else pauseMs = FIRST_PAUSE_MS
   }
 
-  /** No change of a connection would tell that the store is back. */
+  /** Tries by a timer: no change notification tells that the database is back. */
   function tryAgain(specs: readonly LinkSpec[]): void {
     cancelAgain = deps.clock.after(pauseMs, () => void sync(specs))
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
@@ -116,7 +116,7 @@ export function createLinks(deps: LinksDeps): Links {
     return supplier !== undefined && (carries(spec) || supplier.callsBack === true)
   }
 
-  /** False where its configuration could not be read, which may pass; one that does not work waits for a change. */
+  /** False where the configuration could not be read, which is tried again. One that is read and does not open waits for a change. */
   async function open(spec: LinkSpec): Promise<boolean> {
     try {
       const config = await deps.openConfig(spec.id)

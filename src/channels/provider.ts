@@ -9,9 +9,9 @@ import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
 /**
- * The one interface between Posthorn and whoever carries a message. A provider
- * is a file that exports a `Provider`; `registry.ts` names it; the conformance
- * suite in `test/channels` runs the same faults on every one of them.
+ * The one interface between Posthorn and the services that carry messages. A provider
+ * is a file that exports a `Provider`; `registry.ts` lists it; the conformance
+ * suite in `test/channels` runs the same faults on every provider.
  */
 
 /** Why a message is refused for good; each maps to one public error code. */
@@ -34,14 +34,14 @@ export type Outcome =
       code: RejectCode
       detail: string
       providerCode?: string
-      /** The recipient wants no messages from this sender: nobody else is asked to carry it. */
+      /** The recipient has opted out of messages from this sender: no other connection is tried. */
       optedOut?: true
     }
   /** Provably not taken: tried again with the policy's backoff, or after `afterMs`. */
   | { kind: 'retry'; detail: string; providerCode?: string; afterMs?: number }
   /**
-   * Too fast: the lane rests for `afterMs`, for all, for this account, or not at all where only this
-   * message comes too early; does not count as a try.
+   * Too fast: the lane rests for `afterMs`, for all accounts or for this one; or it does not rest, where only this
+   * message comes too early. Does not count as a try.
    */
   | {
       kind: 'throttled'
@@ -50,22 +50,22 @@ export type Outcome =
       detail?: string
       providerCode?: string
     }
-  /** Perhaps taken, nobody knows: the hold stays, and nothing is sent again. */
+  /** Perhaps taken: the hold stays, and the message is not sent again. */
   | { kind: 'unknown'; detail: string; providerCode?: string; pieces?: Pieces }
 
 /**
- * What the provider calls the parts of a message that it has taken, where each has receipts of its own: the message is
- * delivered when `total` of them are, and undelivered with the first that is not.
+ * The provider's ids of the parts of a message, where each part has receipts of its own: the message is
+ * delivered when `total` parts are, and undelivered as soon as one part is.
  */
 export type Pieces = {
-  /** What the message itself goes by, its `providerId`: no part's id. */
+  /** The `providerId` of the whole message, which is no part's id. */
   whole: string
   ids: readonly string[]
-  /** More than there are ids where some parts were never taken. */
+  /** All parts of the message. Greater than the number of ids where some parts were not taken. */
   total: number
 }
 
-/** How a provider behaves towards Posthorn; `GET /messages/policies` prints it. */
+/** How Posthorn uses a provider; `GET /messages/policies` shows it. */
 export type ProviderPolicy = {
   allowedTypes: readonly MessageType[]
   sendModeByType: Readonly<Partial<Record<MessageType, 'plain_text' | 'template_optional'>>>
@@ -82,15 +82,15 @@ export type OutgoingFile = {
   fileName: string
   /** Known in advance for stored files only. */
   sizeBytes?: number
-  /** The address the user gave, where the provider fetches it itself (bots). */
+  /** The URL that the user gave, for providers that fetch the file themselves (bots). */
   publicUrl?: string
   /** Streams the bytes; rejects with `FileUnavailable` when they cannot be had. */
   open(signal: AbortSignal): Promise<NodeJS.ReadableStream>
 }
 
-/** An attachment that cannot be had; thrown by `OutgoingFile.open`, before anything left the building. */
+/** A file that cannot be read; thrown by `OutgoingFile.open`, before anything was sent. */
 export class FileUnavailable extends Error {
-  /** A fetch that may go better later, against one that never will. */
+  /** True where a later try may succeed. */
   readonly retryable: boolean
   constructor(message: string, retryable: boolean) {
     super(message)
@@ -118,7 +118,7 @@ export type Outgoing = {
   /** E-mail alone: the text is HTML. */
   html: boolean
   files: readonly OutgoingFile[]
-  /** Where the provider itself fills in an approved template; `text` is then what the recipient reads, for records alone. */
+  /** An approved template that the provider fills in itself; `text` is then only a record of what the recipient reads. */
   template: OutgoingTemplate | null
 }
 
@@ -138,7 +138,7 @@ export type OutgoingTemplate = {
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[]
 }
 
-/** A template as it is put before whoever approves it. */
+/** A template as it is submitted for approval. */
 export type OfficialTemplate = {
   name: string
   language: string
@@ -147,7 +147,7 @@ export type OfficialTemplate = {
     | null
     | { type: 'text'; text: string; examples: readonly string[] }
     | { type: 'image' | 'video' | 'document'; file: OutgoingFile }
-  /** With `{{1}}…{{n}}`; empty for an OTP, whose words are the platform's own. */
+  /** With `{{1}}…{{n}}`; empty for an OTP, whose text the platform sets. */
   body: string
   /** One value for each place of the body. */
   examples: readonly string[]
@@ -170,23 +170,23 @@ export type OfficialButton =
   | { type: 'quick_reply'; text: string }
   | { type: 'copy_code'; text: string; example: string }
 
-/** Where the approval of a template stands, by the provider's word. */
+/** The state of a template at the provider. */
 export type TemplateState = {
-  /** Empty where the provider does not say it. */
+  /** Empty where the provider does not give one. */
   providerTemplateId: string
   name: string
   language: string
   status: 'pending' | 'approved' | 'rejected' | 'disabled'
   /** Why it was rejected or disabled, in the provider's words. */
   reason: string | null
-  /** What the provider takes it for; absent where it does not say, or has no such kinds. */
+  /** The category that the provider gave it; absent where the provider has none, or does not say. */
   subType?: 'utility' | 'marketing'
 }
 
-/** What became of a template that was put before the provider. */
+/** The result of submitting a template. */
 export type TemplateOutcome =
   | { kind: 'submitted'; state: TemplateState }
-  /** Refused for what it says; `path` names the field where the provider does. */
+  /** Refused for its content; `path` names the field if the provider does. */
   | { kind: 'refused'; detail: string; path?: string; providerCode?: string }
   /** Not reached, or no answer: safe to repeat, since the provider knows a template by name and language. */
   | { kind: 'unavailable'; detail: string }
@@ -197,31 +197,31 @@ export type OfficialIdentity = {
   phoneNumber: string | null
   displayName: string
   qualityRating: string | null
-  /** Recipients in 24 hours that it may begin a conversation with, in the provider's words. */
+  /** How many recipients it may begin conversations with in 24 hours, in the provider's words. */
   messagingLimit: string | null
   status: string | null
 }
 
-/** A delivery report. `providerId` is what the submit's answer called the message. */
+/** A delivery report. `providerId` is the id from the submit's answer. */
 export type Receipt = {
   kind: 'receipt'
   providerId: string
-  /** Our own id of the attempt, where the provider gives it back: it finds an attempt that stayed without an answer. */
+  /** Our id of the attempt, where the provider returns it: finds the attempt even if its submit was never answered. */
   attemptId?: string
-  /** Where a long message has such an id, and receipts, for each of its parts alone. */
+  /** `providerId` is the id of one part of a long message, whose parts have receipts of their own. */
   ofPart?: true
   status: 'sent' | 'delivered' | 'read' | 'undelivered'
-  /** Where it was refused after all, although the submit was taken: the message fails, and its money is released. */
+  /** Refused after all, although the submit was taken: the message fails, and its money is released. */
   reject?: RejectCode
-  /** It was refused because the recipient wants no messages from this sender. */
+  /** Refused because the recipient has opted out of messages from this sender. */
   optedOut?: true
-  /** When it happened by the provider's word, in ms since the epoch; null when it does not say. */
+  /** When it happened, as the provider says, in ms since the epoch; null when it does not say. */
   atMs: number | null
   providerCode: string | null
   detail: string | null
 }
 
-/** What became of an attempt that was unknown when `send` answered: its answer came after all. */
+/** The outcome of an attempt whose `send` had returned `unknown`: the provider answered after all. */
 export type LateOutcome = {
   accountId: string
   attemptId: string
@@ -232,38 +232,38 @@ export type LateOutcome = {
 export type InboundMessage = {
   kind: 'message'
   /**
-   * The provider's id of it, unique within the connection and the same whenever it is told: what was
-   * told before changes nothing. Where ids count from one in every chat or bot, those are part of it.
+   * The provider's id of it, unique within the connection, and the same each time that the provider reports it:
+   * repeats are recognised by it. Where ids are unique per chat or bot only, it includes the chat's or bot's id.
    */
   eventId: string
-  /** Whose it is, where the provider knows: one connection may carry bots and sessions of many accounts. */
+  /** The account that it is for, where the provider knows: one connection may carry bots and sessions of many accounts. */
   accountId?: string
   channel: Channel
-  /** Who wrote: E.164 with plus wherever the number is known; to a bot the chat id. In a group the person. */
+  /** The author: E.164 with plus if the number is known; for a bot the chat id. In a group, the person and not the group. */
   from: string
-  /** What they wrote to: E.164 with plus, a short code, the name of a session, the id of a bot. */
+  /** The recipient: E.164 with plus, a short code, the name of a session, or the id of a bot. */
   to: string
-  /** The chat that an answer belongs into, where that is not `from`: a group. */
+  /** The chat to answer in, where that is not `from`: a group. */
   chatId?: string
-  /** As the platform knows the person. */
+  /** The person, as the platform knows them. */
   contact?: InboundContact
-  /** The words; the caption where there is media; what stands on a button that they pressed. */
+  /** The text, the caption of media, or the label of the button that was pressed. */
   text: string | null
-  /** What a button that they pressed says to programs: its id or payload. */
+  /** The id or payload of the button that was pressed. */
   button: string | null
-  /** What stands on that button, where the provider says it. */
+  /** The label of that button, where the provider sends it. */
   buttonTitle?: string | null
-  /** Files, voice messages, stickers; the most that are kept is 10. */
+  /** Files, voice messages, stickers; at most 10 are kept. */
   media?: readonly InboundMedia[]
-  /** A place. Coordinates that are none, such as NaN, cost the place alone. */
+  /** A place. With invalid coordinates, such as NaN, only the place is dropped, not the message. */
   location?: InboundLocation | null
-  /** Contact cards; the most that are kept is 20. */
+  /** Contact cards; at most 20 are kept. */
   contacts?: readonly InboundCard[]
   /** The provider's id of the message that this one answers. */
   replyTo?: string | null
-  /** By the provider's word, in ms since the epoch; null when it does not say. */
+  /** When it was written, as the provider says, in ms since the epoch; null when it does not say. */
   atMs: number | null
-  /** Of a long message that comes in parts: `text` is then this part's alone. They are joined when all have come. */
+  /** For a long message that arrives in parts: `text` is this part's. The parts are joined when all have arrived. */
   part?: InboundPart
 }
 
@@ -274,30 +274,30 @@ export type InboundContact = {
   name: string | null
 }
 
-/** A file that came with a message: described, and had from the provider when somebody asks for it. */
+/** A file that came with a message: only described here, and fetched from the provider when a client asks for it. */
 export type InboundMedia = {
   /** A voice message is `audio`, a sticker `image`. */
   type: AttachmentType
   mimetype: string | null
   fileName: string | null
   sizeBytes: number | null
-  /** What `openMedia` has it by, at most 4,000 characters; null for what cannot be had. Shown to nobody. */
+  /** What `openMedia` finds it by, at most 4,000 characters; null where it cannot be fetched. Never shown. */
   reference: string | null
 }
 
-/** Which file is asked for: of a message to `to`, which was this account's. */
+/** Which file to open: one of a message to `to`, received for this account. */
 export type InboundMediaRequest = { accountId: string; to: string; reference: string }
 
-/** Which of `total` parts, from 1; those of one message share the reference. */
+/** Part `number` (from 1) of `total`; the parts of one message share the reference. */
 export type InboundPart = { reference: number; number: number; total: number }
 
-/** The provider's word on a template, unasked. */
+/** A change of a template that the provider reports by itself. */
 export type TemplateUpdate = { kind: 'template'; eventId: string; state: TemplateWord }
 
-/** `status` is null where the word is about something else, and it stands as before. */
+/** `status` is null where something else changed, and the status did not. */
 export type TemplateWord = Omit<TemplateState, 'status'> & { status: TemplateState['status'] | null }
 
-/** What a provider found out, by a send, of a sender that an account brought along: a bot and its chats. */
+/** What a send showed about an account's own sender: a bot and its chats. */
 export type SenderUpdate = {
   kind: 'sender'
   accountId: string
@@ -305,20 +305,20 @@ export type SenderUpdate = {
   change:
     | { kind: 'blocked'; chatId: string }
     | { kind: 'moved'; chatId: string; to: string }
-    /** What proves that we may speak as it is valid no more. */
+    /** Its token is no longer valid. */
     | { kind: 'unauthorized' }
 }
 
 export type Inbound = Receipt | InboundMessage | TemplateUpdate | SenderUpdate
 
-/** What came of a call from the provider: only what is `taken` was told by the provider itself. */
+/** The result of a webhook call: only `taken` ones are proved to come from the provider. */
 export type InboundAnswer =
   | { kind: 'taken'; inbound: readonly Inbound[]; reply?: InboundReply }
-  /** Not the provider's, or changed on the way. */
+  /** Not from the provider, or changed on the way. */
   | { kind: 'unauthorized' }
-  /** A question whether we are here, by somebody who does not know the word that was agreed on. */
+  /** A handshake with a wrong verify token. */
   | { kind: 'forbidden' }
-  /** The provider's, but nothing that can be read. */
+  /** From the provider, but not readable. */
   | { kind: 'malformed'; detail: string }
 
 /** What a link reports of its own health, for the console, metrics and log. */
@@ -327,11 +327,11 @@ export type LinkState = { state: 'connecting' | 'up' | 'down'; detail: string }
 /** Whether a configuration works, and why not, for the operator. */
 export type LinkTest = { ok: boolean; detail: string }
 
-/** What a provider is given: nothing else reaches it. */
+/** All that a provider is given of the rest of the program. */
 export type Io = {
   /** The connection that this link carries; receipts belong to it. */
   connectionId: ConnectionId
-  /** Where the provider may call this connection; null where nobody can reach us. */
+  /** The URL of this connection's webhook; null without a public URL. */
   receiptUrl: string | null
   /** Unguessable, and the same on every node and after a restart: for providers that do not sign. */
   receiptToken: string
@@ -339,15 +339,15 @@ export type Io = {
   random: Random
   log: Log
   vault: Vault
-  /** Resolves once stored: only then may the provider be told that we have it. */
+  /** Resolves once stored. Only then may the provider's call be answered with success. */
   emit(inbound: readonly Inbound[]): Promise<void>
-  /** What an attempt came to that was unknown; changes nothing where it is known by now. Resolves once stored. */
+  /** Reports the outcome of an unknown attempt; ignored if it is known by now. Resolves once stored. */
   tellLate(late: LateOutcome): Promise<void>
   /** A change of the link's health. */
   report(state: LinkState): void
 }
 
-/** What is kept sealed for senders that accounts bring along: a bot's token. */
+/** The sealed secrets of accounts' own senders: a bot's token. */
 export type Vault = {
   /** Null where there is no such sender, or it belongs to another connection. Rejects when the store is away. */
   read(senderId: string): Promise<string | null>
@@ -361,28 +361,28 @@ export type Link = {
   messagesPerSecond?: number
   /** Submits once. Must settle soon after `signal` aborts, with `unknown` if the bytes may have left. */
   send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
-  /** Settles an unknown attempt, where the provider can look it up. */
+  /** Looks an unknown attempt up at the provider. */
   find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
   /** Whether the recipient can be reached at all; absent means "nobody knows". */
   reaches?(to: string, signal: AbortSignal): Promise<boolean>
-  /** Puts a template before whoever approves it. A template that exists there by name and language counts as submitted. */
+  /** Submits a template for approval. One that exists there by name and language counts as submitted. */
   submitTemplate?(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
   /** Where one template stands; null when the provider has none of that name and language. Rejects when it cannot say. */
   readTemplate?(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
   /** The same by the provider's own id of it; null when the provider has none of that id. */
   findTemplate?(providerTemplateId: string, signal: AbortSignal): Promise<TemplateState | null>
-  /** Takes a template away; resolves as well when it is gone already. Rejects when nobody can say. */
+  /** Deletes a template; resolves also when it is gone already. Rejects when the provider cannot say. */
   deleteTemplate?(name: string, language: string, signal: AbortSignal): Promise<void>
-  /** What the provider knows of the identity that this connection sends as. Rejects when it cannot say. */
+  /** The number or name that this connection sends as. Rejects when the provider cannot say. */
   identity?(signal: AbortSignal): Promise<OfficialIdentity>
-  /** Reads what the provider calls us with, once it has proved who calls; stores nothing. */
+  /** Verifies and reads a webhook call; stores nothing. */
   receive?(request: InboundRequest): Promise<InboundAnswer>
   /**
-   * Opens a file that came with a message. Rejects with `FileUnavailable`: retryable where it may go
-   * better later, not so where the provider has it no longer. Must settle soon after `signal` aborts.
+   * Opens a file that came with a message. Rejects with `FileUnavailable`: retryable where a later try may
+   * succeed, not retryable where the provider no longer has it. Must settle soon after `signal` aborts.
    */
   openMedia?(request: InboundMediaRequest, signal: AbortSignal): Promise<NodeJS.ReadableStream>
-  /** Where accounts bring their own bots to the platform. */
+  /** For platforms where accounts register bots of their own. */
   bots?: BotPlatform
   /** Cheap proof that the configuration works, for the operator's test button. */
   test?(signal: AbortSignal): Promise<LinkTest>
@@ -398,25 +398,25 @@ export type Provider<C = Record<string, unknown>> = {
   readonly key: string
   readonly channels: readonly Channel[]
   readonly policy: ProviderPolicy
-  /** Validates, documents, and draws the console's form. */
+  /** The schema of a connection's configuration: validates it, documents it, and makes the console's form. */
   readonly config: TSchema
   /** Sealed at rest, redacted everywhere. */
   readonly secrets: readonly (keyof C & string)[]
   /** Honours our attempt id, so that an unknown attempt may be sent again. */
   readonly dedupes: boolean
   /**
-   * It calls us with what became of messages, and to open a link calls nobody: a disabled connection's
-   * is open for that alone, and carries nothing.
+   * It reports by webhook, and opening a link makes no call. So the link of a disabled connection stays open,
+   * for webhooks only.
    */
   readonly callsBack?: true
-  /** As a link's `openMedia`, where the reference alone is enough: asked where the node has no such link. */
+  /** As a link's `openMedia`, but without a link: for files that the reference alone is enough to open, on any node. */
   openMedia?(
     request: InboundMediaRequest,
     io: Pick<Io, 'log' | 'clock'>,
     signal: AbortSignal,
   ): Promise<NodeJS.ReadableStream>
-  /** What one of its codes means, in words; null for one that it does not know. */
+  /** What one of the provider's codes means, in words; null for an unknown one. */
   explain?(code: string): string | null
-  /** Never waits for the far side: connecting goes on in the background. */
+  /** Resolves without waiting for the provider: connecting goes on in the background. */
   open(config: C, io: Io): Promise<Link>
 }

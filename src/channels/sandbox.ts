@@ -24,16 +24,16 @@ import { PLAIN_TEXT } from './shared/policy.ts'
 const CONCURRENCY = 200
 /** How long the lane of an account rests for the ending 0006. */
 const REST_MS = 5_000
-/** When to come back after one of the failures of the ending 0003. */
+/** Delay of the next try after a failure of the ending 0003. */
 const FAILURE_MS = 200
-/** How long an answer that never comes is waited for: past the wait of a single send. */
+/** How long the ending 0005 waits for its answer: longer than a single send waits. */
 const ANSWER_MS = 3_000
-/** When to come back where the inbox could not be written. */
+/** Delay of the next try when the inbox could not be written. */
 const INBOX_MS = 1_000
 
 /**
- * A carrier that sends nothing: it keeps what it takes in `inbox` and behaves as
- * the recipient's ending says (`docs/sandbox.md`), on every channel.
+ * A provider that sends nothing, on every channel: it stores messages in `inbox`, and behaves as
+ * the recipient's ending says (`docs/sandbox.md`).
  */
 export function createSandboxProvider(options: { inbox: SandboxInbox }): Provider {
   return {
@@ -54,7 +54,7 @@ export function createSandboxProvider(options: { inbox: SandboxInbox }): Provide
   }
 }
 
-/** Before anything was written down, so that a repeat cannot double it. */
+/** Nothing was stored yet, so a repeat cannot store the message twice. */
 const STOPPED: Outcome = { kind: 'retry', detail: 'The sandbox was stopped before it took the message.' }
 const UNKNOWN: Outcome = {
   kind: 'unknown',
@@ -116,12 +116,12 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
     return { kind: 'accepted', providerId }
   }
 
-  /** It has the message, but nobody hears of it: like a carrier whose answer was lost on the way. */
+  /** The message is stored, but not answered: like a provider whose answer was lost. */
   function noAnswer(): Promise<Outcome> {
     return new Promise(resolve => io.clock.after(ANSWER_MS, () => resolve(UNKNOWN)))
   }
 
-  /** The inbox takes a message once however often it is tried: a repeat is safe even if this one got through. */
+  /** The inbox stores an attempt once, so a repeat is safe even if this write succeeded. */
   function inboxFailed(error: unknown): Outcome {
     io.log.warn({ reason: reasonOf(error) }, 'sandbox: the inbox cannot be written')
     return { kind: 'retry', detail: 'The inbox of the sandbox cannot be written.', afterMs: INBOX_MS }
@@ -137,7 +137,7 @@ function openLink(inbox: SandboxInbox, io: Io): Link {
   return {
     concurrency: CONCURRENCY,
     send,
-    // Asked on chat-app channels alone: elsewhere nobody is registered or not.
+    // Only called for chat-app channels: others have no registration.
     reaches: async to => scriptOf('user_chatapp_session', to) !== NOT_REGISTERED,
     submitTemplate: review.submit,
     readTemplate: review.read,
@@ -166,7 +166,7 @@ function throttle(afterMs: number): Outcome {
   return { kind: 'throttled', scope: 'account', afterMs, detail, providerCode: '0006' }
 }
 
-/** Who the sandbox says that it is, on the official channel: a number that is nobody's. */
+/** The sandbox's identity on the official channel: a number that belongs to nobody. */
 const IDENTITY: OfficialIdentity = {
   phoneNumber: '+12025550100',
   displayName: 'Posthorn Sandbox',
@@ -227,7 +227,7 @@ function useOf(template: OutgoingTemplate, media: SandboxMedia | null) {
   }
 }
 
-/** One for every attempt, as a carrier that knows nothing of ours would make. */
+/** One id for every attempt, like a provider that does not know our message ids. */
 function providerIdOf({ messageId, attempt }: Outgoing): string {
   return `sbx_${messageId.slice(4)}_${attempt}`
 }

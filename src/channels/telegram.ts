@@ -11,8 +11,8 @@ import { createSender } from './telegram/send.ts'
 export type { TelegramConfig } from './telegram/config.ts'
 
 /**
- * Bots on Telegram, which accounts bring along: the connection says where the Bot API is, and each message
- * names the bot in whose name it goes. Telegram dedupes by nothing of ours and tells of no delivery.
+ * Telegram bots, which belong to accounts: the connection says where the Bot API is, and each message
+ * names the bot that sends it. Telegram does not dedupe by our ids, and sends no delivery receipts.
  */
 export const telegramProvider: Provider<TelegramConfig> = {
   key: 'telegram',
@@ -44,7 +44,7 @@ function openLink(config: TelegramConfig, io: Io): Link {
     return openDownload({ url, headers: {}, clock: io.clock }, signal)
   }
 
-  /** Without a bot there is nothing to ask: that somebody answers at its address is all that can be seen. */
+  /** Without a bot's token no method can be called: this only checks that a server answers at the address. */
   async function test(signal: AbortSignal): Promise<LinkTest> {
     const { pathname } = new URL(`${root}/`)
     const asked = await line.exchange({ method: 'GET', path: pathname, headers: {} }, signal)

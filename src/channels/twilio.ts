@@ -45,9 +45,9 @@ const Config = Type.Object(
 export type TwilioConfig = Static<typeof Config>
 
 /**
- * SMS by Twilio's Messages resource (API 2010-04-01). It takes no id of ours that it would
- * dedupe by or find a message by: the address for its status callbacks names the attempt. A 5xx
- * proves nothing: "it is possible for a customer to receive multiple messages"
+ * SMS by Twilio's Messages resource (API 2010-04-01). It takes no id of ours to dedupe by or to
+ * look up, so the URL for its status callbacks names the attempt. After a 5xx the message may have
+ * been taken: "it is possible for a customer to receive multiple messages"
  * (https://www.twilio.com/docs/api/errors/20500).
  */
 export const twilioProvider: Provider<TwilioConfig> = {
@@ -104,7 +104,7 @@ function authorizationOf({ accountSid, authToken, apiKeySid, apiKeySecret }: Twi
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-/** The message's own sender, else the service that chooses one, else the connection's. */
+/** The message's own sender, else the Messaging Service, which chooses one, else the connection's. */
 function senderOf(message: Outgoing, config: TwilioConfig): Record<string, string> | null {
   if (message.from !== null) return { From: withPlus(message.from) }
   if (config.messagingServiceSid !== undefined) return { MessagingServiceSid: config.messagingServiceSid }
@@ -116,7 +116,7 @@ function readAnswer(answer: Answer, message: Outgoing, secrets: readonly string[
   if (answer.status >= 200 && answer.status < 300) return readCreated(answer, said, nowMs)
   const code = typeof said?.['code'] === 'number' ? String(said['code']) : undefined
   const meaning = code === undefined ? undefined : SUBMIT_CODES[code]
-  // What a 5xx says in its body does not make it more certain.
+  // A 5xx stays unknown, whatever code its body has.
   if (meaning && code && answer.status < 500) return verdictOfMeaning(meaning, code, answer, nowMs)
   return verdictOfStatus(answer, nowMs, code, quotable(said?.['message'], message, secrets))
 }
@@ -124,7 +124,7 @@ function readAnswer(answer: Answer, message: Outgoing, secrets: readonly string[
 function readCreated(answer: Answer, said: Record<string, unknown> | null, nowMs: number): Verdict {
   const { sid, num_segments: segments } = said ?? {}
   if (typeof sid !== 'string' || !/^[A-Za-z0-9]{1,64}$/.test(sid)) return verdictOfStatus(answer, nowMs)
-  // Zero until Twilio's Messaging Service has chosen a sender.
+  // 0 until the Messaging Service has chosen a sender.
   const parts = Number(segments)
   return { outcome: { kind: 'accepted', providerId: sid, ...(parts > 0 && { parts }) } }
 }

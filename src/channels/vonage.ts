@@ -13,7 +13,7 @@ import { explainCode, SUBMIT_CODES } from './vonage/codes.ts'
 import { type Proof, readCallback, SIGNATURE_METHODS } from './vonage/receipts.ts'
 
 const BASE_URL = 'https://rest.nexmo.com'
-/** Longer addresses for receipts are not taken. */
+/** Vonage takes no longer callback URLs. */
 const LONGEST_CALLBACK = 100
 
 const Config = Type.Object(
@@ -45,8 +45,8 @@ const Config = Type.Object(
 export type VonageConfig = Static<typeof Config>
 
 /**
- * SMS by Vonage's SMS API. Its `client-ref` is carried along and not deduped by. A message of
- * many parts has an id, and receipts, for each.
+ * SMS by Vonage's SMS API. Vonage returns our `client-ref` in receipts, but does not dedupe by it. A long message
+ * has an id, and receipts, for each part.
  */
 export const vonageProvider: Provider<VonageConfig> = {
   key: 'vonage',
@@ -140,7 +140,7 @@ function readAnswer(answer: Answer, message: Outgoing, config: VonageConfig, now
   return refusal(answer, failed, message, config, nowMs)
 }
 
-/** The parts that an answer speaks of; null for what is no answer of this API. */
+/** The parts in an answer; null where it is not an answer of this API. */
 function partsOf({ body }: Answer): Part[] | null {
   const messages = jsonOf(body)?.['messages']
   if (!Array.isArray(messages) || messages.length === 0) return null
@@ -154,7 +154,7 @@ function partsOf({ body }: Answer): Part[] | null {
     : parts
 }
 
-/** "Accepted" would hide the missing parts, and "rejected" give back the money for those that were taken. */
+/** Unknown: "accepted" would hide the missing parts, and "rejected" would release the money for those that were taken. */
 function partlyTaken(taken: readonly string[], total: number, failed: Part): Verdict {
   const why = SUBMIT_CODES[failed.status]?.text ?? `status ${failed.status}`
   const detail = `${taken.length} of ${total} parts were taken, then: ${why}`

@@ -17,8 +17,8 @@ import { readCall } from './whatsapp-cloud/webhooks.ts'
 export type { WhatsAppCloudConfig } from './whatsapp-cloud/config.ts'
 
 /**
- * The official chat-app channel by WhatsApp's Cloud API. It dedupes by nothing of ours, but
- * carries our attempt's id along: the status of an attempt whose answer was lost settles it.
+ * The official chat-app channel by WhatsApp's Cloud API. It does not dedupe by our ids, but returns
+ * our attempt's id in its statuses, which so settle an attempt whose answer was lost.
  */
 export const whatsAppCloudProvider: Provider<WhatsAppCloudConfig> = {
   key: 'whatsapp-cloud',
@@ -83,7 +83,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     )
   }
 
-  /** What a refusal tells beside the message's own fate. */
+  /** A refusal may also show that a recipient must rest, or that a template was stopped: notes both. */
   function heed(verdict: SendVerdict, message: Outgoing): SendVerdict {
     const { outcome } = verdict
     if (verdict.template && 'detail' in outcome) stopped.tell(message.attemptId, outcome.detail ?? null)
@@ -91,7 +91,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     return { ...verdict, outcome: { ...outcome, afterMs: pairs.refused(message.to) } }
   }
 
-  /** A status may say it too, of a message that was taken. */
+  /** Adds template updates: a status may also show that a template was stopped. */
   function withStopped(answer: InboundAnswer): InboundAnswer {
     if (answer.kind !== 'taken') return answer
     return { ...answer, inbound: answer.inbound.flatMap(each => [each, ...stopped.toldBy(each)]) }
@@ -115,7 +115,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   }
 }
 
-/** What a number may send where nobody says otherwise. */
+/** The default rate of a number at WhatsApp. */
 const MESSAGES_PER_SECOND = 80
 
 function tooSoon(afterMs: number): Outcome {

@@ -11,7 +11,7 @@ export const GROUP = {
   rejected: 5,
 } as const
 
-/** A message by this id was there already. */
+/** Infobip has a message with this id already. */
 export const DUPLICATE = 23
 
 /**

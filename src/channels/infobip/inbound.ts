@@ -3,8 +3,8 @@ import type { InboundMessage } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 
 /**
- * A message to one of the account's numbers; null for a delivery report, and for what is none.
- * Infobip joins long ones. Source: https://www.infobip.com/docs/api/channels/sms/inbound-sms.
+ * A message to one of the account's numbers; null for a delivery report or anything else.
+ * Infobip joins the parts of long messages. Source: https://www.infobip.com/docs/api/channels/sms/inbound-sms.
  */
 export function readMessage(result: unknown): InboundMessage | null {
   const { messageId, from, to, text, receivedAt, status } = (result ?? {}) as Record<string, unknown>

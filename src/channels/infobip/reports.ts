@@ -6,16 +6,16 @@ import { readMessage } from './inbound.ts'
 
 export type Status = { groupId: number; id: number }
 
-/** Handed to the operator, which says nothing of the handset yet: a final status follows. */
+/** Delivered to the operator, not to the handset: a final status follows. */
 const DELIVERED_TO_OPERATOR = 2
-/** The operator never reported: nobody knows. */
+/** The operator sent no report. */
 const EXPIRED_DLR_UNKNOWN = 29
-/** Most reports of one call that are taken; Infobip sends at most 100 unless asked for more. */
+/** Most reports read from one call; Infobip sends at most 100 unless configured otherwise. */
 const MOST_REPORTS = 1_000
 
 /**
- * Delivery reports and messages from people, which Infobip sends unsigned: the token in the
- * address that a message names, or that the operator gave, proves where they come from.
+ * Delivery reports and inbound messages. Infobip does not sign its calls: the token in the
+ * URL, which a submit gives or the operator configures, proves where they come from.
  */
 export function readCallback(request: InboundRequest, token: string): InboundAnswer {
   if (!bearsToken(request, token)) return UNAUTHORIZED
@@ -26,7 +26,7 @@ export function readCallback(request: InboundRequest, token: string): InboundAns
   return { kind: 'taken', inbound: inbound.filter(each => each !== null) }
 }
 
-/** One that cannot be read is passed over: the others of the same call are not to be lost for it. */
+/** Null for an unreadable report: it is skipped, so that the others of the same call are not lost. */
 function readReport(report: unknown): Receipt | null {
   const { messageId, status, error, doneAt } = (report ?? {}) as Record<string, unknown>
   const known = statusOf(status)
@@ -37,7 +37,7 @@ function readReport(report: unknown): Receipt | null {
   return {
     kind: 'receipt',
     providerId: messageId,
-    // The id is ours, wherever Infobip took the one that it was given.
+    // This is the id that we gave at the submit.
     attemptId: messageId,
     status: said,
     atMs: timeOf(doneAt),

@@ -3,47 +3,47 @@ import type { Api, ApiClientOptions, GrammyError, HttpError } from 'grammy'
 import type { Answer, Exchange, HttpRequest } from '../http/client.ts'
 import { FileUnavailable } from '../provider.ts'
 
-/** The methods of the Bot API, as grammY writes them down. */
+/** The methods of the Bot API, by grammY's types. */
 export type Methods = Api['raw']
 
-/** What came of one call of a method. Nothing in it names the address, which holds the token. */
+/** The result of one call. It never contains the URL, which holds the token. */
 export type Called<T> =
   | { kind: 'answer'; value: T }
   | Refused
-  /** An answer that is none of the Bot API's. */
+  /** An answer that is not one of the Bot API's. */
   | ({ kind: 'unclear' } & AnswerHead)
-  /** No connection stood: nothing left. */
+  /** Not connected: nothing was sent. */
   | { kind: 'unsent'; code: string }
-  /** It may have arrived; no whole answer came. */
+  /** The call may have arrived; no complete answer came. */
   | { kind: 'lost'; code: string }
-  /** A file that it should carry ended early, so that it never arrived whole. */
+  /** The upload's file ended early, so the call did not arrive complete. */
   | { kind: 'cut'; error: FileUnavailable }
 
-/** What HTTP itself says of an answer; status 0 where that was not looked at. */
+/** Status and headers of the answer; status 0 where they are not known. */
 type AnswerHead = Pick<Answer, 'status' | 'headers'>
 
 export type Refused = {
   kind: 'refused'
   code: number
   description: string
-  /** When to come back, in ms; of 429. */
+  /** `retry_after` of a 429, in ms. */
   afterMs?: number
-  /** The id under which a group goes on. */
+  /** The new id of a group that has become a supergroup. */
   movedTo?: string
 }
 
 export type Wire = {
-  /** What all addresses begin with, without a slash at the end. */
+  /** The path before all methods, without a slash at the end. */
   root: string
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
 }
 
-/** grammY's own time-out must never be the first: signals are what ends a call. */
+/** Longer than any call: grammY's own time-out must not end a call, our signals do. */
 const NEVER_S = 2_000_000
 
 /**
- * Calls the Bot API once. grammY makes the request and reads the answer; between the two stands our own
- * client, which tells what left from what did not. It is loaded with the first call: most installations have no bot.
+ * Calls the Bot API once. grammY builds the request and reads the answer; in between, our own HTTP
+ * client makes the exchange, since it knows whether a failed request was sent. grammY is loaded at the first call: most installations have no bot.
  */
 export async function callApi<T>(
   wire: Wire,
@@ -64,12 +64,12 @@ export async function callApi<T>(
   }
 }
 
-/** As much of fetch's parameters as grammY uses. */
+/** The parameters of fetch that grammY uses. */
 type Init = {
   method: 'POST'
   headers: Record<string, string>
   body: string | Readable
-  /** Aborted where the body fails under way: it ends then as if it were whole. */
+  /** Aborts where the body's source fails: the body itself then ends as if it were complete. */
   signal: Pick<AbortSignal, 'addEventListener' | 'aborted'>
 }
 
@@ -103,7 +103,7 @@ function toRequest(url: string, { headers, body }: Init): HttpRequest {
   }
 }
 
-/** `{ok, result}` or `{ok, error_code, description}`: what is neither may be anybody's. */
+/** `{ok, result}` or `{ok, error_code, description}`; anything else may be from a proxy. */
 function readAnswer({ status, headers, body }: Answer): object {
   const unclear = new NoAnswer({ kind: 'unclear', status, headers })
   let value: unknown
@@ -124,11 +124,11 @@ function calledOf(error: unknown): Called<never> {
     return { kind: 'unclear', status: 0, headers: {} }
   const cause = (error as HttpError).error
   if (cause instanceof NoAnswer) return cause.called
-  // A file is all that may fail besides: its bytes come from elsewhere.
+  // Apart from the exchange only the upload's file can fail.
   return cutBy(cause)
 }
 
-/** A call that could not be made whole, since its file failed. */
+/** The result of a call whose file failed. */
 export function cutBy(error: unknown): Extract<Called<never>, { kind: 'cut' }> {
   if (error instanceof FileUnavailable) return { kind: 'cut', error }
   return { kind: 'cut', error: new FileUnavailable('the file could not be read', true) }

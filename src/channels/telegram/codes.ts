@@ -4,8 +4,8 @@ import { entryOf } from '../shared/table.ts'
 import type { Refused } from './call.ts'
 
 /**
- * What a refusal makes of a message. The Bot API has few codes and tells the rest in words, "which are
- * subject to change": none of these decides between taken and not taken, only whose fault it was.
+ * What a refusal means for a message. The Bot API has few codes, and gives the rest as text, "subject
+ * to change". So the text only decides whose fault it was, never whether the message was taken.
  * Source: https://core.telegram.org/bots/api#making-requests.
  */
 export type Meaning = { code: RejectCode; text: string }
@@ -13,7 +13,7 @@ export type Meaning = { code: RejectCode; text: string }
 const MESSAGE: Meaning = { code: 'MESSAGE_REJECTED', text: 'Telegram refuses the message' }
 const RECIPIENT: Meaning = { code: 'RECIPIENT_REJECTED', text: 'Telegram does not let the bot write there' }
 
-/** Of 400: whose fault it is. */
+/** Texts of a 400, by whose fault it is. */
 const NOT_THERE =
   /chat not found|user not found|peer_id_invalid|chat_id is empty|group chat was (?:deleted|upgraded)|rights|not a member|need administrator|chat_write_forbidden|user_is_blocked|input_user_deactivated/i
 
@@ -31,14 +31,14 @@ export function explainCode(code: string): string | null {
   return entryOf(TEXTS, code) ?? explainStatus(code)
 }
 
-/** Of a refusal for good; null for one that proves nothing, or that is said otherwise. */
+/** The meaning of a final refusal; null for others. */
 export function meaningOf({ code, description }: Refused): Meaning | null {
   if (code === 403) return { code: 'RECIPIENT_REJECTED', text: TEXTS['403']!.slice(0, -1) }
   if (code === 400 && NOT_THERE.test(description)) return RECIPIENT
   return code >= 400 && code < 500 ? MESSAGE : null
 }
 
-/** The token opens nothing: an unknown one is 401, one of another form is no address (404). */
+/** The token is not valid: an unknown token is 401; a token in a wrong form makes the path unknown, which is 404. */
 export function isUnauthorized({ code }: Refused): boolean {
   return code === 401 || code === 404
 }

@@ -13,7 +13,7 @@ export const Config = Type.Object(
 
 export type TelegramConfig = Static<typeof Config>
 
-/** Where the Bot API stands: what all of its addresses begin with, without a slash at the end. */
+/** The origin of the Bot API, and the path before all of its methods, without a slash at the end. */
 export function rootOf({ apiRoot }: Pick<TelegramConfig, 'apiRoot'>): { origin: URL; root: string } {
   const origin = new URL(apiRoot ?? API_ROOT)
   return { origin, root: `${origin.origin}${pathOf(origin)}` }

@@ -1,7 +1,7 @@
-/** Every character that MarkdownV2 may read as its own. Source: https://core.telegram.org/bots/api#markdownv2-style. */
+/** Every character with a meaning in MarkdownV2. Source: https://core.telegram.org/bots/api#markdownv2-style. */
 const SPECIAL = /[\\_*[\]()~`>#+\-=|{}.!]/g
 
-/** A text in MarkdownV2 that reads as it was written. */
+/** Escapes a text so that MarkdownV2 shows it unchanged. */
 export function escapeMarkdown(text: string): string {
   return text.replace(SPECIAL, '\\$&')
 }

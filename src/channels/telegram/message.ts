@@ -5,11 +5,11 @@ import { rejected } from '../shared/outcome.ts'
 import type { Methods } from './call.ts'
 import { escapeMarkdown } from './escape.ts'
 
-/** What the Bot API takes as an upload, in bytes. Source: https://core.telegram.org/bots/api#sending-files. */
+/** The largest uploads of the Bot API, in bytes. Source: https://core.telegram.org/bots/api#sending-files. */
 const LARGEST_PHOTO_BYTES = 10 * 1024 * 1024
 const LARGEST_FILE_BYTES = 50 * 1024 * 1024
 
-/** Why a message can never be one of Telegram's; null where it can. */
+/** A rejection where Telegram has no message for this content; else null. */
 export function unsendable({ from, text, files }: Outgoing): Outcome | null {
   if (from === null) return rejected('SENDER_REJECTED', 'A message by a bot names its bot.')
   if (files.length > 1) return rejected('MESSAGE_REJECTED', 'A bot sends one file at a time.')
@@ -21,17 +21,17 @@ export function unsendable({ from, text, files }: Outgoing): Outcome | null {
   return rejected('MESSAGE_REJECTED', detail)
 }
 
-/** How a sent message is called: its chat may be another than the one that was asked for. */
+/** The id of a sent message. The chat may differ from the one that was asked for, if a group has moved. */
 export type Sent = { chatId: string; messageId: number }
 
-/** A message on its way to one chat. */
+/** A message that is ready to send. */
 export type Parcel = {
   text: string
-  /** An address that Telegram fetches itself, or the bytes. */
+  /** `source`: a URL that Telegram fetches itself, or the bytes. */
   file: { type: AttachmentType; source: string | InputFile } | null
 }
 
-/** Opens the file where its bytes must come from us. Rejects with `FileUnavailable` where they cannot be had. */
+/** Opens the file if we must upload it. Rejects with `FileUnavailable` where it cannot be read. */
 export async function pack({ text, files: [file] }: Outgoing, signal: AbortSignal): Promise<Parcel> {
   if (!file) return { text, file: null }
   return { text, file: { type: file.type, source: file.publicUrl ?? (await open(file, signal)) } }
@@ -43,7 +43,7 @@ async function open(file: OutgoingFile, signal: AbortSignal): Promise<InputFile>
   return new InputFile(bounded(bytes, file.type), plainName(file.fileName))
 }
 
-/** What nobody knows the size of must not be poured out for nothing. */
+/** Ends an upload of unknown size as soon as it is larger than Telegram takes. */
 async function* bounded(bytes: NodeJS.ReadableStream, type: AttachmentType): AsyncGenerator<Buffer> {
   const mostBytes = type === 'image' ? LARGEST_PHOTO_BYTES : LARGEST_FILE_BYTES
   let sizeBytes = 0
@@ -55,12 +55,12 @@ async function* bounded(bytes: NodeJS.ReadableStream, type: AttachmentType): Asy
   }
 }
 
-/** grammY writes it into a header as it stands. */
+/** grammY writes the name into a header without escaping it. */
 function plainName(fileName: string): string {
   return fileName.replace(/[";\\\p{Cc}]/gu, '_')
 }
 
-/** Hands it over; the text is read as it was written. */
+/** Sends it; the text is shown as it was written. */
 export async function post(methods: Methods, chatId: string, { text, file }: Parcel): Promise<Sent> {
   const words = escapeMarkdown(text)
   if (!file) {

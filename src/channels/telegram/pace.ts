@@ -1,19 +1,19 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 
-/** Kept in view; who is forgotten may be written to at once, and Telegram then says if that was too early. */
+/** Chats remembered. A forgotten chat counts as free; Telegram then refuses what is too early. */
 const MOST_CHATS = 50_000
 const MOST_BOTS = 10_000
-/** No word of Telegram's makes us rest for longer. */
+/** The longest rest, even where Telegram asks for more. */
 export const LONGEST_REST_MS = 3_600_000
 
 export type Rest = {
   afterMs: number
-  /** `message`: this chat alone; `account`: the bot as a whole. */
+  /** `message`: only this chat rests; `account`: the whole bot. */
   scope: 'message' | 'account'
 }
 
-/** How long chats and bots rest after "too many requests", by this node's own sends. */
+/** How long chats and bots rest after "too many requests"; knows only answers to this node. */
 export type Pace = {
   /** Null where the message may go. */
   restOf(botId: string, chatId: string): Rest | null
@@ -22,9 +22,9 @@ export type Pace = {
 }
 
 /**
- * Telegram limits a bot in each chat (a message a second, 20 a minute in a group) and as a whole (30 a
- * second), and does not say which of the two was meant. A second chat that is refused while another
- * one rests is taken as a sign of the latter. Source: https://core.telegram.org/bots/faq#broadcasting-to-users.
+ * Telegram limits a bot per chat (a message a second, 20 a minute in a group) and in total (30 a
+ * second), and does not say which limit was met. If a second chat is refused while another
+ * one rests, the total limit is assumed. Source: https://core.telegram.org/bots/faq#broadcasting-to-users.
  */
 export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   const chats = createLru<string, number>(MOST_CHATS)
@@ -34,7 +34,7 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   function refused(botId: string, chatId: string, askedMs: number): Rest {
     const afterMs = Math.min(Math.max(askedMs, 1), LONGEST_REST_MS)
     const nowMs = clock.monotonic()
-    // Of two answers that cross the longer wait holds.
+    // Answers may arrive out of order: the later end of the rest counts.
     const untilMs = Math.max(nowMs + afterMs, chats.get(keyOf(botId, chatId)) ?? 0)
     chats.set(keyOf(botId, chatId), untilMs)
     const bot = bots.get(botId)

@@ -15,24 +15,24 @@ import { isThrottle, isUnauthorized } from './codes.ts'
 import { LONGEST_REST_MS } from './pace.ts'
 import { readUpdate, WANTED } from './updates.ts'
 
-/** Each bot that is asked for updates holds one open. */
+/** Each bot that is polled holds one connection open. */
 const MOST_CONNECTIONS = 20_000
-/** What Telegram hands out at once. */
+/** Most updates in one answer of Telegram. */
 const MOST_UPDATES = 100
-/** A hundred long messages with what they answer, most of their letters written as six; each alone is far below. */
+/** Enough for a hundred long messages with quotes, written mostly as \uXXXX escapes. */
 const MOST_ANSWER_BYTES = 4 * 1_048_576
-/** For the answer to a question that Telegram may take its time for, beyond that time. */
+/** How long to wait for an answer, beyond the time that a long poll may take. */
 const ANSWER_MS = 15_000
-/** Calls under way at once to one webhook. */
+/** `max_connections` of a webhook: calls that Telegram may make at once. */
 const WEBHOOK_CONNECTIONS = 40
 
 export type TelegramPlatform = BotPlatform & {
-  /** Where the bytes of a file stand; a secret, since the token is part of it. Rejects with `FileUnavailable`. */
+  /** The URL of a file. It is a secret: the token is part of it. Rejects with `FileUnavailable`. */
   locate(token: string, fileId: string, signal: AbortSignal): Promise<URL>
   close(): void
 }
 
-/** What is asked of Telegram beside sends, over connections of its own: most of them wait for something to happen. */
+/** All calls except sends. They have connections of their own, since most of them are long polls. */
 export function createPlatform(options: { origin: URL; root: string; clock: Clock }): TelegramPlatform {
   const { clock, root } = options
   const client = createHttpClient({
@@ -57,12 +57,12 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
 
   async function identify(token: string, signal: AbortSignal): Promise<PlatformAnswer<BotIdentity>> {
     const called = await ask(token, async methods => identityOf(await methods.getMe()), signal)
-    // The path is wrong without a right token: whatever stands in between may say so in its own words.
+    // A wrong token makes the path unknown: a proxy may answer 401 or 404 in a form of its own.
     if (called.kind === 'unclear' && (called.status === 401 || called.status === 404)) return UNAUTHORIZED
     return answerOf(called)
   }
 
-  /** Of updates that are too long to be read together fewer are asked for: they come again until they are confirmed. */
+  /** Where an answer is too long to read, asks for fewer updates: Telegram repeats them until they are confirmed. */
   async function updates(
     token: string,
     { offset, waitMs }: { offset: number | null; waitMs: number },
@@ -130,14 +130,14 @@ export function createPlatform(options: { origin: URL; root: string; clock: Cloc
 
 const UNAUTHORIZED = { kind: 'unauthorized' } as const
 
-/** What is read from an answer is read within the call: where it is not as it should be, the call has no clear answer. */
+/** Called while the call is made: an answer in an unexpected form makes the call `unclear`. */
 function identityOf(me: object): BotIdentity {
   const { id, username, first_name: name } = me as Readonly<Record<string, unknown>>
   if (!Number.isSafeInteger(id) || typeof name !== 'string') throw new TypeError('getMe names nobody')
   return { platformId: String(id), username: typeof username === 'string' ? username : null, name }
 }
 
-/** As far as each is of the form that it should have. */
+/** Fields of an unexpected type are left out. */
 function listenerOf(info: object): BotListener {
   const told = info as Readonly<Record<string, unknown>>
   const { url, pending_update_count: waiting, last_error_date: failedAtS, last_error_message: failure } = told

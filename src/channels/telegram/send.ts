@@ -11,11 +11,11 @@ type Sender = {
   send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
 }
 
-/** Submits messages in the name of bots, and tells what their refusals say of bots and chats. */
+/** Submits messages for bots, and reports what refusals show about bots and chats. */
 export function createSender(options: {
   wire: Wire
   io: Io
-  /** Reports what a submit tells of the link. */
+  /** Reports what the submit shows about the link's health. */
   conclude(verdict: Verdict, answered: boolean): Outcome
 }): Sender {
   const { wire, io, conclude } = options
@@ -43,7 +43,7 @@ export function createSender(options: {
     }
   }
 
-  /** The group goes on under another id, and has refused the message under the old one. */
+  /** Sends the message to the new id of a group that has moved; the old id has refused it. */
   async function resend(
     message: Outgoing,
     from: string,
@@ -78,7 +78,7 @@ export function createSender(options: {
       case 'lost':
         return conclude(verdictOfFailure(called), false)
       case 'unclear':
-        // Never that the link is down: a token that is not right makes the address wrong, and it is one bot's alone.
+        // Not reported as a link that is down: a wrong token makes the path wrong, and concerns only one bot.
         return conclude({ outcome: verdictOfStatus(called, io.clock.now()).outcome }, true)
       case 'cut':
         return conclude({ outcome: outcomeOfFile(called.error) }, false)
@@ -105,7 +105,7 @@ export function createSender(options: {
     return { kind: 'rejected', code: meaning.code, detail, providerCode }
   }
 
-  /** Stored before the refusal is told, so that whoever hears of it finds it so. */
+  /** Stored before the refusal is returned, so that the API already shows the change when the sender reads the refusal. */
   async function tell({ accountId, from }: Outgoing, change: SenderUpdate['change']): Promise<void> {
     await io
       .emit([{ kind: 'sender', accountId, senderId: from!, change }])
@@ -129,7 +129,7 @@ function accepted({ chatId, messageId }: Sent, { from }: Outgoing): Outcome {
   return { kind: 'accepted', providerId: botMessageId(from!, chatId, messageId) }
 }
 
-/** A server in between, or one that fails, may have passed it on. */
+/** A proxy, or a failing server, may have passed the message on. */
 function unclear(status: number): Extract<Outcome, { kind: 'unknown' }> {
   return {
     kind: 'unknown',

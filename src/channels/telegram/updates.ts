@@ -4,16 +4,16 @@ import type { InboundCard, InboundLocation } from '../../contract/inbound-messag
 import { numberOf, readVcard } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
 
-/** What is asked for; Telegram has many more. */
+/** The kinds of updates that are asked for; Telegram has many more. */
 export const WANTED = ['message', 'callback_query', 'my_chat_member'] as const
 
 type Fields = Record<string, unknown>
-/** An id of Telegram's has some twenty digits. */
+/** Longest id of a button press; Telegram's have some twenty digits. */
 const LONGEST_PRESS = 100
 
 /**
- * An update as Telegram words it; null for what is none. It comes from outside, so that nothing about it is
- * taken for granted: what is not of the form that it should have is as if it were not there.
+ * Reads an update of Telegram; null where it is none. It comes from outside, so every field is checked:
+ * a field of an unexpected type counts as missing.
  * Source: https://core.telegram.org/bots/api#update.
  */
 export function readUpdate(value: unknown): BotUpdate | null {
@@ -32,7 +32,7 @@ function readMessage(update: Fields): UpdateContent | null {
   const chat = message && chatOf(message['chat'], message['from'])
   if (!message || !chat) return null
   const atMs = timeOf(message['date'])
-  // Both of a group's ids tell of its move, in any order.
+  // A group that moves is reported under its old id and its new one, in any order.
   const movedFrom = integerOf(message['migrate_from_chat_id'])
   if (movedFrom === null) return { chat, atMs, what: whatOf(message) }
   return { chat: { ...chat, chatId: String(movedFrom) }, atMs, what: { kind: 'moved', to: chat.chatId } }
@@ -58,12 +58,12 @@ function whatOf(message: Fields): BotHappening | null {
   return { kind: 'message', start: startOf(text), message: said }
 }
 
-/** What the platform itself writes into a group that the bot is in, as when it is let in. */
+/** Service messages that show that the bot is in a group, as when it is added. */
 const JOINS = ['new_chat_members', 'group_chat_created', 'supergroup_chat_created'] as const
 
 /**
- * What else it writes into a chat. Nobody said it: that the bot was removed from a group must not end its block,
- * which is told beside it. Source: https://core.telegram.org/bots/api#message.
+ * Other service messages. They are no messages of a person: "the bot was removed from the group" must not count
+ * as a message that ends the block, which comes as an update of its own. Source: https://core.telegram.org/bots/api#message.
  */
 const NOTICES = [
   'left_chat_member',
@@ -109,7 +109,7 @@ const NOTICES = [
   'video_chat_participants_invited',
 ] as const
 
-/** `/start`, with what stood behind `?start=` in the link; in groups the bot's name stands behind the command. */
+/** `/start` with the payload of a `?start=` link; in groups the bot's name follows the command. */
 function startOf(text: string | null): { payload: string | null } | null {
   const [found, payload = ''] = /^\/start(?:@\w+)?(?:\s+(\S.*))?$/su.exec(text ?? '') ?? []
   return found === undefined ? null : { payload: payload.trim() === '' ? null : payload.trim() }
@@ -131,17 +131,17 @@ function readButton(update: Fields): UpdateContent | null {
     location: null,
     contacts: [],
   }
-  // The message's own date is that of the question.
+  // The message is the one with the button: its date is not the time of the press.
   return { chat, atMs: null, what: { kind: 'message', start: null, message: said } }
 }
 
-/** Also of a press that brings nothing else, as below a message that the bot cannot see. */
+/** The id of a button press, even where its message is missing because the bot cannot see it. */
 function pressOf(update: Fields): string | null {
   const id = textOf(fieldsOf(update['callback_query'])?.['id'])
   return id !== null && id.length <= LONGEST_PRESS ? id : null
 }
 
-/** What stands on the button, by the message that it hangs under. */
+/** The button's label, looked up in the message that it belongs to. */
 function titleOf(message: Fields, data: string | null): string | null {
   const rows = fieldsOf(message['reply_markup'])?.['inline_keyboard']
   const buttons = (Array.isArray(rows) ? rows.flat() : []).map(fieldsOf)
@@ -163,7 +163,7 @@ const MEMBERSHIPS: Readonly<Record<string, BotHappening>> = {
   administrator: { kind: 'returned' },
 }
 
-/** Of a private chat the person's names; of a group its own, and the number of whoever spoke. */
+/** For a private chat the person's name; for a group its title, and the id of the author. */
 function chatOf(chat: unknown, from: unknown): BotChat | null {
   const there = fieldsOf(chat)
   const person = fieldsOf(from)
@@ -196,7 +196,7 @@ const MEDIA: Readonly<Record<string, AttachmentType>> = {
   sticker: 'image',
 }
 
-/** A photo comes in several sizes, the largest last. An animation is told as a document too. */
+/** A photo comes in several sizes, the largest last. An animation is listed as a document as well. */
 function mediaOf(message: Fields): BotMessage['media'] {
   const sizes = message['photo']
   const photo = Array.isArray(sizes) ? fieldsOf(sizes.at(-1)) : null
@@ -215,7 +215,7 @@ function fileOf(type: AttachmentType, file: Fields): BotMessage['media'][number]
   }
 }
 
-/** A venue is told as a place too. Of one that moves, where it began: the rest comes as edits. */
+/** A venue is listed as a location as well. For a live location this is its start: changes come as edits. */
 function locationOf(message: Fields): InboundLocation | null {
   const venue = fieldsOf(message['venue'])
   const place = fieldsOf(message['location']) ?? fieldsOf(venue?.['location'])
@@ -238,7 +238,7 @@ function contactsOf(message: Fields): InboundCard[] {
   const { phones, emails } = readVcard(textOf(contact['vcard']) ?? '', null)
   const userId = integerOf(contact['user_id'])
   const phone = textOf(contact['phone_number']) ?? ''
-  // Telegram knows its own people by international numbers, with a plus or without; others' are as somebody wrote them.
+  // Telegram users' numbers are international, with or without a plus; other numbers are as they were typed.
   const known = numberOf(phone, userId === null ? null : phone)
   return [
     {
@@ -262,7 +262,7 @@ function integerOf(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null
 }
 
-/** Telegram tells time in seconds. */
+/** Telegram's times are seconds since the epoch. */
 function timeOf(value: unknown): number | null {
   const seconds = integerOf(value)
   return seconds === null ? null : seconds * 1_000

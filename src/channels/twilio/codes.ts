@@ -1,12 +1,12 @@
 import { explainStatus, type Meanings } from '../http/verdict.ts'
 import { entryOf } from '../shared/table.ts'
 
-/** Rest of a sender whose queue at Twilio is hours long. */
+/** How long a sender rests whose queue at Twilio is full, which means hours of messages. */
 const FULL_QUEUE_MS = 60_000
 
 /**
- * What Twilio answers a new message with. Source: its error dictionary,
- * https://www.twilio.com/docs/api/errors. What is not here goes by the HTTP status.
+ * Error codes in the answer to a new message. Source: Twilio's error dictionary,
+ * https://www.twilio.com/docs/api/errors. For other codes the HTTP status decides.
  */
 export const SUBMIT_CODES: Meanings = {
   '20003': { means: 'operator', text: 'Twilio refuses the credentials, or the account is suspended.' },

@@ -2,7 +2,7 @@ import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundReply } from '../../contract/inbound.ts'
 import type { InboundAnswer, InboundMedia, InboundMessage } from '../provider.ts'
 
-/** Twilio sends plain text back to whoever wrote; this says nothing to them. */
+/** Twilio sends a plain-text answer to the author as a message; an empty TwiML response sends nothing. */
 const NO_ANSWER: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
 const MOST_MEDIA = 10
@@ -15,7 +15,7 @@ export function readMessage(form: URLSearchParams): InboundAnswer | null {
   const eventId = form.get('MessageSid') || form.get('SmsSid')
   const [from, to, text] = [form.get('From'), form.get('To'), form.get('Body')]
   if (!cameIn(form) || !eventId || !from || !to || text === null) return null
-  // Its other channels write `whatsapp:+1…`: this connection carries SMS.
+  // Twilio's other channels write `whatsapp:+1…`; this connection carries SMS only.
   if (from.includes(':')) return { kind: 'taken', inbound: [], reply: NO_ANSWER }
   const media = mediaOf(form)
   const message: InboundMessage = {
@@ -32,12 +32,12 @@ export function readMessage(form: URLSearchParams): InboundAnswer | null {
   return { kind: 'taken', inbound: [message], reply: NO_ANSWER }
 }
 
-/** It says `received`, though Twilio's list of fields does not promise that; each callback on one of ours has another status. */
+/** Inbound messages have the status `received`, though Twilio does not document it; status callbacks have other ones. */
 function cameIn(form: URLSearchParams): boolean {
   return (form.get('SmsStatus') || form.get('MessageStatus') || 'received') === 'received'
 }
 
-/** The files of an MMS. They lie behind redirects to hosts that are not Twilio's: described, and left there. */
+/** The files of an MMS. Twilio redirects to other hosts for them, so they are described but cannot be opened. */
 function mediaOf(form: URLSearchParams): InboundMedia[] {
   const count = Math.min(Number(form.get('NumMedia')) || 0, MOST_MEDIA)
   return Array.from({ length: count }, (_, at) => {

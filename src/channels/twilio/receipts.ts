@@ -6,7 +6,7 @@ import type { InboundAnswer, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { readMessage } from './inbound.ts'
 
-/** What has not changed since the submit's answer is not worth a receipt: queued, accepted, sending. */
+/** Without queued, accepted and sending, which say no more than the submit's answer did. */
 const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   sent: 'sent',
   delivered: 'delivered',
@@ -19,15 +19,15 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
 /** The ErrorCode of a message whose recipient has unsubscribed from its sender. */
 const OPTED_OUT = '21610'
 
-/** The query's name for our attempt. */
+/** The query parameter that holds the attempt's id. */
 const ATTEMPT_FIELD = 'attempt'
 
-/** Where Twilio reports on one attempt. The whole address is part of what it signs. */
+/** The status callback URL of one attempt. Twilio signs the whole URL. */
 export function withAttempt(receiptUrl: string, attemptId: string): string {
   return `${receiptUrl}?${ATTEMPT_FIELD}=${attemptId}`
 }
 
-/** A status callback or a message from a person, if it is Twilio's. Its own time has no seconds and no zone, so it is not used. */
+/** A status callback or an inbound message, if its signature fits. Its time has neither seconds nor zone, so it is not used. */
 export function readCallback(request: InboundRequest, authToken: string): InboundAnswer {
   if (!isSigned(request, authToken)) return UNAUTHORIZED
   const form = request.method === 'POST' ? formOf(request) : new URLSearchParams(request.query)
@@ -48,24 +48,24 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
     atMs: null,
     providerCode: code,
     detail: null,
-    // A Messaging Service takes the message first, and finds out later.
+    // A Messaging Service takes the message first, and learns of the opt-out later.
     ...(code === OPTED_OUT && { reject: 'RECIPIENT_REJECTED', optedOut: true }),
   }
   return { kind: 'taken', inbound: [receipt] }
 }
 
 /**
- * HMAC-SHA1 over the address and, of a form, its fields by name, each name with its value.
+ * HMAC-SHA1 over the URL and, for a form, its fields sorted by name, each name with its value.
  * Source: https://www.twilio.com/docs/usage/security. Twilio signs a standard port with and
  * without its number, depending on the product, so both are taken.
  */
 function isSigned(request: InboundRequest, authToken: string): boolean {
   const given = request.headers['x-twilio-signature']
   if (given === undefined || request.url === null) return false
-  // A body of another type is not part of what is signed.
+  // Twilio signs no body of another type.
   if (request.method === 'POST' && !isForm(request)) return false
   const fields = request.method === 'POST' ? fieldsOf(request) : ''
-  // Not `some`: as many comparisons whichever matches.
+  // Not `some`: all spellings are compared, so that the time taken does not tell which one matches.
   return spellingsOf(request.url)
     .map(spelling => sameText(given, signatureOf(spelling + fields, authToken)))
     .includes(true)
@@ -74,7 +74,7 @@ function isSigned(request: InboundRequest, authToken: string): boolean {
 function fieldsOf(request: InboundRequest): string {
   const form = formOf(request)
   const names = [...new Set(form.keys())].sort()
-  // A field that comes twice counts once for each of its values.
+  // A repeated field counts once for each different value.
   return names.flatMap(name => [...new Set(form.getAll(name))].sort().map(value => name + value)).join('')
 }
 

@@ -2,7 +2,7 @@ import { explainStatus, type Meanings } from '../http/verdict.ts'
 import { entryOf } from '../shared/table.ts'
 
 /**
- * The status of each part in an answer of the SMS API; 0 is success, everything else says
+ * The status of each part in an answer of the SMS API; 0 is success, anything else means
  * that the part was not taken. Source: https://developer.vonage.com/en/api-errors/sms.
  */
 export const SUBMIT_CODES: Meanings = {
@@ -51,7 +51,7 @@ const DELIVERY_CODES: Readonly<Record<string, string>> = {
   '99': 'The carrier gave no reason.',
 }
 
-/** In a receipt the code stands behind `dlr-`, since the same numbers mean other things in an answer. */
+/** Receipt codes get the prefix `dlr-`, since the same numbers mean other things in an answer. */
 export function receiptCode(code: string): string {
   return `dlr-${code}`
 }

@@ -3,8 +3,8 @@ import type { InboundMessage, InboundPart } from '../provider.ts'
 import { withPlus } from '../shared/sms.ts'
 
 /**
- * A message to one of the account's numbers; null for another call, and for one that is no text.
- * A long one comes in its parts. Source: https://developer.vonage.com/en/messaging/sms/guides/inbound-sms.
+ * A message to one of the account's numbers; null for another call, and for a message without text.
+ * A long message arrives in parts. Source: https://developer.vonage.com/en/messaging/sms/guides/inbound-sms.
  */
 export function readMessage(fields: Readonly<Record<string, string>>): InboundMessage | null {
   const { messageId, msisdn, to, text, status } = fields
@@ -23,7 +23,7 @@ export function readMessage(fields: Readonly<Record<string, string>>): InboundMe
   }
 }
 
-/** Bytes for a program on a phone, and no words of a person's; refused, it is told again for a day. */
+/** A binary SMS, which has no text. It is taken and dropped: if it were refused, Vonage would repeat it for a day. */
 export function isBinary({ type, data, msisdn }: Readonly<Record<string, string>>): boolean {
   return type === 'binary' && data !== undefined && msisdn !== undefined
 }

@@ -22,7 +22,7 @@ export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
 /** How a receipt proves where it comes from. */
 export type Proof = { secret: string; method: SignatureMethod } | { token: string }
 
-/** `unknown` is Vonage's word for having heard nothing, which is no news. */
+/** Without `unknown`, which only says that Vonage has no report from the operator. */
 const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   accepted: 'sent',
   buffered: 'sent',
@@ -34,7 +34,7 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   undeliverable: 'undelivered',
 }
 
-/** A delivery receipt or a message from a person, if it is Vonage's: by GET, as a form or as JSON, as the account is set. */
+/** A delivery receipt or an inbound message, if it is from Vonage: by GET, as a form or as JSON, as the account's settings say. */
 export function readCallback(request: InboundRequest, proof: Proof): InboundAnswer {
   const fields = fieldsOf(request)
   if ('token' in proof && !bearsToken(request, proof.token)) return UNAUTHORIZED
@@ -77,15 +77,15 @@ function fieldsOf(request: InboundRequest): Record<string, string> | null {
   )
 }
 
-/** Lists and objects are no fields of Vonage's, and not all of them can be written as a text: anybody may call. */
+/** Only texts and numbers are fields. Anybody may call, and `String()` throws on some objects. */
 function isWord([, value]: [string, unknown]): boolean {
   return typeof value !== 'object' || value === null
 }
 
 /**
- * That a signature is old does not matter: Vonage repeats receipts for a day, and one that was heard already
- * changes nothing. By GET the token of our address stands among the fields, and nobody says that Vonage signs
- * what it did not write: a signature with it and one without it prove the same.
+ * The age of a signature is not checked: Vonage repeats receipts for a day, and a repeated receipt
+ * changes nothing. With GET, our URL's token is among the fields, and Vonage does not document whether it is
+ * signed too: signatures with and without it are accepted.
  */
 function isSigned(
   fields: Record<string, string>,

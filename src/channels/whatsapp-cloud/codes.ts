@@ -1,16 +1,16 @@
 import { explainStatus, type Meaning } from '../http/verdict.ts'
 import { entryOf } from '../shared/table.ts'
 
-/** Beside what codes mean everywhere: the recipient has no account, or is written to too often. */
+/** Meanings beyond those of every provider, such as: the recipient has no account, or gets messages too often. */
 export type GraphMeaning =
   | Meaning
   | { means: 'unregistered'; text: string }
   | { means: 'pair'; text: string }
-  /** A recipient who told WhatsApp that they want no more of this. */
+  /** The recipient has opted out at WhatsApp. */
   | { means: 'opted out'; text: string }
-  /** The template is paused or disabled there: the message is refused, and the template's state is news. */
+  /** The template is paused or disabled: the message is refused, and the template's state has changed. */
   | { means: 'template'; text: string }
-  /** Documented so that it may have been sent. */
+  /** By its documentation, the message may have been sent. */
   | { means: 'unclear'; text: string }
 
 /**

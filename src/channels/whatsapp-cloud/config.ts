@@ -6,7 +6,7 @@ export const BASE_URL = 'https://graph.facebook.com'
 /** Added where the base URL names no version. */
 const VERSION = 'v25.0'
 
-/** One word of a path. Graph's own are numbers; what stands in for Graph, at `baseUrl`, may have others. */
+/** One segment of a path. Graph's ids are numbers; a stand-in for Graph at `baseUrl` may have others. */
 export const GRAPH_ID = '^[A-Za-z0-9_-]{1,64}$'
 const GraphId = (description: string) =>
   Type.String({ ...inForm(GRAPH_ID, 'must be an id of letters, digits, _ and -, at most 64'), description })
@@ -40,7 +40,7 @@ export const Config = Type.Object(
 
 export type WhatsAppCloudConfig = Static<typeof Config>
 
-/** Where Graph stands, and the path that all of its own begin with. */
+/** The origin of Graph, and the path before all of its paths. */
 export function graphOf(config: Pick<WhatsAppCloudConfig, 'baseUrl'>): { origin: URL; base: string } {
   const origin = new URL(config.baseUrl ?? BASE_URL)
   const path = pathOf(origin)

@@ -4,11 +4,11 @@ import { openDownload } from '../http/download.ts'
 import { FileUnavailable } from '../provider.ts'
 import { askGraph, type Graph, graphRequest } from './graph.ts'
 
-/** Where WhatsApp keeps files: only there the token may go, beside Graph itself. */
+/** Hosts of WhatsApp's files: besides Graph, the access token is sent to these only. */
 const FILE_HOSTS = /(^|\.)(fbsbx\.com|fbcdn\.net|facebook\.com|whatsapp\.net)$/
 
 /**
- * Opens a file that came with a message, by its id: Graph says where it lies, for five minutes.
+ * Opens a file that came with a message, by its id. Graph gives a URL that is valid for five minutes.
  * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#download-media.
  */
 export async function openMedia(
@@ -24,7 +24,7 @@ export async function openMedia(
     signal,
   )
   if (asked.kind === 'unavailable') throw new FileUnavailable(asked.detail, true)
-  // Graph's word for what it has no longer, or what is another number's.
+  // Graph refuses files that are gone, or that belong to another number.
   if (asked.kind === 'refused') throw new FileUnavailable('WhatsApp has no such file', false)
   const url = readAddress(asked.said['url'], origin)
   if (!url) throw new FileUnavailable('WhatsApp names no address of its own', true)

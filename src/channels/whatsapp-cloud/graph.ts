@@ -8,10 +8,10 @@ import { type GraphMeaning, meaningOf } from './codes.ts'
 /** The Graph API as one connection asks it. */
 export type Graph = {
   line: Line
-  /** What all paths of Graph begin with, its version included. */
+  /** The path before all of Graph's paths, with the version. */
   base: string
   headers: Readonly<Record<string, string>>
-  /** Words that may show up nowhere. */
+  /** Never quoted in details or logs. */
   secrets: readonly string[]
 }
 
@@ -19,17 +19,17 @@ export type Graph = {
 export type GraphError = {
   code: string
   subcode: string
-  /** What it says to people, cut short and in one line. */
+  /** The error's text for people, shortened, in one line. */
   words: string
 }
 
-/** Subcodes of error 100 that tell what is the matter with a template. */
+/** Subcodes of error 100 about templates. */
 export const SUBCODE_EXISTS = '2388024'
 export const SUBCODE_NOT_FOUND = '2593002'
 
 /**
- * Subcode of error 100: there is no such object, or the token may not use it. What is posted to is our own: the
- * number, the business account. Nothing of the message is at fault then, and it is what code 33 says.
+ * Subcode of error 100: there is no such object, or the token may not use it. The object is the number or the business
+ * account that we post to, so the configuration is at fault and not the message. Code 33 means the same.
  */
 const SUBCODE_NO_OBJECT = '33'
 
@@ -49,11 +49,11 @@ export function graphRequest(
   }
 }
 
-/** What was said, or why nobody knows: for questions and changes that may be repeated. */
+/** The result of a request that is safe to repeat: a read, or a change that can be made twice. */
 export type Asked =
   | { kind: 'answer'; said: Record<string, unknown> }
   | { kind: 'refused'; error: GraphError; status: number }
-  /** Not reached, not answered, not now, or not for us: nothing that the request says is at fault. */
+  /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. */
   | { kind: 'unavailable'; detail: string }
 
 export async function askGraph(graph: Graph, request: HttpRequest, signal: AbortSignal): Promise<Asked> {
@@ -94,12 +94,12 @@ const AT_FAULT = new Set<GraphMeaning['means']>([
   'opted out',
 ])
 
-/** Beside a code that nobody has documented; not where it says that we may not ask, or not now. */
+/** Whether an HTTP status proves that the request is at fault, for undocumented codes; not 401, 403 or 429 and the like. */
 function provesFault(status: number): boolean {
   return status < 500 && ![401, 403, 408, 429].includes(status)
 }
 
-/** Null where the answer is none of Graph's. */
+/** Null where the answer is not one of Graph's. */
 function errorOf(
   said: Record<string, unknown> | null,
   secrets: readonly string[],
@@ -126,7 +126,7 @@ function withoutSecrets(words: string, secrets: readonly string[]): string {
   return words.replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ').slice(0, 300)
 }
 
-/** The refusal of a submit; what became of its recipient and its template is the caller's to note. */
+/** `pair`: the recipient gets messages too often; `template`: it was stopped. The caller notes both. */
 export type SendVerdict = Verdict & { pair?: true; template?: true }
 
 /** What the answer to a submit means. */
@@ -152,7 +152,7 @@ function verdictOf(meaning: GraphMeaning, providerCode: string, answer: Answer, 
     case 'template':
       return { outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }, template: true }
     case 'pair':
-      // How long is the pair's own matter.
+      // How long is decided in pairs.ts.
       return {
         outcome: { kind: 'throttled', scope: 'message', afterMs: 1, detail, providerCode },
         pair: true,

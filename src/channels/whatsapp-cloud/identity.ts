@@ -3,10 +3,10 @@ import { textOf, withPlus } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest } from './graph.ts'
 
 const FIELDS = ['display_phone_number', 'verified_name', 'quality_rating', 'status']
-/** Its name depends on the version of Graph, which refuses a request that names one it does not know. */
+/** The field's name depends on the version of Graph, which refuses requests for unknown fields: tried in this order. */
 const LIMIT_FIELDS = ['whatsapp_business_manager_messaging_limit', 'messaging_limit_tier'] as const
 
-/** What WhatsApp knows of the number. Throws where it cannot say. */
+/** The number as WhatsApp knows it. Throws where it cannot be read. */
 export async function readIdentity(
   graph: Graph,
   phoneNumberId: string,

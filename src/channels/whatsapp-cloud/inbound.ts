@@ -6,7 +6,7 @@ import { entryOf } from '../shared/table.ts'
 import { asFields, type Fields, objectsIn, textOf, timeOf, wordOf } from './fields.ts'
 
 /**
- * A message of a person. What is none, such as news of a changed number, is left out.
+ * A message from a person; null for other events, such as a changed number.
  * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/reference/messages.
  */
 export function readMessage(message: Fields, to: string, contacts: readonly Fields[]): InboundMessage | null {
@@ -35,13 +35,13 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
 
 const PHONE = /^\d{5,20}$/
 
-/** Somebody who goes by a name instead of a number has an id that is this business's alone. */
+/** Users who show a username instead of their number have an id that is valid for this business only. */
 function senderOf({ from, from_user_id: userId }: Fields): string | null {
   if (typeof from === 'string' && PHONE.test(from)) return from
   return typeof userId === 'string' && /^[A-Z]{2}\.\w{1,90}$/.test(userId) ? userId : null
 }
 
-/** The app's own id of the person, and what they call themselves. */
+/** WhatsApp's id of the person, and their profile name. */
 function contactOf(from: string, contacts: readonly Fields[]): InboundContact {
   const contact = contacts.find(each => each['wa_id'] === from || each['user_id'] === from)
   return { id: from, name: textOf(asFields(contact?.['profile'])['name']) }
@@ -58,7 +58,7 @@ function wordsOf(kind: string, part: Fields): Words {
     case 'interactive':
       return answerOf(asFields(part[wordOf(part['type'])]))
     case 'reaction':
-      // One that is taken back has no emoji.
+      // A reaction that is removed has no emoji.
       return { text: textOf(part['emoji']), button: null }
     case 'order':
       return { text: textOf(part['text']), button: null }
@@ -67,7 +67,7 @@ function wordsOf(kind: string, part: Fields): Words {
   }
 }
 
-/** A reply button, a row of a list, or a form that was filled in: that one says all of it as JSON. */
+/** A reply button, a row of a list, or a completed form (flow), whose answer is JSON. */
 function answerOf(reply: Fields): Words {
   return pressed(
     textOf(reply['title']) ?? textOf(reply['body']),
@@ -112,7 +112,7 @@ function degreesOf(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN
 }
 
-/** Of each of the person's numbers WhatsApp says by what id it knows it, if it does. */
+/** For each number of the card WhatsApp gives its id of it, if it has one. */
 function cardOf(card: Fields): InboundCard {
   const phones = objectsIn(card['phones']).map(each => ({
     written: wordOf(each['phone']),

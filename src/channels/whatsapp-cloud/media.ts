@@ -10,8 +10,8 @@ import type { MediaRef } from './message.ts'
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024
 
 /**
- * What stands for each file at WhatsApp: the address where it has one of its own, else an
- * upload. An outcome where one cannot be had: nothing was sent by then.
+ * What a message names each file by: its public URL if it has one, else the id of an
+ * upload. An outcome where a file cannot be read or uploaded; the message was not sent then.
  */
 export async function placeMedia(
   files: readonly OutgoingFile[],
@@ -55,7 +55,7 @@ async function uploadMedia(
   }
 }
 
-/** Known to nobody who makes files: no file can end the part that it is, and begin another. */
+/** Derived from a secret: the author of a file cannot know it, so no file can end its own part of the form. */
 function boundaryOf({ fileName }: OutgoingFile, { secrets }: Graph): string {
   return `posthorn-${createHmac('sha256', secrets.join('\n')).update(fileName).digest('hex').slice(0, 32)}`
 }
@@ -96,14 +96,14 @@ async function* inOrder(
   yield tail
 }
 
-/** As browsers write a file's name in a form (HTML, 4.10.21.8). */
+/** A file name as browsers write it in a form (HTML, 4.10.21.8). */
 function plainName(fileName: string): string {
   return fileName.replace(/"/g, '%22').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
 }
 
 /**
- * A sample for a template's header, by the Resumable Upload API: a session that says what comes,
- * then the bytes. Resolves to the handle that the template names it by.
+ * Uploads a sample for a template's header by the Resumable Upload API: first a session that announces the
+ * file, then the bytes. Resolves to the handle by which the template names it.
  * Source: https://developers.facebook.com/docs/graph-api/guides/upload.
  */
 export async function uploadSample(
@@ -159,7 +159,7 @@ function pourRequest(
     method: 'POST',
     headers: {
       ...graph.headers,
-      // This interface asks for another word than Bearer.
+      // This API uses the scheme OAuth, not Bearer.
       Authorization: graph.headers['Authorization']!.replace('Bearer', 'OAuth'),
       'Content-Type': file.mimetype,
       file_offset: '0',
@@ -176,14 +176,14 @@ function readHandle<T>(
   if (asked.kind === 'refused') return { refused: `WhatsApp does not take the file: ${asked.error.words}` }
   if (asked.kind === 'unavailable') return { unavailable: asked.detail }
   const value = asked.said[name]
-  // Of a session's id the path of the next request is made.
+  // The session's id becomes the path of the next request, so its form is checked.
   if (typeof value !== 'string' || !/^[\w:=+/%.?&;-]{1,2000}$/.test(value)) {
     return { unavailable: 'WhatsApp’s answer names no upload.' }
   }
   return make(value)
 }
 
-/** In bytes: where nobody knows it beforehand, the file is read once for its size alone. */
+/** In bytes. A file of unknown size is read once only to measure it: the session needs the size first. */
 async function sizeOf(file: OutgoingFile, signal: AbortSignal): Promise<number> {
   if (file.sizeBytes !== undefined) return file.sizeBytes
   let sizeBytes = 0
@@ -195,10 +195,10 @@ async function sizeOf(file: OutgoingFile, signal: AbortSignal): Promise<number> 
   return sizeBytes
 }
 
-/** Keeps why a file's bytes ended early: the request that they were part of only knows that it was cut. */
+/** Keeps the error of a file's stream: the request itself only reports that it was cut. */
 type Fault = {
   watch(file: OutgoingFile, signal: AbortSignal): AsyncGenerator<Buffer>
-  /** Throws it. */
+  /** Throws the error, if there was one. */
   check(): void
 }
 

@@ -1,13 +1,13 @@
 import type { Outcome, Outgoing, OutgoingFile, OutgoingTemplate } from '../provider.ts'
 import { withoutPlus } from '../shared/sms.ts'
 
-/** Where WhatsApp has a file from: an address that it fetches itself, or an upload. */
+/** A file as a message names it: a URL that WhatsApp fetches itself, or an upload. */
 export type MediaRef = { link: string } | { id: string }
 
-/** The files of a message, by what stands for each of them there. */
+/** How the message names each of its files. */
 export type Media = ReadonlyMap<OutgoingFile, MediaRef>
 
-/** No message can be made of it; null for one that can. */
+/** A rejection where WhatsApp has no message for this content; else null. */
 export function unsendable({ files, text, template }: Outgoing): Outcome | null {
   if (template !== null) return null
   if (files.length > 1) return rejected('A WhatsApp message carries one file.')
@@ -31,10 +31,10 @@ export function bodyOf(message: Outgoing, media: Media): object {
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // As WhatsApp's own ids of people: the country code, and no punctuation.
+    // In the form of WhatsApp's ids: country code and digits only.
     to: withoutPlus(message.to),
     ...contentOf(message, media),
-    // Comes back with each status: an attempt without an answer is told by it what became of it.
+    // Each status returns it: so an attempt whose answer was lost still gets its outcome.
     biz_opaque_callback_data: message.attemptId,
   }
 }
@@ -48,7 +48,7 @@ function contentOf(message: Outgoing, media: Media): object {
   return { type: 'text', text: { body: message.text, preview_url: false } }
 }
 
-/** Documents alone have a name. */
+/** Only documents have a file name. */
 function mediaOf(file: OutgoingFile, caption: string, media: Media): object {
   return {
     ...media.get(file),
@@ -81,7 +81,7 @@ function headerOf(header: OutgoingTemplate['header'], media: Media): object[] {
 
 type Button = OutgoingTemplate['buttons'][number]
 
-/** A one-time code stands in the body, and again in the button that copies it or fills it in. */
+/** A one-time code is in the body, and again in the button that copies it or fills it in. */
 function buttonsOf({ buttons, body }: OutgoingTemplate, { messageType }: Outgoing): readonly Button[] {
   const [code] = body
   const wanting = messageType === 'otp' && buttons.length === 0 && body.length === 1 && code !== undefined

@@ -2,33 +2,33 @@ import type { Clock } from '../../lib/clock.ts'
 import { createLru } from '../../lib/lru.ts'
 
 /**
- * How often one number may write to one recipient: a message every six seconds, and up to 45
- * at once that are borrowed from the time to come. Source: "Pair rate limits",
+ * How often one number may write to one recipient: a message every six seconds, and bursts of up to 45
+ * that use up the following intervals. Source: "Pair rate limits",
  * https://developers.facebook.com/docs/whatsapp/cloud-api/overview#pair-rate-limits.
  */
 const EVERY_MS = 6_000
 const BURST = 45
-/** Recipients kept in view. One who is forgotten may be written to at once; WhatsApp then says if that was too early. */
+/** Recipients remembered. A forgotten one counts as free; WhatsApp then refuses what is too early. */
 const MOST_RECIPIENTS = 50_000
-/** Its advice: 4^n seconds after the nth refusal in a row. */
+/** WhatsApp's advice: wait 4^n seconds after the nth refusal in a row. */
 const REFUSED_MS = 1_000
 const LONGEST_REST_MS = 3_600_000
 
 export type Pairs = {
-  /** 0 takes a place; else in how many ms there is one, and nothing is taken. */
+  /** 0: a place was taken. Otherwise no place was taken, and one is free in so many ms. */
   take(to: string): number
   /** The message was not sent after all. */
   giveBack(to: string): void
-  /** WhatsApp took a message to them. */
+  /** WhatsApp took a message to this recipient. */
   taken(to: string): void
-  /** WhatsApp says that it was too early; in how many ms to come back. */
+  /** WhatsApp refused a message as too early; returns the ms to wait. */
   refused(to: string): number
 }
 
-/** `fullAtMs`: when all that was borrowed is paid back. */
+/** `fullAtMs`: when the whole burst is available again. */
 type Pair = { fullAtMs: number; restsUntilMs: number; refusals: number }
 
-/** Keeps the pace with each recipient, by this node's own sends alone. */
+/** Paces sends to each recipient; counts only sends of this node. */
 export function createPairs(clock: Pick<Clock, 'monotonic'>): Pairs {
   const pairs = createLru<string, Pair>(MOST_RECIPIENTS)
 
@@ -61,7 +61,7 @@ export function createPairs(clock: Pick<Clock, 'monotonic'>): Pairs {
     refused(to) {
       const pair = pairOf(to)
       const nowMs = clock.monotonic()
-      // What was under way together is refused together: that is one refusal.
+      // Messages that were under way at the same time are refused together: that counts as one refusal.
       if (pair.restsUntilMs > nowMs) return Math.ceil(pair.restsUntilMs - nowMs)
       const restMs = Math.min(REFUSED_MS * 4 ** pair.refusals, LONGEST_REST_MS)
       pair.refusals++

@@ -2,25 +2,25 @@ import { createLru } from '../../lib/lru.ts'
 import type { Inbound, Io, Outgoing, OutgoingTemplate, TemplateUpdate } from '../provider.ts'
 import { meaningOf } from './codes.ts'
 
-/** A template that is paused refuses every message by it: told once in this time. */
+/** Every message by a paused template is refused: the template's state is reported once in this time. */
 const TELL_TEMPLATE_EVERY_MS = 60_000
 const MOST_TEMPLATES = 1_000
-/** Sends of which a status may still say so, by this node's own. */
+/** Sends of this node that are remembered, because a status may still show that their template was stopped. */
 const MOST_ATTEMPTS = 10_000
 
-/** Which template, and nothing of what was said by it. */
+/** The template, without the message's values. */
 type Named = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
 const NAMELESS: Named = { name: '', language: '', providerTemplateId: null }
 
 /**
- * Finds that a template is of no use any more as soon as a refusal of a message says so, at once or
- * by a status, rather than when the template is next looked at.
+ * Reports that a template was paused or disabled as soon as a refusal of a message shows it, in the answer or
+ * by a status, rather than at the template's next poll.
  */
 export function createStoppedTemplates(io: Io) {
   const sent = createLru<string, Named>(MOST_ATTEMPTS)
   const told = createLru<string, number>(MOST_TEMPLATES)
 
-  /** Null for what was told a moment ago, or is not known. */
+  /** Null where it was reported a moment ago, or the attempt's template is not known. */
   function updateOf(attemptId: string, reason: string | null): TemplateUpdate | null {
     const { providerTemplateId, name, language } = sent.get(attemptId) ?? NAMELESS
     if (providerTemplateId === null) return null
@@ -33,7 +33,7 @@ export function createStoppedTemplates(io: Io) {
   }
 
   return {
-    /** Before it is sent: statuses name the attempt alone. */
+    /** Called before the send: statuses name only the attempt, not the template. */
     remember({ attemptId, template }: Outgoing): void {
       if (!template) return
       const { name, language, providerTemplateId } = template
@@ -48,7 +48,7 @@ export function createStoppedTemplates(io: Io) {
       )
     },
 
-    /** What a status tells of the template beside its message. */
+    /** The template update that follows from a status, if any. */
     toldBy(inbound: Inbound): TemplateUpdate[] {
       if (inbound.kind !== 'receipt' || !inbound.attemptId || !inbound.providerCode) return []
       if (meaningOf(inbound.providerCode)?.means !== 'template') return []

@@ -5,7 +5,7 @@ import { objectsIn, wordOf } from './fields.ts'
 import { type Asked, askGraph, type Graph, graphRequest, SUBCODE_EXISTS, SUBCODE_NOT_FOUND } from './graph.ts'
 import { uploadSample } from './media.ts'
 
-/** Of one page; a name is looked for among those that contain it. */
+/** Templates per page; Graph's filter by name matches all names that contain it. */
 const PAGE_ITEMS = 100
 const MOST_PAGES = 20
 
@@ -20,7 +20,7 @@ export type Templates = {
   remove(name: string, language: string, signal: AbortSignal): Promise<void>
 }
 
-/** `app`: what samples of headers are uploaded to. */
+/** `app`: the app to which samples of headers are uploaded. */
 export function createTemplates(graph: Graph, businessAccountId: string, app: string): Templates {
   const edge = `${businessAccountId}/message_templates`
 
@@ -41,7 +41,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     return { kind: 'refused', detail, providerCode: asked.error.code }
   }
 
-  /** What stands there by that name: ours, if an answer was lost on the way, or somebody's other words. */
+  /** The template of that name that exists: our own, if the answer to its submit was lost, or another text, which is a conflict. */
   async function existing(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome> {
     const { name, language } = template
     try {
@@ -87,7 +87,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     return `${edge}?${query}`
   }
 
-  /** Its name, and then the template of that name: an id may be another account's of the same owner. */
+  /** Reads the name by the id, then the template by the name: the id may be of another business account of the same owner. */
   async function find(id: string, signal: AbortSignal): Promise<TemplateState | null> {
     if (!ID.test(id)) return null
     const asked = await askGraph(graph, graphRequest(graph, `${id}?fields=name,language`), signal)
@@ -98,7 +98,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     return state?.providerTemplateId === id ? state : null
   }
 
-  /** By its id beside its name: a name alone takes the template away in every language. */
+  /** By id and name: a name alone would delete the template in every language. */
   async function remove(name: string, language: string, signal: AbortSignal): Promise<void> {
     const state = await read(name, language, signal)
     if (!state) return
@@ -112,7 +112,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   return { submit, read, find, remove }
 }
 
-/** Authentication, utility and marketing are all that there is; what is free counts as marketing. */
+/** WhatsApp has no other categories; free text counts as marketing. */
 const CATEGORIES: Record<OfficialTemplate['subType'], string> = {
   otp: 'AUTHENTICATION',
   utility: 'UTILITY',
@@ -149,7 +149,7 @@ function componentsOf(template: OfficialTemplate): object[] {
   ]
 }
 
-/** The words are WhatsApp's own; what may be chosen is what stands beside them. */
+/** WhatsApp sets the text of authentication templates; only the additions can be chosen. */
 function authenticationOf(otp: NonNullable<OfficialTemplate['otp']>): object[] {
   const app = otp.packageName !== null &&
     otp.signatureHash !== null && {
@@ -186,12 +186,12 @@ function buttonOf(button: OfficialButton): object {
     case 'quick_reply':
       return { type: 'QUICK_REPLY', text }
     case 'copy_code':
-      // Its label is the app's own.
+      // WhatsApp sets its label.
       return { type: 'COPY_CODE', example: button.example }
   }
 }
 
-/** By what its reader sees; the words of an authentication template are WhatsApp's own. */
+/** Compares what the reader sees; not the text of authentication templates, which WhatsApp sets. */
 function saysTheSame(item: Record<string, unknown>, template: OfficialTemplate): boolean {
   if (template.otp !== null) return item['category'] === 'AUTHENTICATION'
   const theirs = Array.isArray(item['components']) ? item['components'] : []
@@ -237,7 +237,7 @@ function stateOf(item: Record<string, unknown>, name: string, language: string):
   }
 }
 
-/** What WhatsApp may turn a template into by itself; a code's stays a code's. */
+/** The categories between which WhatsApp may move a template; authentication templates are not moved. */
 const SUB_TYPES = { UTILITY: 'utility', MARKETING: 'marketing' } as const
 
 export function subTypeOf(category: unknown): Pick<TemplateState, 'subType'> {
@@ -245,13 +245,13 @@ export function subTypeOf(category: unknown): Pick<TemplateState, 'subType'> {
   return subType ? { subType } : {}
 }
 
-/** Of a list and of the events that tell of a change; what changes nothing for sends is not there. */
+/** Statuses in lists and in events. Those that change nothing for sends are left out. */
 const STATUSES: Readonly<Record<string, TemplateState['status']>> = {
   PENDING: 'pending',
   IN_APPEAL: 'pending',
   APPROVED: 'approved',
   REINSTATED: 'approved',
-  // Warned of, and still of use.
+  // Warned about, but still usable.
   FLAGGED: 'approved',
   REJECTED: 'rejected',
   PAUSED: 'disabled',
@@ -271,7 +271,7 @@ export function reasonOf(said: unknown): string | null {
   return typeof said === 'string' && said !== '' && said !== 'NONE' ? said.slice(0, 500) : null
 }
 
-/** Throws where nobody can say. */
+/** Throws where the request had no answer that can be used. */
 function answerOf(asked: Asked): Record<string, unknown> {
   if (asked.kind === 'answer') return asked.said
   throw new Error(asked.kind === 'unavailable' ? asked.detail : `WhatsApp refuses: ${asked.error.words}`)

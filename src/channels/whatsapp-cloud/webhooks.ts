@@ -17,9 +17,9 @@ export type WebhookConfig = {
 }
 
 /**
- * What WhatsApp calls us with: the handshake by which it learns that the address is ours, or
- * events, signed with the app's secret. One app's numbers may share an address, so that what is
- * another number's is left alone, as is whatever we do not know.
+ * A webhook call of WhatsApp: the handshake that proves that the URL is ours, or
+ * events, signed with the app's secret. All numbers of an app may share one URL, so events of
+ * other numbers are ignored, as are unknown ones.
  * Source: https://developers.facebook.com/docs/graph-api/webhooks/getting-started.
  */
 export function readCall(request: InboundRequest, config: WebhookConfig): InboundAnswer {
@@ -33,7 +33,7 @@ export function readCall(request: InboundRequest, config: WebhookConfig): Inboun
   return { kind: 'taken', inbound }
 }
 
-/** The challenge, for whoever knows the token that was agreed on. */
+/** Answers the handshake with its challenge if the verify token fits. */
 function shakeHands(request: InboundRequest, verifyToken: string): InboundAnswer {
   const query = new URLSearchParams(request.query)
   const challenge = query.get('hub.challenge') ?? ''
@@ -46,7 +46,7 @@ function shakeHands(request: InboundRequest, verifyToken: string): InboundAnswer
   return { kind: 'taken', inbound: [], reply }
 }
 
-/** HMAC-SHA256 of the bytes as they came. */
+/** HMAC-SHA256 over the raw body. */
 function isSigned({ headers, body }: InboundRequest, appSecret: string): boolean {
   const wanted = `sha256=${createHmac('sha256', appSecret).update(body).digest('hex')}`
   return sameText(headers['x-hub-signature-256'] ?? '', wanted)
@@ -62,7 +62,7 @@ function readChange(change: Fields, entry: Fields, config: WebhookConfig): Inbou
     case 'template_category_update':
       return wordOf(entry['id']) === config.businessAccountId ? readCategory(value, entry) : []
     default:
-      // Quality, limits, account news: read from the number itself when it is time.
+      // Quality, limits, account updates: identity.ts reads these from the number.
       return []
   }
 }
@@ -88,7 +88,7 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   sent: 'sent',
   delivered: 'delivered',
   read: 'read',
-  // A voice message that was listened to.
+  // A voice message that was played.
   played: 'read',
   failed: 'undelivered',
 }
@@ -114,7 +114,7 @@ function readStatus(status: Fields): Receipt | null {
   }
 }
 
-/** Why a message was refused that had been taken; null where WhatsApp only says that it did not arrive. */
+/** The rejection of a message that had been taken; null where WhatsApp only reports that it did not arrive. */
 function rejectOf(meaning: GraphMeaning | undefined): RejectCode | null {
   switch (meaning?.means) {
     case 'unregistered':
@@ -148,7 +148,7 @@ function readTemplate(value: Fields, entry: Fields): Inbound[] {
   return tellOf(value, entry, String(event), word)
 }
 
-/** `new_category` is what it is by now, also where another one is announced beside it for tomorrow. */
+/** `new_category` is the present category, also where the event announces another one for tomorrow. */
 function readCategory(value: Fields, entry: Fields): Inbound[] {
   const { new_category: category } = value
   const told = subTypeOf(category)
@@ -166,10 +166,10 @@ function tellOf(
   const id = wordOf(value['message_template_id'])
   if (typeof name !== 'string' || typeof language !== 'string' || id === '') return []
   const state = {
-    // A number of seventeen digits does not come through JSON as it was written.
+    // An id above 2^53 loses digits when it is parsed as a JSON number.
     providerTemplateId: Number.isSafeInteger(Number(id)) ? id : '',
     name,
-    // WhatsApp's own examples of calls write en-US for what its templates have as en_US.
+    // WhatsApp's examples of this event write en-US for the language en_US.
     language: language.replaceAll('-', '_'),
     ...word,
   }
